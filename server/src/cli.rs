@@ -119,6 +119,8 @@ pub(crate) enum Verb {
     Deny(DenyOptions),
     /// List the tools and their default permissions
     Tools,
+    /// List the walls around the commands of the server's Pods, and whether each stands
+    Walls,
     /// Run a tool as a Pod would
     Tool(ToolOptions),
     /// Search all transcripts

@@ -105,6 +105,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Approve(options) => approvals::approve(&caller, options).await,
         Verb::Deny(options) => approvals::deny(&caller, options).await,
         Verb::Tools => settings::tools(&caller).await,
+        Verb::Walls => settings::walls(&caller).await,
         Verb::Tool(options) => tool::tool(&caller, options).await,
         Verb::Search(options) => search::search(&caller, options).await,
         Verb::Export(options) => export::export(&caller, options).await,

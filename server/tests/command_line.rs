@@ -135,6 +135,20 @@ async fn a_living_pod_takes_another_model_and_what_each_costs_is_told() {
 }
 
 #[tokio::test]
+async fn the_walls_around_commands_are_listed_with_their_state() {
+    let yoi = YoiProcess::start(YOI).await;
+    let told = yoi.get("/api/v1/walls").await.expect(200);
+    assert_eq!(json(yoi.launch(), &["walls"]).await, told);
+    let (code, listed, _) = run(yoi.launch(), &["walls"]).await;
+    assert_eq!(code, Some(0));
+    let names: Vec<_> = listed.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["namespaces", "landlock", "seccomp", "cgroup", "network"], "{listed}");
+    for (line, item) in listed.lines().skip(1).zip(told["items"].as_array().unwrap()) {
+        assert_eq!(line.split_whitespace().nth(1), item["state"].as_str(), "{listed}");
+    }
+}
+
+#[tokio::test]
 async fn the_settings_of_a_pod_are_seen_and_changed() {
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();

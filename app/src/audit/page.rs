@@ -15,8 +15,9 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// What can be done, in the words of the rows.
-const ACTIONS: [&str; 28] = [
+const ACTIONS: [&str; 29] = [
     "approve",
+    "blob_keep",
     "cancel",
     "compact",
     "delete",

@@ -117,7 +117,7 @@ fn UsageFacts() -> impl IntoView {
                 <dt>"cached"</dt>
                 <dd>{cached}</dd>
                 <dt>"cost"</dt>
-                <dd>{move || cost_words(usage.with(|summary| summary.usage.cost))}</dd>
+                <dd>{move || usage.with(|summary| cost_words(summary.usage.cost, summary.usage.currency))}</dd>
                 {move || budget().map(|words| view! { <dt>"budget"</dt><dd>{words}</dd> }.into_any())}
             </dl>
             <RunsLine />

@@ -27,7 +27,7 @@ fn line(kind: &BlockKind) -> Option<impl IntoView + use<>> {
                 <span class="outcome">{outcome_words(*outcome)}</span>
                 {tokens(usage).map(|tokens| view! { <span>{tokens}</span> }.into_any())}
                 {took.map(|took| view! { <span>{took}</span> }.into_any())}
-                <span>{cost_words(usage.cost)}</span>
+                <span>{cost_words(usage.cost, usage.currency)}</span>
                 {why.map(|why| view! { <p class="why">{why}</p> }.into_any())}
             </div>
         }

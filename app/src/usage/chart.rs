@@ -82,7 +82,7 @@ fn bar_view(bar: &Bar) -> impl IntoView + use<> {
         tokens_words(usage.input),
         tokens_words(usage.cached),
         tokens_words(usage.output),
-        cost_words(usage.cost)
+        cost_words(usage.cost, usage.currency)
     );
     view! {
         <g>

@@ -38,7 +38,7 @@ fn in_words(usage: &UsageDay) -> String {
         "{} in{cached} · {} out · {}",
         tokens_words(usage.input),
         tokens_words(usage.output),
-        cost_words(usage.cost)
+        cost_words(usage.cost, usage.currency)
     )
 }
 

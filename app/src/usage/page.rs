@@ -113,7 +113,10 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
 }
 
 fn has_unpriced(report: &UsageReport) -> bool {
-    report.pods.iter().any(|pod| pod.usage.cost.is_none() && charts::tokens(&pod.usage) > 0)
+    report
+        .pods
+        .iter()
+        .any(|pod| pod.usage.cost.is_none() && pod.usage.currency.is_none() && charts::tokens(&pod.usage) > 0)
 }
 
 /// A table with its heading; nothing when nobody has used anything there.

@@ -37,9 +37,9 @@ fn row(line: Line) -> impl IntoView {
         None => name.into_any(),
     };
     let note = (!note.is_empty()).then(|| view! { " " <small>{note}</small> }.into_any());
-    let cost = match usage.cost {
-        Some(_) => cost_words(usage.cost).into_any(),
-        None => view! { <span class="not-priced">{cost_words(None)}</span> }.into_any(),
+    let cost = match usage.cost.is_some() || usage.currency.is_some() {
+        true => cost_words(usage.cost, usage.currency).into_any(),
+        false => view! { <span class="not-priced">{cost_words(None, None)}</span> }.into_any(),
     };
     view! {
         <tr>

@@ -3,8 +3,11 @@
 use std::time::Instant;
 
 use serde_json::json;
-use testkit::yoi::YoiProcess;
-use tokio::task::JoinHandle;
+use testkit::{
+    timed_model::{Pace, Plan, TimedModel, Wire, deltas},
+    yoi::{Launch, YoiProcess},
+};
+use tokio::{runtime::Runtime, task::JoinHandle};
 
 use crate::{
     floor::Floor,
@@ -14,7 +17,6 @@ use crate::{
         Line, Report,
         Unit::{Count, PerSecond},
     },
-    timed_model::{Pace, Plan, TimedModel, deltas},
     viewer::{Seen, Viewer, chunks, count_chunks},
 };
 
@@ -36,7 +38,7 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let database = folder.path().join("floor.db");
     let relay = Floor::start(&["relay", &model.base_url(), &database.to_string_lossy()]);
-    let yoi = runtime.block_on(house::yoi_with_model(&model.base_url()));
+    let yoi = runtime.block_on(yoi_on_all_wires(&model));
 
     for (viewers, keys, goal) in [
         (1, ["burst_one", "burst_one_http", "burst_one_threaded", "burst_one_lost"], 90_000.0),
@@ -48,7 +50,10 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
             .map(|(name, pace)| {
                 model.set_plan(Plan { deltas: DELTAS, pace });
                 let mut floor = runtime.block_on(relayed(&relay, viewers));
-                (median(&mut floor.per_second), runtime.block_on(streamed(&yoi, "openai", name, "go", viewers)))
+                (
+                    median(&mut floor.per_second),
+                    runtime.block_on(streamed(&yoi, Wire::ChatCompletions.kind(), name, "go", viewers)),
+                )
             });
         let (mut outside, mut threaded) = (outside, threaded);
         let what = if viewers == 1 { "one viewer".to_owned() } else { format!("{viewers} viewers, deliveries") };
@@ -80,9 +85,45 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
             .at_least(threaded_floor * OF_FLOOR_MIN)
             .note("as above"),
         );
+        if viewers == 1 {
+            on_other_wires(&runtime, &yoi, &model, floor, report);
+        }
         let sent = DELTAS * viewers * ROUNDS * 3;
         let lost = (inside.lost + outside.lost + threaded.lost) as f64;
         report.add(Line::new(keys[3], "deliveries lost of these", Count, lost).at_most(0.0).note(format!("of {sent}")));
+    }
+}
+
+/// A server with a provider for each wire, called by its kind.
+async fn yoi_on_all_wires(model: &TimedModel) -> YoiProcess {
+    let launch = Launch::new(house::BINARY);
+    let config = launch.work_dir().with_file_name("yoi.toml");
+    let provider = |wire: Wire| {
+        let (kind, base_url) = (wire.kind(), model.base_url_for(wire));
+        format!("[providers.{kind}]\nkind = \"{kind}\"\nbase_url = \"{base_url}\"\n")
+    };
+    let text: String = Wire::ALL.into_iter().map(provider).collect();
+    std::fs::write(&config, text).expect("a temporary folder can be written to");
+    launch.arg("--config").arg(&config.to_string_lossy()).start().await
+}
+
+/// The burst on each wire but chat completions, whose line stands above.
+fn on_other_wires(runtime: &Runtime, yoi: &YoiProcess, model: &TimedModel, floor: f64, report: &mut Report) {
+    model.set_plan(Plan { deltas: DELTAS, pace: Pace::AtOnce });
+    for (wire, key) in [
+        (Wire::Responses, "burst_one_responses"),
+        (Wire::Anthropic, "burst_one_anthropic"),
+        (Wire::Gemini, "burst_one_gemini"),
+        (Wire::Ollama, "burst_one_ollama"),
+    ] {
+        let kind = wire.kind();
+        let mut rounds = runtime.block_on(streamed(yoi, kind, kind, "go", 1));
+        report.add(
+            Line::new(key, format!("the same on the wire of \"{kind}\""), PerSecond, median(&mut rounds.per_second))
+                .floor(floor)
+                .at_least(floor * OF_FLOOR_MIN)
+                .note(format!("floor: the relay on chat completions; lost: {}", rounds.lost)),
+        );
     }
 }
 
@@ -91,7 +132,7 @@ async fn streamed(yoi: &YoiProcess, provider: &str, name: &str, text: &str, view
     let mut rounds = Rounds::default();
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        let create = json!({ "name": format!("{name}-{viewers}-{round}"), "provider": provider, "model": provider });
+        let create = json!({ "name": format!("{name}-{viewers}-{round}"), "provider": provider, "model": "timed" });
         let pod = &yoi.post("/api/v1/pods", &create).await.expect(201);
         let mut watched = Vec::new();
         for _ in 0..viewers {

@@ -3,7 +3,10 @@
 use std::{ops::Range, time::Duration};
 
 use serde_json::Value;
-use testkit::yoi::YoiProcess;
+use testkit::{
+    timed_model::{Pace, Plan, TimedModel, deltas},
+    yoi::YoiProcess,
+};
 
 use crate::{
     floor::Floor,
@@ -13,7 +16,6 @@ use crate::{
         Line, Report,
         Unit::{Count, Milliseconds},
     },
-    timed_model::{Pace, Plan, TimedModel, deltas},
     viewer::{Seen, Viewer, chunks},
 };
 

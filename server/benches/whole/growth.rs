@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use pod_store::{Batch, NewRecord, PodChange, RecordClass, Store, StoreOptions};
 use protocol::{AlertLevel, ControlEvent, Record, Seq, WorkerId};
 use serde_json::Value;
-use testkit::yoi::{YoiProcess, pod_path};
+use testkit::{
+    timed_model::{Pace, Plan, TimedModel},
+    yoi::{YoiProcess, pod_path},
+};
 
 use crate::{
     delta::{Latencies, new_pods, streamed},
@@ -16,7 +19,6 @@ use crate::{
         Line, Report,
         Unit::{Kilobytes, Times},
     },
-    timed_model::{Pace, Plan, TimedModel},
 };
 
 const DELTAS: usize = 300;
@@ -121,7 +123,7 @@ async fn lengthen(yoi: &mut YoiProcess, pod: &Value, records: i64) {
 fn note(seq: i64) -> NewRecord {
     let text =
         format!("note {seq}: something that people see and no model reads, as long as a usual record of that kind");
-    let event = ControlEvent::Alert { level: AlertLevel::Note, source: "bench".to_owned(), text }.into();
+    let event = ControlEvent::Alert { level: AlertLevel::Note, source: "bench".to_owned(), text, model: None }.into();
     let record = Record { seq: Seq(seq), at: Timestamp::UNIX_EPOCH, run_id: None, event, cut: None };
     let body = serde_json::to_vec(&record).expect("a record is JSON").into();
     NewRecord { seq: Seq(seq), class: RecordClass::Control, body, search: None }

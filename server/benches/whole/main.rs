@@ -19,7 +19,6 @@ mod memory;
 mod options;
 mod size;
 mod start;
-mod timed_model;
 mod turns;
 mod viewer;
 

@@ -6,7 +6,10 @@ use futures_util::future::join_all;
 use protocol::{CommandId, ControlEvent, Event, Outcome, Record, Segment, Seq, Trigger, TurnEvent, Usage};
 use reqwest::Method;
 use serde_json::Value;
-use testkit::yoi::{YoiProcess, pod_path};
+use testkit::{
+    timed_model::{Pace, Plan, TimedModel},
+    yoi::{YoiProcess, pod_path},
+};
 
 use crate::{
     house::{self, median, ms, quantile},
@@ -15,7 +18,6 @@ use crate::{
         Line, Report,
         Unit::{Milliseconds, Times},
     },
-    timed_model::{Pace, Plan, TimedModel},
 };
 
 /// Turns of each Pod that is asked, the shortest first.

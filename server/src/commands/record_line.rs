@@ -94,7 +94,7 @@ fn control(event: &ControlEvent) -> Option<String> {
         }
         ControlEvent::SettingsChanged { .. } => settings_words(event),
         ControlEvent::LimitReached { until, resumes } => limit_words(*until, *resumes),
-        ControlEvent::Alert { level, source, text } => format!("{} from {source}: {text}", word(level)),
+        ControlEvent::Alert { level, source, text, .. } => format!("{} from {source}: {text}", word(level)),
     })
 }
 

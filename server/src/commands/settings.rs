@@ -1,7 +1,7 @@
-//! What a server is set up with: profiles, tools, rules.
+//! What a server is set up with: profiles, tools, walls, rules.
 
 use anyhow::Result;
-use protocol::{PermissionRule, PodRules, ProfileView};
+use protocol::{PermissionRule, PodRules, ProfileView, WallItem};
 use protocol::{
     operation::{Filled, Page},
     operations,
@@ -39,6 +39,19 @@ pub(super) async fn tools(caller: &Caller) -> Result<()> {
             output::headed(["NAME", "BY DEFAULT"], rows)
         }
     }
+}
+
+/// Prints what stands around the commands of the server's own Pods.
+pub(super) async fn walls(caller: &Caller) -> Result<()> {
+    let listing = caller.client.read(&operations::Walls { page: Page::default() }).await?;
+    match caller.config.json {
+        true => output::json(&listing),
+        false => output::headed(["WALL", "STATE", "DETAIL"], listing.items.iter().map(wall)),
+    }
+}
+
+fn wall(item: &WallItem) -> [String; 3] {
+    [item.wall.as_str().to_owned(), item.state.as_str().to_owned(), item.detail.clone().unwrap_or_default()]
 }
 
 /// Prints the rules of all Pods that have some.

@@ -60,7 +60,7 @@ fn add(rows: &mut Vec<Vec<String>>, heading: &str, part: impl Iterator<Item = Ve
 
 fn row(name: String, usage: &UsageDay) -> Vec<String> {
     let counts = [usage.input, usage.cached, usage.written, usage.output].map(|count| count.to_string());
-    [name].into_iter().chain(counts).chain([cost_words(usage.cost)]).collect()
+    [name].into_iter().chain(counts).chain([cost_words(usage.cost, usage.currency)]).collect()
 }
 
 #[cfg(test)]

@@ -273,6 +273,27 @@ async fn a_host_is_asked_for_once_and_always_is_for_that_host() {
 }
 
 #[tokio::test]
+async fn a_rule_that_names_this_machine_opens_its_ports_and_warns_of_it() {
+    let stage = Stage::new("ask").await;
+    if !has_rooms(&stage.run("true").await) {
+        return;
+    }
+    let host = Host::start();
+    let command = get(&format!("http://{}/", host.address));
+    for (pattern, is_reached, said) in [
+        ("127.0.0.1", true, "every port there"),
+        ("127.0.0.*", false, "it allows nothing"),
+        ("*.localhost", false, "it allows nothing"),
+    ] {
+        stage.give(&[("Network", pattern, "allow"), ("Network", "*", "deny")]).await;
+        let detail = stage.yoi.get(&stage.path("")).await.expect(200);
+        assert!(detail["warnings"][0].as_str().unwrap().contains(said), "{pattern}: {detail}");
+        let answer = stage.run(&command).await;
+        assert_eq!(answer["content"].as_str().unwrap().contains("reached"), is_reached, "{pattern}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn the_time_limit_of_a_command_stands_still_while_its_question_waits() {
     const LIMIT_S: u64 = 15;
     let stage = Stage::new("ask").await;

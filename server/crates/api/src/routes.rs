@@ -2,7 +2,7 @@
 
 use axum::{
     Router,
-    extract::Request,
+    extract::{Request, State},
     handler::Handler,
     http::StatusCode,
     response::Response,
@@ -11,7 +11,7 @@ use axum::{
 use protocol::{
     ApiError, ErrorCode,
     operation::{Facts, Method, Operation},
-    operations::{self, EachCommand, EachQuery, ToCommand, ToQuery, each_command, each_query},
+    operations::{self, Command, EachCommand, EachQuery, Query, ToCommand, ToQuery, each_command, each_query},
 };
 use tower_http::{CompressionLevel, compression::CompressionLayer};
 
@@ -20,7 +20,9 @@ use crate::{
     answer::problem,
     events, mcp,
     openapi::{self, BY_HAND},
-    rest, sent, service,
+    rest,
+    sent::{self, Read},
+    service,
 };
 
 impl Api {
@@ -54,6 +56,15 @@ impl Table {
         self.router = std::mem::take(&mut self.router).route(facts.path, on(filter, handler));
     }
 
+    // Not generic: a handler of its own for each operation is most of what is compiled of this crate.
+    fn command(&mut self, facts: &Facts, read: Read<Command>) {
+        self.operation(facts, move |State(api): State<Api>, request: Request| sent::command(read, api, request));
+    }
+
+    fn query(&mut self, facts: &Facts, read: Read<Query>) {
+        self.operation(facts, move |State(api): State<Api>, request: Request| sent::query(read, api, request));
+    }
+
     fn own<O: Operation, T: 'static>(&mut self, handler: impl Handler<T, Api>) {
         self.operation(&O::FACTS, handler);
     }
@@ -62,14 +73,14 @@ impl Table {
 impl EachCommand for Table {
     fn see<C: ToCommand>(&mut self) {
         if !BY_HAND.contains(&C::FACTS.id) {
-            self.operation(&C::FACTS, sent::command::<C>);
+            self.command(&C::FACTS, sent::command_of::<C>);
         }
     }
 }
 
 impl EachQuery for Table {
     fn see<Q: ToQuery>(&mut self) {
-        self.operation(&Q::FACTS, sent::query::<Q>);
+        self.query(&Q::FACTS, sent::query_of::<Q>);
     }
 }
 

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 
 use axum::{
     body::{Body, Bytes},
-    extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request, State},
+    extract::{FromRequest, FromRequestParts, Query as InQuery, RawPathParams, Request},
     http::{HeaderValue, Method, StatusCode, header},
     response::Response,
 };
 use protocol::{
     operation::{Answered, Operation, Received},
-    operations::{ToCommand, ToQuery},
+    operations::{Command, Query, ToCommand, ToQuery},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -24,38 +24,49 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Sent<O>(pub(crate) O);
 
-impl<O: Operation, S: Send + Sync> FromRequest<S> for Sent<O> {
+impl<O: Operation> FromRequest<Api> for Sent<O> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let (mut parts, body) = request.into_parts();
-        let path = RawPathParams::from_request_parts(&mut parts, state).await;
-        let path = path.map_err(|error| invalid(error.body_text()))?;
-        let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-        let Query(query) = query.map_err(|error| invalid(error.body_text()))?;
-        let body = match parts.method {
-            Method::GET => Bytes::new(),
-            _ => {
-                let bytes = Bytes::from_request(Request::from_parts(parts, body), state).await;
-                bytes.map_err(|error| invalid(error.body_text()))?
-            }
-        };
-        let said = Said { path, query, body, twice: RefCell::default() };
-        let operation = O::receive(&said).map_err(invalid)?;
-        match said.twice.take() {
-            Some(name) => Err(invalid(format!("duplicate field `{name}` in the query"))),
-            None => Ok(Self(operation)),
-        }
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        Said::in_request(request, api).await?.read(O::receive).map(Self)
     }
 }
 
 /// What a request says.
-struct Said {
+#[derive(Debug)]
+pub(crate) struct Said {
     path: RawPathParams,
     query: Vec<(String, String)>,
     body: Bytes,
     /// A name that was asked for, and stands in the query more than once.
     twice: RefCell<Option<String>>,
+}
+
+impl Said {
+    async fn in_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let path = RawPathParams::from_request_parts(&mut parts, api).await;
+        let path = path.map_err(|error| invalid(error.body_text()))?;
+        let query = InQuery::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+        let InQuery(query) = query.map_err(|error| invalid(error.body_text()))?;
+        let body = match parts.method {
+            Method::GET => Bytes::new(),
+            _ => {
+                let bytes = Bytes::from_request(Request::from_parts(parts, body), api).await;
+                bytes.map_err(|error| invalid(error.body_text()))?
+            }
+        };
+        Ok(Self { path, query, body, twice: RefCell::default() })
+    }
+
+    /// The operation in it.
+    fn read<T>(self, receive: impl FnOnce(&Self) -> Result<T, String>) -> Result<T, Problem> {
+        let operation = receive(&self).map_err(invalid)?;
+        match self.twice.take() {
+            Some(name) => Err(invalid(format!("duplicate field `{name}` in the query"))),
+            None => Ok(operation),
+        }
+    }
 }
 
 impl Received for Said {
@@ -93,35 +104,48 @@ pub(crate) fn reply<O: Operation>(operation: &O, answer: O::Answer) -> Result<Re
         Some(page) => answer.paged(page)?,
         None => answer,
     };
-    Ok(response::<O>(&answer))
+    Ok(response(answer.status(O::FACTS.status), answer.body()))
 }
 
-fn response<O: Operation>(answer: &O::Answer) -> Response {
-    let body = answer.body();
+fn response(status: u16, body: Option<String>) -> Response {
     let is_json = body.is_some();
     let mut response = Response::new(body.map_or_else(Body::empty, Body::from));
-    *response.status_mut() = StatusCode::from_u16(answer.status(O::FACTS.status)).expect("the list has HTTP statuses");
+    *response.status_mut() = StatusCode::from_u16(status).expect("the list has HTTP statuses");
     if is_json {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
     response
 }
 
+/// How a request is read as a command, or as a query: all that a route knows of its operation. What is done with it is the same for all, and is
+/// compiled once.
+pub(crate) type Read<T> = fn(&Said) -> Result<T, String>;
+
+pub(crate) fn command_of<C: ToCommand>(said: &Said) -> Result<Command, String> {
+    C::receive(said).map(Into::into)
+}
+
+pub(crate) fn query_of<Q: ToQuery>(said: &Said) -> Result<Query, String> {
+    Q::receive(said).map(Into::into)
+}
+
 /// Carries a command out.
-pub(crate) async fn command<C: ToCommand>(
-    State(api): State<Api>,
-    Caller(origin): Caller,
-    Key(key): Key,
-    Sent(command): Sent<C>,
-) -> Result<Response, Problem> {
-    Ok(response::<C>(&api.backend().carry_out(&origin, key, command).await?))
+pub(crate) async fn command(read: Read<Command>, api: Api, request: Request) -> Result<Response, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let Caller(origin) = Caller::from_request_parts(&mut parts, &api).await?;
+    let Key(key) = Key::from_request_parts(&mut parts, &api).await?;
+    let command = Said::in_request(Request::from_parts(parts, body), &api).await?.read(read)?;
+    let status = command.facts().status;
+    let answer = api.backend().command(&origin, key, command).await?;
+    Ok(response(answer.status(status), answer.body()))
 }
 
 /// Reads a query.
-pub(crate) async fn query<Q: ToQuery>(
-    State(api): State<Api>,
-    _: Caller,
-    Sent(query): Sent<Q>,
-) -> Result<Response, Problem> {
-    Ok(response::<Q>(&api.backend().read(query).await?))
+pub(crate) async fn query(read: Read<Query>, api: Api, request: Request) -> Result<Response, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let Caller(_) = Caller::from_request_parts(&mut parts, &api).await?;
+    let query = Said::in_request(Request::from_parts(parts, body), &api).await?.read(read)?;
+    let status = query.facts().status;
+    let answer = api.backend().query(query).await?;
+    Ok(response(answer.status(status), answer.body()))
 }

@@ -71,6 +71,7 @@ impl RawRecord {
                 self.seq,
                 damage.reason()
             ),
+            model: None,
         };
         let record = Record { seq: self.seq, at: found_at, run_id: None, event: alert.into(), cut: None };
         let body = serde_json::to_vec(&record).expect("an alert is plain JSON").into();

@@ -1,7 +1,7 @@
 //! Small writes beside the journal. They go through the same writer, so a database has one writer and no more.
 
 use jiff::Timestamp;
-use protocol::Seq;
+use protocol::{BlobId, Seq};
 
 use crate::{
     BlobRow, PodKey, SessionRow,
@@ -22,6 +22,16 @@ pub(crate) enum Chore {
     Session(SessionChange),
     Claim(ClaimChange),
     Keep(BlobRow),
+    /// These were asked for, and are not swept yet.
+    Touch {
+        blobs: Vec<BlobId>,
+        at: Timestamp,
+    },
+    /// Takes out one that nobody names and nobody has asked for since.
+    Sweep {
+        blob: BlobId,
+        before: Timestamp,
+    },
     /// Copies a journal row that is not what was written.
     Quarantine {
         pod: PodKey,
@@ -39,6 +49,18 @@ pub(crate) async fn do_in_txn(mut txn: Txn<'_>, chore: &Chore) -> Result<(), Wri
         Chore::Session(change) => session_in_txn(txn, change).await,
         Chore::Claim(change) => claim_in_txn(txn, change).await,
         Chore::Keep(blob) => keep_in_txn(txn, blob).await,
+        Chore::Touch { blobs, at } => touch_in_txn(txn, blobs, *at).await,
+        Chore::Sweep { blob, before } => {
+            let sweep = txn.sql(Text {
+                sqlite: "delete from blobs where id = $1 and created_at < $2
+                         and not exists (select 1 from blob_uses where blob_uses.blob = blobs.id)
+                         and not exists (select 1 from inbox where instr(inbox.segments, blobs.id) > 0)",
+                postgres: "delete from blobs where id = $1 and created_at < $2
+                           and not exists (select 1 from blob_uses where blob_uses.blob = blobs.id)
+                           and not exists (select 1 from inbox where strpos(inbox.segments, blobs.id) > 0)",
+            });
+            sweep.bind(blob.as_str()).bind(micros(*before)).run("take out a file").await.map(drop)
+        }
         Chore::Quarantine { pod, seq, found_at, reason } => {
             let copy = txn.sql(Text {
                 sqlite: "insert or ignore into quarantine (pod, seq, body, found_at, reason)
@@ -101,6 +123,14 @@ async fn claim_in_txn(mut txn: Txn<'_>, change: &ClaimChange) -> Result<(), Writ
         }
     };
     change.run("change a claimed command").await.map(drop)
+}
+
+async fn touch_in_txn(mut txn: Txn<'_>, blobs: &[BlobId], at: Timestamp) -> Result<(), WriteError> {
+    for blob in blobs {
+        let touched = txn.sql("update blobs set created_at = $1 where id = $2 and created_at < $1");
+        touched.bind(micros(at)).bind(blob.as_str()).run("note that a file was asked for").await?;
+    }
+    Ok(())
 }
 
 async fn keep_in_txn(mut txn: Txn<'_>, BlobRow { view, body, created_at }: &BlobRow) -> Result<(), WriteError> {

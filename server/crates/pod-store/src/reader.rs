@@ -2,6 +2,7 @@
 
 use std::{fmt::Debug, sync::Arc};
 
+use futures_util::{TryStreamExt, future::BoxFuture, stream::BoxStream};
 use sqlx::{PgPool, SqlitePool, postgres::PgRow, sqlite::SqliteRow};
 
 use crate::{
@@ -83,7 +84,7 @@ impl Reader {
     }
 }
 
-impl Select<'_> {
+impl<'r> Select<'r> {
     /// For what is bound in the words of one of them.
     pub(crate) fn is_postgres(&self) -> bool {
         matches!(self.statement, Statement::Postgres(..))
@@ -99,12 +100,9 @@ impl Select<'_> {
         operation: &'static str,
         read: impl FnMut(T) -> Result<R, StoreError>,
     ) -> Result<Vec<R>, StoreError> {
-        let rows: Result<Vec<T>, sqlx::Error> = match self.statement {
-            Statement::Sqlite(query, pool) => query.try_map(|row: SqliteRow| T::from_row(&row)).fetch_all(pool).await,
-            Statement::Postgres(query, pool) => query.try_map(|row: PgRow| T::from_row(&row)).fetch_all(pool).await,
-        };
-        let rows = rows.map_err(|error| self.reader.engine.read_failed(operation, error));
-        self.reader.told(rows.and_then(|rows| rows.into_iter().map(read).collect()))
+        let reader = self.reader;
+        let rows = self.rows().collect().await.map_err(|error| reader.engine.read_failed(operation, error));
+        reader.told(rows.and_then(|rows| rows.into_iter().map(read).collect()))
     }
 
     /// The first row, if there is any.
@@ -113,20 +111,71 @@ impl Select<'_> {
         operation: &'static str,
         read: impl FnOnce(T) -> Result<R, StoreError>,
     ) -> Result<Option<R>, StoreError> {
-        let row: Result<Option<T>, sqlx::Error> = match self.statement {
-            Statement::Sqlite(query, pool) => {
-                query.try_map(|row: SqliteRow| T::from_row(&row)).fetch_optional(pool).await
-            }
-            Statement::Postgres(query, pool) => {
-                query.try_map(|row: PgRow| T::from_row(&row)).fetch_optional(pool).await
-            }
+        let reader = self.reader;
+        let row = match self.first().await {
+            Ok(Some(Row::Sqlite(row))) => T::from_row(&row).map(Some),
+            Ok(Some(Row::Postgres(row))) => T::from_row(&row).map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
         };
-        let row = row.map_err(|error| self.reader.engine.read_failed(operation, error));
-        self.reader.told(row.and_then(|row| row.map(read).transpose()))
+        let row = row.map_err(|error| reader.engine.read_failed(operation, error));
+        reader.told(row.and_then(|row| row.map(read).transpose()))
     }
 
     /// The only number of the only row.
     pub(crate) async fn count(self, operation: &'static str) -> Result<i64, StoreError> {
         Ok(self.one(operation, |(count,): (i64,)| Ok(count)).await?.unwrap_or_default())
+    }
+
+    // These two are the same for every `T`, and boxed: so what runs a statement is compiled in this crate once, and not again in each crate
+    // that waits for one (docs/decisions/0068-waiting-is-compiled-once.md).
+
+    fn rows(self) -> Rows<'r> {
+        match self.statement {
+            Statement::Sqlite(query, pool) => Rows::Sqlite(query.fetch(pool)),
+            Statement::Postgres(query, pool) => Rows::Postgres(query.fetch(pool)),
+        }
+    }
+
+    fn first(self) -> BoxFuture<'r, Result<Option<Row>, sqlx::Error>> {
+        match self.statement {
+            Statement::Sqlite(query, pool) => {
+                Box::pin(async move { Ok(query.fetch_optional(pool).await?.map(Row::Sqlite)) })
+            }
+            Statement::Postgres(query, pool) => {
+                Box::pin(async move { Ok(query.fetch_optional(pool).await?.map(Row::Postgres)) })
+            }
+        }
+    }
+}
+
+/// A row of either database.
+enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// Rows of either database, as they come.
+enum Rows<'r> {
+    Sqlite(BoxStream<'r, Result<SqliteRow, sqlx::Error>>),
+    Postgres(BoxStream<'r, Result<PgRow, sqlx::Error>>),
+}
+
+impl Rows<'_> {
+    async fn collect<T: Columns>(self) -> Result<Vec<T>, sqlx::Error> {
+        let mut read = Vec::new();
+        match self {
+            Self::Sqlite(mut rows) => {
+                while let Some(row) = rows.try_next().await? {
+                    read.push(T::from_row(&row)?);
+                }
+            }
+            Self::Postgres(mut rows) => {
+                while let Some(row) = rows.try_next().await? {
+                    read.push(T::from_row(&row)?);
+                }
+            }
+        }
+        Ok(read)
     }
 }

@@ -1,7 +1,7 @@
 //! Tokens and cost: kept per Pod and day, and per pair of Pods, in the transaction of the records that tell of them.
 
 use jiff::Timestamp;
-use protocol::{Cost, PodName, Usage, WorkerId};
+use protocol::{Cost, Currency, PodName, Usage, WorkerId, both_priced};
 use serde::{Deserialize, Serialize};
 
 use crate::PodKey;
@@ -19,6 +19,8 @@ pub struct Tokens {
     pub written: u64,
     pub output: u64,
     pub cost: Option<Cost>,
+    /// What the cost is in; none are US dollars.
+    pub currency: Option<Currency>,
 }
 
 /// What records of one change say was used, or that a run is over which a message began.
@@ -76,6 +78,8 @@ pub struct LinkTokens {
 pub struct UsageRows {
     /// Every Pod, in the order in which they were made.
     pub pods: Vec<PodTokens>,
+    /// What Pods used that are deleted, by the Pod that led them.
+    pub gone: Vec<(PodKey, Tokens)>,
     /// Oldest first; days without any use are left out.
     pub days: Vec<DayTokens>,
     /// By their names.
@@ -90,7 +94,7 @@ impl Tokens {
         self.cached += more.cached;
         self.written += more.written;
         self.output += more.output;
-        self.cost = Cost::both(self.cost, more.cost);
+        (self.cost, self.currency) = both_priced((self.cost, self.currency), (more.cost, more.currency));
     }
 
     fn is_some(&self) -> bool {
@@ -100,8 +104,8 @@ impl Tokens {
 
 impl From<&Usage> for Tokens {
     fn from(usage: &Usage) -> Self {
-        let Usage { input, cached, written, output, cost, .. } = *usage;
-        Self { input, cached, written, output, cost }
+        let Usage { input, cached, written, output, cost, currency, .. } = *usage;
+        Self { input, cached, written, output, cost, currency }
     }
 }
 
@@ -116,6 +120,7 @@ pub(crate) struct SpentLine<'a> {
     pub(crate) counts: [i64; 4],
     /// In [`Cost::units`]; bounded.
     pub(crate) cost: Option<i64>,
+    pub(crate) currency: Currency,
     /// The Pod whose message began the run, and how many such runs are over.
     pub(crate) link: Option<(&'a WorkerId, i64)>,
 }
@@ -126,7 +131,7 @@ impl<'a> SpentLine<'a> {
         let Spent { at, tokens, provider, model, begun_by, ends_run } = spent;
         let link = begun_by.as_ref().map(|worker_id| (worker_id, i64::from(*ends_run)));
         let bounded = |count: u64, max: u64| i64::try_from(count.min(max)).expect("the bound fits its column");
-        let Tokens { input, cached, written, output, cost } = *tokens;
+        let Tokens { input, cached, written, output, cost, currency } = *tokens;
         let line = Self {
             pod,
             day: at.strftime("%Y-%m-%d").to_string(),
@@ -134,6 +139,7 @@ impl<'a> SpentLine<'a> {
             model,
             counts: [input, cached, written, output].map(|count| bounded(count, TOKENS_MAX)),
             cost: cost.map(|cost| bounded(cost.units(), COST_UNITS_MAX)),
+            currency: currency.filter(|_| cost.is_some()).unwrap_or_default(),
             link,
         };
         (tokens.is_some() || link.is_some_and(|(_, runs)| runs > 0)).then_some(line)
@@ -161,7 +167,8 @@ mod tests {
         assert_eq!(sum, part);
         sum.add(&Tokens { cost: cost("0.5"), ..Tokens::default() });
         sum.add(&Tokens { input: 1, written: 4, cost: cost("0.000001"), ..Tokens::default() });
-        assert_eq!(sum, Tokens { input: 4, cached: 1, written: 4, output: 2, cost: cost("0.500001") });
+        let all = Tokens { input: 4, cached: 1, written: 4, output: 2, cost: cost("0.500001"), currency: None };
+        assert_eq!(sum, all);
     }
 
     #[test]

@@ -13,8 +13,8 @@ mod told;
 use std::{borrow::Cow, collections::VecDeque};
 
 use protocol::{
-    Attachment, BlobView, Blobs, Message, Proof, ReasoningPolicy, Role, Segment, Seq, Thought, ToolBy, ToolCall,
-    TurnEvent,
+    Attachment, BlobView, Blobs, Message, Proof, ReasoningPolicy, Role, Segment, Seq, THOUGHT_OF_WORDS, Thought,
+    ToolBy, ToolCall, TurnEvent,
 };
 
 pub use self::{
@@ -83,7 +83,6 @@ pub fn context<'a>(
 impl Context {
     pub fn new(spec: &PodSpec, bare_runs: &[(Seq, u64)]) -> Self {
         Self {
-            // What people may not see is not sent back either, so the history a client reads is what is sent.
             shows_reasoning: spec.reasoning == ReasoningPolicy::Full,
             system: Message::new(Role::System, prompt::system_text(spec)),
             messages: Vec::new(),
@@ -206,18 +205,24 @@ impl Context {
         self.messages.append(&mut self.deferred);
     }
 
-    /// What people may not see is not sent back, and a proof is of use to the model alone that gave it.
+    /// A proof is of use to the model alone that gave it. It goes back whoever may see it: without, a turn that calls tools may be
+    /// refused.
     fn think(&mut self, text: &str, proof: Option<&Proof>) {
-        self.answer_is_open = false;
-        if !self.shows_reasoning {
-            return;
-        }
-        if !text.is_empty() {
-            self.reasoning = Some(text.to_owned());
-        }
+        let is_of_words = proof.is_some_and(|proof| proof.data["type"] == THOUGHT_OF_WORDS);
+        let said = self.messages.last_mut().filter(|_| is_of_words && self.answer_is_open);
         let (provider, model) = &self.model;
-        if let Some(Proof { data, .. }) = proof.filter(|proof| proof.provider == *provider && proof.model == *model) {
-            self.thoughts.push(Thought { text: text.to_owned(), data: data.clone() });
+        let own = proof.filter(|proof| proof.provider == *provider && proof.model == *model);
+        let thought =
+            own.map(|Proof { data, .. }| Thought { text: text.to_owned(), data: data.clone(), hidden: false });
+        match said {
+            Some(said) => said.message.thoughts.extend(thought),
+            None => {
+                self.answer_is_open = false;
+                self.thoughts.extend(thought);
+                if self.shows_reasoning && !text.is_empty() {
+                    self.reasoning = Some(text.to_owned());
+                }
+            }
         }
     }
 

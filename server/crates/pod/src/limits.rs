@@ -12,7 +12,7 @@ impl Pod {
     pub(crate) fn limit_of(&self, reported: &Usage) -> u64 {
         match (reported.context_limit, self.learnt_limit) {
             // More was answered than was learnt to fit.
-            (limit, learnt) if reported.context_used > learnt => limit,
+            (limit, learnt) if reported.context_used > learnt && !reported.estimated => limit,
             (0, learnt) => learnt,
             (limit, learnt) => limit.min(learnt),
         }
@@ -40,7 +40,7 @@ impl Pod {
                     self.learnt_limit = usage.context_limit;
                 }
             }
-            _ if was_answered && usage.context_used > self.learnt_limit => self.learnt_limit = 0,
+            _ if was_answered && !usage.estimated && usage.context_used > self.learnt_limit => self.learnt_limit = 0,
             _ => (),
         }
     }

@@ -1,6 +1,6 @@
 //! The folded state of a Pod.
 
-use protocol::{Event, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage, tool::NETWORK};
+use protocol::{Event, ModelName, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage, tool::NETWORK};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,6 +80,9 @@ pub struct Pod {
     /// The usage limit that its newest run came to, until the next one starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// What answers in the place of its own model, while the run that it stepped in for goes on or can be resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<ModelName>,
     /// What was told of budgets that come to their end, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_alerts: Vec<String>,
@@ -270,6 +273,7 @@ impl Default for Pod {
             suspicion: None,
             learnt_limit: 0,
             limit: None,
+            stand_in: None,
             budget_alerts: Vec::new(),
             provider_alerts: Vec::new(),
             failures: 0,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Cost;
+use crate::{Cost, Currency};
 
 /// What a Pod may use at most, with all that it leads: money, tokens (input and output), or both. The first that is spent counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ use crate::Cost;
 pub struct Budget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What the cost is in, and what is counted of it; absent: US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     pub per: BudgetPer,
@@ -32,7 +35,7 @@ pub enum BudgetPer {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BudgetUse {
     pub tokens: u64,
-    /// Of what has a price; absent when nothing of it has.
+    /// Of what has a price in the budget's currency; absent when nothing of it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
     /// As [`Budget::percent`].
@@ -44,6 +47,9 @@ impl Budget {
     pub fn refusal(&self) -> Option<&'static str> {
         if self.cost.is_none() && self.tokens.is_none() {
             return Some("a budget says cost or tokens, or is null for none");
+        }
+        if self.currency == Some(Currency::SEVERAL) || (self.currency.is_some() && self.cost.is_none()) {
+            return Some("a currency is that of a cost, such as USD or EUR");
         }
         let is_nothing = self.tokens == Some(0) || self.cost == Some(Cost::default());
         is_nothing.then_some("a budget is more than nothing; pause or stop a Pod that may use nothing")
@@ -68,7 +74,7 @@ impl Budget {
     /// Anything else, and a budget of nothing.
     pub fn read(text: &str) -> Result<Option<Self>, String> {
         const HELP: &str =
-            "a budget is like $5, 50000 tokens, $5 or 50000 tokens, with a day behind it for each day, or none";
+            "a budget is like $5, 5 EUR, 50000 tokens, $5 or 50000 tokens, with a day behind it for each day, or none";
         let text = text.trim();
         if text == "none" {
             return Ok(None);
@@ -77,12 +83,12 @@ impl Budget {
             Some(most) => (most, BudgetPer::Day),
             None => (text, BudgetPer::Total),
         };
-        let mut budget = Self { cost: None, tokens: None, per };
+        let mut budget = Self { cost: None, currency: None, tokens: None, per };
         for part in most.split(" or ").map(str::trim) {
             let is_read = match (part.strip_prefix('$'), part.strip_suffix("tokens")) {
                 (Some(amount), _) => amount.parse().map(|cost| budget.cost = Some(cost)).is_ok(),
                 (None, Some(count)) => count.trim().parse().map(|tokens| budget.tokens = Some(tokens)).is_ok(),
-                (None, None) => false,
+                (None, None) => budget.read_amount(part).is_some(),
             };
             if !is_read {
                 return Err(HELP.to_owned());
@@ -94,9 +100,20 @@ impl Budget {
         }
     }
 
-    /// `50000 tokens`, `$2.5`, `$2.5 or 50000 tokens a day`.
+    /// `5 EUR`
+    fn read_amount(&mut self, text: &str) -> Option<()> {
+        let (amount, currency) = text.split_once(' ')?;
+        let currency: Currency = currency.trim().parse().ok()?;
+        (self.cost, self.currency) = (Some(amount.parse().ok()?), currency.told());
+        Some(())
+    }
+
+    /// `50000 tokens`, `$2.5`, `5 EUR`, `$2.5 or 50000 tokens a day`.
     pub fn words(&self) -> String {
-        let cost = self.cost.map(|cost| format!("${cost}"));
+        let cost = self.cost.map(|cost| match self.currency {
+            None | Some(Currency::USD) => format!("${cost}"),
+            Some(currency) => format!("{cost} {currency}"),
+        });
         let tokens = self.tokens.map(|tokens| format!("{tokens} tokens"));
         let most = cost.into_iter().chain(tokens).collect::<Vec<_>>().join(" or ");
         match self.per {
@@ -127,12 +144,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for text in ["$5", "50000 tokens", "$0.25 or 100 tokens", "$5 a day", "7 tokens a day"] {
+        for text in ["$5", "50000 tokens", "$0.25 or 100 tokens", "$5 a day", "7 tokens a day", "2.5 EUR or 9 tokens"] {
             assert_eq!(Budget::read(text).unwrap().unwrap().words(), text);
         }
         assert_eq!(Budget::read("$5 day").unwrap().unwrap().per, BudgetPer::Day);
+        assert_eq!(Budget::read("5 USD"), Budget::read("$5"));
         assert_eq!(Budget::read(" none "), Ok(None));
-        for text in ["", "5", "$", "$-1", "many tokens", "$5 and 7 tokens", "$0", "0 tokens", "day"] {
+        for text in
+            ["", "5", "$", "$-1", "many tokens", "$5 and 7 tokens", "$0", "0 tokens", "day", "5 euro", "5 several"]
+        {
             assert!(Budget::read(text).is_err(), "{text}");
         }
     }
@@ -143,6 +163,8 @@ mod tests {
         assert!(read(r#"{ "tokens": 0, "per": "total" }"#).refusal().is_some());
         assert!(read(r#"{ "cost": 0, "per": "total" }"#).refusal().is_some());
         assert!(read(r#"{ "cost": 0.5, "per": "total" }"#).refusal().is_none());
+        assert!(read(r#"{ "cost": 5, "currency": "EUR", "per": "total" }"#).refusal().is_none());
+        assert!(read(r#"{ "tokens": 5, "currency": "EUR", "per": "total" }"#).refusal().is_some());
         assert!(serde_json::from_str::<Budget>(r#"{ "tokens": 5 }"#).is_err(), "per has to be said");
     }
 }

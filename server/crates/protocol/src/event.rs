@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
 use crate::{
-    Blobs, Budget, CommandId, Cut, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp,
-    Usage, WorkerId,
+    Blobs, Budget, CommandId, Cut, ModelName, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Thinking,
+    Timestamp, Usage, WorkerId,
 };
 
 /// One committed change of one Pod.
@@ -403,6 +403,10 @@ pub enum ControlEvent {
         level: AlertLevel,
         source: String,
         text: String,
+        /// Who answers in the place of the Pod's own model, for the rest of the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+        model: Option<ModelName>,
     },
 }
 
@@ -424,7 +428,7 @@ kinds!(ControlEvent {
     ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, by, reason ; },
     SettingsChanged => "settings_changed" { by ; profile, provider, model, thinking, instructions, scope, budget ; },
     LimitReached => "limit_reached" { until, resumes ; ; },
-    Alert => "alert" { level, source, text ; ; },
+    Alert => "alert" { level, source, text ; model ; },
 });
 
 /// Another Pod as a record names a peer: the address, flat, and the name it had then.

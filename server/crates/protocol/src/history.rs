@@ -61,7 +61,17 @@ pub struct Thought {
     pub text: String,
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub data: Value,
+    /// The Pod's policy keeps it from people: the model is sent more of it than stands here.
+    #[serde(default, skip_serializing_if = "is_shown")]
+    pub hidden: bool,
 }
+
+fn is_shown(hidden: &bool) -> bool {
+    !hidden
+}
+
+/// The `type` of a thought that is of the words before it: how they are to be taken, and nothing that was thought.
+pub const THOUGHT_OF_WORDS: &str = "message";
 
 impl Message {
     pub fn new(role: Role, content: impl Into<String>) -> Self {

@@ -8,6 +8,7 @@
 mod blob;
 mod budget;
 mod command;
+mod currency;
 mod cursor;
 mod cut;
 mod error;
@@ -40,6 +41,7 @@ pub use command::{
     ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand,
     RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
+pub use currency::{Currency, CurrencyError, Priced, both_priced};
 pub use cursor::{open_cursor, seal_cursor};
 pub use cut::{CUT_BYTES_MAX, SHOWN_BYTES_MAX, cut_record, cut_segments};
 pub use error::{ApiError, Candidate, ErrorCode};
@@ -48,7 +50,7 @@ pub use event::{
     Seen, ToolBy, Trigger, TurnEvent,
 };
 pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
-pub use history::{Attachment, History, Message, Role, Thought, ToolCall};
+pub use history::{Attachment, History, Message, Role, THOUGHT_OF_WORDS, Thought, ToolCall};
 pub use ids::{
     CommandId, CommandIdError, NameError, POD_NAME_BYTES_MAX, PodName, PodRef, RuntimeId, Seq, Target, WorkerId,
 };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Cost, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp};
+use crate::{Cost, Currency, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp, both_priced};
 
 /// One page of a list. `next` goes into `?after=` (transcripts: `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -322,9 +322,12 @@ pub struct UsageDay {
     #[serde(default)]
     pub written: u64,
     pub output: u64,
-    /// Of what has a price; absent when nothing of it has.
+    /// Of what has a price; absent when nothing of it has, and where it is of several currencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What the cost is in; absent: US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
 }
 
 impl UsageDay {
@@ -334,7 +337,7 @@ impl UsageDay {
         self.cached += more.cached;
         self.written += more.written;
         self.output += more.output;
-        self.cost = Cost::both(self.cost, more.cost);
+        (self.cost, self.currency) = both_priced((self.cost, self.currency), (more.cost, more.currency));
     }
 }
 

@@ -8,13 +8,13 @@
 //! that its key is bound to, and the one that the audit knows it by.
 
 use crate::{
-    About, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
-    Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange,
-    Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand,
-    PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView,
-    ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand,
-    RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod,
-    WallItem,
+    About, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod,
+    ExchangeMessage, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer,
+    LinkExchange, Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer,
+    PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand,
+    ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand,
+    RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport,
+    VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -201,6 +201,13 @@ macro_rules! operations {
                 }
             }
 
+            /// As [`Operation::page`].
+            pub fn page(&self) -> Option<&Page> {
+                match self {
+                    $(Self::$query(query) => query.page(),)*
+                }
+            }
+
             /// The Pod that is looked at; none where all are.
             pub fn pod(&self) -> Option<&PodRef> {
                 match self {
@@ -252,6 +259,30 @@ macro_rules! answers {
                     $(Self::$name(answer) => serde_json::to_string(answer),)*
                 }
                 .expect("protocol types always encode")
+            }
+
+            /// As [`Answered::status`].
+            pub fn status(&self, usual: u16) -> u16 {
+                match self {
+                    $(Self::$name(answer) => answer.status(usual),)*
+                }
+            }
+
+            /// As [`Answered::body`].
+            pub fn body(&self) -> Option<String> {
+                match self {
+                    $(Self::$name(answer) => answer.body(),)*
+                }
+            }
+
+            /// As [`Answered::paged`].
+            ///
+            /// # Errors
+            /// As there.
+            pub fn paged(self, page: &Page) -> Result<Self, ApiError> {
+                match self {
+                    $(Self::$name(answer) => answer.paged(page).map(Self::$name),)*
+                }
             }
         }
     };

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Budget, BudgetUse, Cost, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp, WorkerId,
+    Budget, BudgetUse, Cost, Currency, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp,
+    WorkerId, both_priced,
 };
 
 /// What a Pod is doing, as clients see it.
@@ -62,9 +63,19 @@ pub struct Usage {
     /// Tokens of context that the model has room for; absent, and 0 here, when unknown.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub context_limit: u64,
-    /// In the model's currency, US dollars as a rule; absent when the model is not priced.
+    /// Absent when the model is not priced, and where it is of several currencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What the cost is in; absent: US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
+    /// The provider told no tokens: some of these were estimated by the length of what was said.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub estimated: bool,
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_none_of(tokens: &u64) -> bool {
@@ -80,7 +91,8 @@ impl Usage {
         self.output += later.output;
         self.context_used = later.context_used;
         self.context_limit = later.context_limit;
-        self.cost = Cost::both(self.cost, later.cost);
+        (self.cost, self.currency) = both_priced((self.cost, self.currency), (later.cost, later.currency));
+        self.estimated |= later.estimated;
     }
 }
 

@@ -1,9 +1,9 @@
-//! A provider whose usage says what the model has room for, and what it cost.
+//! A provider whose usage says what the model has room for, and what it cost. Where its server counts nothing, the tokens are estimated.
 
 use std::{fmt, sync::Arc};
 
-use futures_util::StreamExt;
-use protocol::{ModelView, Proof};
+use futures_util::{StreamExt, stream};
+use protocol::{ModelView, Proof, Usage};
 
 use crate::{Catalogue, ModelEvent, ModelRequest, ModelStream, Provider, ProviderError, ProviderKind};
 
@@ -23,15 +23,32 @@ impl fmt::Debug for Accounted {
 #[async_trait::async_trait]
 impl Provider for Accounted {
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let (source, model, catalogue) = (self.source.clone(), request.model.clone(), Arc::clone(&self.catalogue));
-        Box::pin(self.provider.stream(request).map(move |item| match item {
-            Ok(ModelEvent::Usage(usage)) => {
-                Ok(ModelEvent::Usage(catalogue.account(&source.0, source.1, &model, usage)))
-            }
-            Ok(ModelEvent::Proof(proof)) => {
-                Ok(ModelEvent::Proof(Proof { provider: source.0.clone(), model: model.clone(), ..proof }))
-            }
-            other => other,
+        let (source, catalogue) = (self.source.clone(), Arc::clone(&self.catalogue));
+        let mut length = Length { model: request.model.clone(), asked: bytes_of(&request), ..Length::default() };
+        Box::pin(self.provider.stream(request).flat_map(move |item| {
+            let (provider, kind) = (&source.0, source.1);
+            let account = |usage| ModelEvent::Usage(catalogue.account(provider, kind, &length.model, usage));
+            let items = match item {
+                Ok(ModelEvent::Usage(usage)) if usage.input + usage.output > 0 => {
+                    length.is_counted = true;
+                    [Some(Ok(account(usage))), None, None]
+                }
+                // Some servers count nothing, and say so.
+                Ok(ModelEvent::Usage(_)) => [None, None, None],
+                Ok(end @ ModelEvent::Finished { .. }) if !length.is_counted => {
+                    let estimate = Ok(account(length.estimate()));
+                    [Some(Ok(ModelEvent::Alert { text: uncounted(provider) })), Some(estimate), Some(Ok(end))]
+                }
+                Ok(ModelEvent::Proof(proof)) => {
+                    let proof = Proof { provider: provider.clone(), model: length.model.clone(), ..proof };
+                    [Some(Ok(ModelEvent::Proof(proof))), None, None]
+                }
+                other => {
+                    length.said += other.as_ref().map_or(0, said);
+                    [Some(other), None, None]
+                }
+            };
+            stream::iter(items.into_iter().flatten())
         }))
     }
 
@@ -39,5 +56,43 @@ impl Provider for Accounted {
         let list = self.provider.models().await?;
         self.catalogue.tell(&self.source.0, list.clone());
         Ok(list)
+    }
+}
+
+/// How much was asked and said, in bytes.
+#[derive(Default)]
+struct Length {
+    model: String,
+    asked: usize,
+    said: usize,
+    is_counted: bool,
+}
+
+impl Length {
+    fn estimate(&self) -> Usage {
+        let (input, output) = (pod::tokens_of_bytes(self.asked), pod::tokens_of_bytes(self.said));
+        Usage { input, output, context_used: input + output, estimated: true, ..Usage::default() }
+    }
+}
+
+fn uncounted(provider: &str) -> String {
+    format!(
+        "The provider \"{provider}\" does not count the tokens of its answers; they are estimated by the length of the text."
+    )
+}
+
+/// Of the texts that a question is made of.
+fn bytes_of(request: &ModelRequest) -> usize {
+    let calls = request.messages.iter().flat_map(|message| &message.tool_calls);
+    let calls: usize = calls.map(|call| call.name.len() + call.arguments.to_string().len()).sum();
+    let tools = request.tools.iter();
+    let tools: usize = tools.map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len()).sum();
+    request.messages.iter().map(|message| message.content.len()).sum::<usize>() + calls + tools
+}
+
+fn said(event: &ModelEvent) -> usize {
+    match event {
+        ModelEvent::Text(text) | ModelEvent::Reasoning(text) | ModelEvent::ToolArgs { text, .. } => text.len(),
+        _ => 0,
     }
 }

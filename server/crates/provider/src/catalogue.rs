@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use protocol::{Cost, FactOrigin, FactOrigins, ModelFacts, ModelView, Price, Prices, Thinking, Usage};
+use protocol::{Cost, Currency, FactOrigin, FactOrigins, ModelFacts, ModelView, Price, Prices, Thinking, Usage};
 use serde::Deserialize;
 
 use crate::ProviderKind;
@@ -47,7 +47,7 @@ impl ModelSettings {
             (None, None) if !has_more => (),
             _ => return Some("prices need both input and output"),
         }
-        let is_currency = |text: &String| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
+        let is_currency = |text: &String| text.parse().is_ok_and(|currency: Currency| currency != Currency::SEVERAL);
         if !self.currency.as_ref().is_none_or(is_currency) {
             return Some("a currency is three capital letters, such as USD or EUR");
         }
@@ -141,7 +141,13 @@ impl Catalogue {
     pub(crate) fn account(&self, provider: &str, kind: ProviderKind, model: &str, usage: Usage) -> Usage {
         let facts = self.facts(provider, kind, model);
         let cost = facts.prices.map(|prices| cost(&prices, &usage));
-        Usage { context_limit: facts.context_limit.unwrap_or(0), cost, ..usage }
+        let currency = facts.currency.as_deref().and_then(|name| name.parse::<Currency>().ok()?.told());
+        Usage {
+            context_limit: facts.context_limit.unwrap_or(0),
+            cost,
+            currency: currency.filter(|_| cost.is_some()),
+            ..usage
+        }
     }
 }
 
@@ -233,7 +239,10 @@ mod tests {
         assert_eq!(cost(&prices), "0.00315");
         let whole = ModelSettings { cached: price(0.3), cache_write: price(3.75), ..prices };
         assert_eq!(cost(&whole), "0.001605");
-        assert_eq!(configured(whole).facts("p", OpenAi, "m").currency.as_deref(), Some("USD"));
+        assert_eq!(configured(whole.clone()).facts("p", OpenAi, "m").currency.as_deref(), Some("USD"));
+        let told = |settings| configured(settings).account("p", OpenAi, "m", usage).currency;
+        assert_eq!(told(whole.clone()), None, "dollars are not told");
+        assert_eq!(told(ModelSettings { currency: Some("EUR".to_owned()), ..whole }), "EUR".parse().ok());
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Pictures and files beside conversations: how they are taken in, and what of them goes to a model.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use bytes::Bytes;
+use jiff::Timestamp;
 use pod::{Picture, PictureKind, ToolOutcome};
 use pod_store::{BlobRow, Store};
 use protocol::{
@@ -11,9 +15,13 @@ use protocol::{
 };
 use provider::{ATTACHED_BYTES_MAX, Attached, Held, Takes, called};
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use crate::{clock, heavy};
 
+/// A picture or a file that is in no message is kept for so long after somebody asked for it.
+const UNNAMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 /// What nobody knows.
 const PLAIN: &str = "application/octet-stream";
 
@@ -31,11 +39,26 @@ pub(crate) async fn keep(store: &Store, media_type: String, body: Bytes) -> Resu
     }
     let (view, body) = heavy::work(body.len(), move || told(media_type, body)).await;
     if let Some(known) = store.blobs().find(&view.blob).await? {
+        store.blobs().touch(vec![known.blob.clone()], clock::now()).await?;
         return Ok(known);
     }
     store.blobs().put(BlobRow { view: view.clone(), body, created_at: clock::now() }).await?;
     // Of two that come at once under other types, one was first.
     Ok(store.blobs().find(&view.blob).await?.unwrap_or(view))
+}
+
+/// Takes out what nobody names, from time to time, until the host stops.
+pub(crate) async fn sweep(store: Store, stopping: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            () = tokio::time::sleep(SWEEP_EVERY) => (),
+        }
+        let before = clock::now().checked_sub(UNNAMED_FOR).unwrap_or(Timestamp::MIN);
+        if let Err(error) = store.blobs().sweep(before).await {
+            tracing::warn!(%error, "files that nobody names were not taken out; that is tried again");
+        }
+    }
 }
 
 /// What it is, and what of it is kept.
@@ -103,10 +126,12 @@ pub(crate) async fn named(store: &Store, segments: &[Segment]) -> Result<Blobs, 
             blobs.0.push(known);
         }
     }
-    match blobs.0.len() > BLOBS_OF_MESSAGE_MAX {
-        true => Err(ApiError::invalid(format!("a message has at most {BLOBS_OF_MESSAGE_MAX} pictures and files"))),
-        false => Ok(blobs),
+    if blobs.0.len() > BLOBS_OF_MESSAGE_MAX {
+        return Err(ApiError::invalid(format!("a message has at most {BLOBS_OF_MESSAGE_MAX} pictures and files")));
     }
+    // None of them is swept between now and when the message is kept.
+    store.blobs().touch(blobs.0.iter().map(|view| view.blob.clone()).collect(), clock::now()).await?;
+    Ok(blobs)
 }
 
 fn check_name(segment: &Segment) -> Result<(), ApiError> {

@@ -106,7 +106,7 @@ pub(crate) fn shown(body: Bytes) -> Bytes {
     protocol::cut_record(&body, protocol::SHOWN_BYTES_MAX).map_or(body, Bytes::from)
 }
 
-fn shown_reasoning(policy: ReasoningPolicy, text: &str) -> String {
+pub(crate) fn shown_reasoning(policy: ReasoningPolicy, text: &str) -> String {
     match policy {
         ReasoningPolicy::Full => text.to_owned(),
         ReasoningPolicy::Summary => text.lines().next().unwrap_or_default().chars().take(200).collect(),

@@ -3,10 +3,12 @@
 use pod::{Context, Pod, PodSpec, Reach};
 use pod_store::{PodKey, Store, StoreError, StoredRecord};
 use protocol::{
-    ApiError, Approval, CompactionPreview, ControlEvent, ErrorCode, Event, History, Record, Seq, TurnEvent, WorkerId,
+    ApiError, Approval, CompactionPreview, ControlEvent, ErrorCode, Event, History, ReasoningPolicy, Record, Seq,
+    THOUGHT_OF_WORDS, Thought, TurnEvent, WorkerId,
 };
+use serde_json::json;
 
-use crate::{RecordForm, RecordPage, ground::Ground, heavy, records::Rows, view};
+use crate::{RecordForm, RecordPage, encode, ground::Ground, heavy, records::Rows, view};
 
 /// Events of a conversation that are read at once, and their bytes.
 const TURNS_AT_ONCE_MAX: u32 = 512;
@@ -41,8 +43,23 @@ fn read_before(text: &str) -> Result<Seq, ApiError> {
 /// What the Pod's model would be sent now.
 pub(crate) async fn history(ground: &Ground, worker_id: &WorkerId) -> Result<History, ApiError> {
     let (context, _) = context(ground, worker_id).await?;
-    let messages = heavy::work(context.weight(), move || context.messages()).await;
-    Ok(History { messages })
+    let row = ground.existing_row(worker_id).await?;
+    let policy = view::open(&row).map(|opened| opened.spec.reasoning).unwrap_or_default();
+    let messages = heavy::work(context.weight(), move || {
+        let mut messages = context.messages();
+        messages.iter_mut().flat_map(|message| &mut message.thoughts).for_each(|thought| hide(policy, thought));
+        messages
+    });
+    Ok(History { messages: messages.await })
+}
+
+/// A thought that people may not see goes to its model all the same; they see that it does, and what kind of thing it is.
+fn hide(policy: ReasoningPolicy, thought: &mut Thought) {
+    let kind = thought.data.get("type").cloned().unwrap_or_default();
+    if policy != ReasoningPolicy::Full && kind != THOUGHT_OF_WORDS {
+        let text = encode::shown_reasoning(policy, &thought.text);
+        *thought = Thought { text, data: json!({ "type": kind }), hidden: true };
+    }
 }
 
 /// What compacting the Pod now would do; none when there is nothing to drop.

@@ -110,6 +110,7 @@ impl Host {
         let inner = Arc::new(Inner::new(options));
         cluster::start(&inner.cluster).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
+        inner.tracker.spawn(crate::blobs::sweep(inner.store.clone(), inner.stopping.clone()));
         inner.tracker.spawn(limits::go_on(inner.cluster.clone()));
         inner.tracker.spawn(actor::tell(inner.actors.clone()));
         inner.tracker.spawn(far::tell_cards(inner.peers.clone()));

@@ -125,7 +125,12 @@ impl History {
             last.push(outside(status(PodState::Stopped)));
         }
         let text = "what stands above was imported; it happened in another Pod".to_owned();
-        last.push(outside(ControlEvent::Alert { level: AlertLevel::Note, source: "import".to_owned(), text }));
+        last.push(outside(ControlEvent::Alert {
+            level: AlertLevel::Note,
+            source: "import".to_owned(),
+            text,
+            model: None,
+        }));
         self.add(last, &at, spec);
         renounce(&mut self.pod);
         let Usage { context_used, context_limit, .. } = self.pod.usage;

@@ -24,7 +24,7 @@ pub(crate) fn report(rows: &UsageRows) -> UsageReport {
             .map(|one| UsageDay { day: Some(one.day.clone()), ..day(&one.tokens) })
             .collect(),
         models: of_models(&rows.models),
-        trees: of_trees(&rows.pods),
+        trees: of_trees(rows),
         links: of_links(&rows.links, &pods),
         absent: Vec::new(),
     }
@@ -37,8 +37,9 @@ fn of_pods(pods: &[PodTokens]) -> Vec<UsageOfPod> {
     most_first(listed.collect(), |listed| &listed.usage)
 }
 
-/// Each Pod that leads others, with all below it.
-fn of_trees(pods: &[PodTokens]) -> Vec<UsageOfTree> {
+/// Each Pod that leads others or led some that are gone, with all below it.
+fn of_trees(UsageRows { pods, gone, .. }: &UsageRows) -> Vec<UsageOfTree> {
+    let gone: BTreeMap<PodKey, &Tokens> = gone.iter().map(|(key, tokens)| (*key, tokens)).collect();
     let mut below: BTreeMap<PodKey, Vec<&PodTokens>> = BTreeMap::new();
     for pod in pods {
         if let Some(parent) = pod.parent {
@@ -49,13 +50,14 @@ fn of_trees(pods: &[PodTokens]) -> Vec<UsageOfTree> {
         let (mut seen, mut open, mut tokens) = (BTreeSet::from([root.key]), vec![root], Tokens::default());
         while let Some(pod) = open.pop() {
             tokens.add(&pod.tokens);
+            gone.get(&pod.key).into_iter().for_each(|gone| tokens.add(gone));
             let children = below.get(&pod.key).into_iter().flatten().copied();
             open.extend(children.filter(|child| seen.insert(child.key)));
         }
         let count = seen.len().try_into().unwrap_or(u32::MAX);
         UsageOfTree { root: pod_ref(root), name: root.name.clone(), count, usage: day(&tokens) }
     };
-    let trees = pods.iter().filter(|pod| below.contains_key(&pod.key)).map(tree);
+    let trees = pods.iter().filter(|pod| below.contains_key(&pod.key) || gone.contains_key(&pod.key)).map(tree);
     most_first(trees.collect(), |tree| &tree.usage)
 }
 
@@ -95,8 +97,8 @@ fn pod_ref(pod: &PodTokens) -> PodRef {
 }
 
 fn day(tokens: &Tokens) -> UsageDay {
-    let Tokens { input, cached, written, output, cost } = *tokens;
-    UsageDay { day: None, input, cached, written, output, cost }
+    let Tokens { input, cached, written, output, cost, currency } = *tokens;
+    UsageDay { day: None, input, cached, written, output, cost, currency }
 }
 
 #[cfg(test)]
@@ -126,6 +128,16 @@ mod tests {
         assert_eq!(trees, [("pod-1", 4, 1_111), ("pod-2", 2, 110)]);
         let pods: Vec<_> = report.pods.iter().map(|pod| pod.name.as_str()).collect();
         assert_eq!(pods, ["pod-4", "pod-3", "pod-2", "pod-5", "pod-1"]);
+    }
+
+    #[test]
+    fn what_deleted_children_used_is_in_the_tree_of_who_led_them() {
+        let gone = Tokens { input: 50, ..Tokens::default() };
+        let pods = vec![pod(1, None, 1), pod(2, Some(1), 10), pod(3, None, 7)];
+        let report = report(&UsageRows { pods, gone: vec![(PodKey(2), gone)], ..UsageRows::default() });
+        let trees: Vec<_> =
+            report.trees.iter().map(|tree| (tree.name.as_str(), tree.count, tree.usage.input)).collect();
+        assert_eq!(trees, [("pod-1", 2, 61), ("pod-2", 1, 60)]);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub mod report;
 pub mod scripted_model;
 #[cfg(feature = "whole")]
 pub mod terminal;
+#[cfg(feature = "whole")]
+pub mod timed_model;
 mod wait;
 #[cfg(feature = "whole")]
 pub mod yoi;

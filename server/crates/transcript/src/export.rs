@@ -169,7 +169,7 @@ fn run_end_text(end: &BlockKind) -> String {
 
 fn usage_text(usage: &Usage) -> String {
     let (read, written) = (tokens_words(usage.input), tokens_words(usage.output));
-    format!("tokens: {read} in, {written} out · {}", cost_words(usage.cost))
+    format!("tokens: {read} in, {written} out · {}", cost_words(usage.cost, usage.currency))
 }
 
 fn approval_text(approval: &BlockKind) -> String {

@@ -280,7 +280,7 @@ fn plain_kind(event: &ControlEvent) -> Option<BlockKind> {
         E::ChildSpawned { child: whose, scope } => child(ChildStep::Spawned, whose, scope),
         E::ChildStopped { child: whose, scope } => child(ChildStep::Stopped, whose, scope),
         E::ScopeChanged { child: whose, scope } => child(ChildStep::ScopeChanged, whose, scope),
-        E::Alert { level, source, text } => {
+        E::Alert { level, source, text, .. } => {
             BlockKind::Alert { level: *level, source: source.clone(), text: text.clone() }
         }
         E::LimitReached { until, resumes } => {

@@ -1,6 +1,8 @@
 //! Numbers and states in the words that every screen uses.
 
-use protocol::{Blobs, ControlEvent, Cost, ModelFacts, ModelName, Outcome, ReceiptState, Segment, Timestamp, Trigger};
+use protocol::{
+    Blobs, ControlEvent, Cost, Currency, ModelFacts, ModelName, Outcome, ReceiptState, Segment, Timestamp, Trigger,
+};
 
 use crate::{ChildStep, Receipt, RelationStep};
 
@@ -56,12 +58,18 @@ fn tenths(count: u64, unit: &str) -> String {
     }
 }
 
-/// What a run cost, in US dollars: `$0.0042`, `$1.25`; `no price set` when the model has no price.
-pub fn cost_words(cost: Option<Cost>) -> String {
-    match cost.map(Cost::as_f64) {
-        None => "no price set".to_owned(),
-        Some(cost) if cost > 0.0 && cost < 0.01 => format!("${cost:.4}"),
-        Some(cost) => format!("${cost:.2}"),
+/// What a run cost: `$0.0042`, `$1.25`, `1.25 EUR`; `no price set` when the model has no price, `several currencies` where there is
+/// no sum.
+pub fn cost_words(cost: Option<Cost>, currency: Option<Currency>) -> String {
+    let amount = match cost.map(Cost::as_f64) {
+        None if currency == Some(Currency::SEVERAL) => return "several currencies".to_owned(),
+        None => return "no price set".to_owned(),
+        Some(cost) if cost > 0.0 && cost < 0.01 => format!("{cost:.4}"),
+        Some(cost) => format!("{cost:.2}"),
+    };
+    match currency {
+        None | Some(Currency::USD) => format!("${amount}"),
+        Some(currency) => format!("{amount} {currency}"),
     }
 }
 
@@ -291,9 +299,11 @@ mod tests {
     #[test]
     fn a_cost_is_never_a_wrong_zero() {
         let cost = |text: &str| Some(text.parse().unwrap());
-        assert_eq!(cost_words(None), "no price set");
-        assert_eq!(cost_words(cost("0.0042")), "$0.0042");
-        assert_eq!(cost_words(cost("1.25")), "$1.25");
-        assert_eq!(cost_words(cost("0")), "$0.00");
+        assert_eq!(cost_words(None, None), "no price set");
+        assert_eq!(cost_words(cost("0.0042"), None), "$0.0042");
+        assert_eq!(cost_words(cost("1.25"), None), "$1.25");
+        assert_eq!(cost_words(cost("0"), None), "$0.00");
+        assert_eq!(cost_words(cost("1.25"), "EUR".parse().ok()), "1.25 EUR");
+        assert_eq!(cost_words(None, Some(Currency::SEVERAL)), "several currencies");
     }
 }

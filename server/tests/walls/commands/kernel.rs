@@ -124,6 +124,10 @@ pub(super) const ATTACKS: &[Attack] = &[
     ("the kernel's memory", "head -c 4 /proc/kcore"),
     ("the kernel's symbols", "grep -m1 ' T ' /proc/kallsyms"),
     ("the kernel's timers", "head -1 /proc/timer_list"),
+    ("the kernel's caches", "head -1 /proc/slabinfo"),
+    ("the kernel's own memory, piece by piece", "head -1 /proc/vmallocinfo"),
+    ("the machine's free pages", "head -1 /proc/pagetypeinfo"),
+    ("whose a page of memory is", "dd if=/proc/kpagecgroup bs=8 count=1 | od -An -tx1"),
     ("it is spared when memory is short", "echo 0 > /proc/self/oom_score_adj && echo written"),
     (
         "it goes last when memory is short",

@@ -71,10 +71,10 @@ fn media_type(headers: &HeaderMap) -> Result<String, Problem> {
     responses((status = 201, description = "What is kept", body = BlobView)))]
 pub(crate) async fn keep(
     State(api): State<Api>,
-    _: Caller,
+    Caller(origin): Caller,
     Sent { media_type, body }: Sent,
 ) -> Result<(StatusCode, Json<BlobView>), Problem> {
-    Ok((StatusCode::CREATED, Json(api.backend().blobs().keep(media_type, body).await?)))
+    Ok((StatusCode::CREATED, Json(api.backend().blobs().keep(&origin, media_type, body).await?)))
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use client::{Client, ClientError};
 use protocol::{ApiError, BlobId, BlobView, ErrorCode, InputCommand, RuntimeId, Segment};
+use runtime::Origin;
 
 use super::Backend;
 
@@ -13,12 +14,15 @@ pub struct Blobs<'a> {
 }
 
 impl Blobs<'_> {
-    /// Keeps it here, once: the same content has the same name.
+    /// Keeps it here, once: the same content has the same name. In the audit as `blob_keep`.
     ///
     /// # Errors
     /// `invalid_input`: empty. `payload_too_large`.
-    pub async fn keep(self, media_type: String, body: Bytes) -> Result<BlobView, ApiError> {
-        self.backend.host.blobs().keep(media_type, body).await
+    pub async fn keep(self, origin: &Origin, media_type: String, body: Bytes) -> Result<BlobView, ApiError> {
+        let done = self.backend.host.blobs().keep(media_type, body).await;
+        let target = done.as_ref().map_or_else(|_| "blob".to_owned(), |view| view.blob.to_string());
+        self.backend.audit().ended(origin, "blob_keep", target, None, &done).await;
+        done
     }
 
     /// All of it: from here, else from a server that this one knows. None when nobody has it.

@@ -1,5 +1,6 @@
 //! Commands, each under a key. The same key with the same command is the same command.
 
+use futures_util::future::BoxFuture;
 use protocol::{
     ApiError, CommandId, ControlVerb, PatchPod, PermissionRule, PodDetail, PodRef, Receipt,
     operations::{Answer, Command, Patch, ToCommand},
@@ -18,7 +19,7 @@ impl Backend {
         id: CommandId,
         command: C,
     ) -> Result<C::Answer, ApiError> {
-        answer_of(Box::pin(self.command(origin, id, command.into())).await?)
+        answer_of(self.command(origin, id, command.into()).await?)
     }
 
     /// As [`Backend::carry_out`], of a command that carries nothing but its name.
@@ -29,27 +30,34 @@ impl Backend {
         pod: PodRef,
         verb: ControlVerb,
     ) -> Result<Receipt, ApiError> {
-        answer_of(Box::pin(self.command(origin, id, verb.of(pod))).await?)
+        answer_of(self.command(origin, id, verb.of(pod)).await?)
     }
 
     /// As [`Backend::carry_out`], of any command.
-    pub async fn command(&self, origin: &Origin, id: CommandId, command: Command) -> Result<Answer, ApiError> {
-        if let Command::RunTool(run) = &command
-            && !run.body.arguments.is_object()
-        {
-            return Err(ApiError::invalid("`arguments` is a JSON object of what the tool takes"));
-        }
-        if let Command::Input(input) = &command {
-            self.blobs().bring(&input.pod.runtime_id, &input.body).await?;
-        }
-        let key = key_of(id, &command);
-        let carrier = Carrier { backend: self, origin, key: &key };
-        let done = match &command {
-            Command::Introduce(introduce) => carrier.introduce(introduce.clone()).await,
-            Command::SendMessage(send) => carrier.send_message(send.clone()).await,
-            _ => return carrier.carried(command).await,
-        };
-        carrier.audited(&command, None, done).await
+    pub fn command<'a>(
+        &'a self,
+        origin: &'a Origin,
+        id: CommandId,
+        command: Command,
+    ) -> BoxFuture<'a, Result<Answer, ApiError>> {
+        Box::pin(async move {
+            if let Command::RunTool(run) = &command
+                && !run.body.arguments.is_object()
+            {
+                return Err(ApiError::invalid("`arguments` is a JSON object of what the tool takes"));
+            }
+            if let Command::Input(input) = &command {
+                self.blobs().bring(&input.pod.runtime_id, &input.body).await?;
+            }
+            let key = key_of(id, &command);
+            let carrier = Carrier { backend: self, origin, key: &key };
+            let done = match &command {
+                Command::Introduce(introduce) => carrier.introduce(introduce.clone()).await,
+                Command::SendMessage(send) => carrier.send_message(send.clone()).await,
+                _ => return carrier.carried(command).await,
+            };
+            carrier.audited(&command, None, done).await
+        })
     }
 
     /// Takes one rule from a Pod. One that it has not is no error: it is gone.

@@ -1,8 +1,9 @@
 //! Queries: each is read in the runtime that its Pod lives in; those about all Pods in every runtime that answers.
 
+use futures_util::future::BoxFuture;
 use protocol::{
     ApiError, PodDetail, PodRef,
-    operation::{Answered, Filled, Page},
+    operation::{Filled, Page},
     operations::{Answer, Exchange, OpenRequests, Query, ToQuery},
 };
 
@@ -12,16 +13,23 @@ use crate::port::answer_of;
 impl Backend {
     /// Reads something. Of a short list it is the page that is asked for.
     pub async fn read<Q: ToQuery>(&self, query: Q) -> Result<Q::Answer, ApiError> {
-        let page: Option<Page> = query.page().cloned();
-        let answer: Q::Answer = answer_of(self.query(query.into()).await?)?;
-        match page {
-            Some(page) => answer.paged(&page),
-            None => Ok(answer),
-        }
+        answer_of(self.query(query.into()).await?)
     }
 
-    /// As [`Backend::read`], of any query, and never in pages where the whole is short.
-    async fn query(&self, query: Query) -> Result<Answer, ApiError> {
+    /// As [`Backend::read`], of any query.
+    pub fn query(&self, query: Query) -> BoxFuture<'_, Result<Answer, ApiError>> {
+        Box::pin(async move {
+            let page = query.page().cloned();
+            let answer = self.whole(query).await?;
+            match page {
+                Some(page) => answer.paged(&page),
+                None => Ok(answer),
+            }
+        })
+    }
+
+    /// As [`Backend::query`], and never in pages where the whole is short.
+    async fn whole(&self, query: Query) -> Result<Answer, ApiError> {
         Ok(match query {
             Query::Pods(pods) => self.everywhere().pods(pods).await?.into(),
             Query::Resolve(resolve) => {

@@ -56,7 +56,7 @@ impl Drafts {
 
     pub(super) fn note(&mut self, level: AlertLevel, source: &str, text: &str) {
         let (source, text) = (self.scrub.said(source), self.scrub.said(text));
-        self.push(ControlEvent::Alert { level, source, text });
+        self.push(ControlEvent::Alert { level, source, text, model: None });
     }
 
     /// What this version does not know is shown as it came.

@@ -228,7 +228,7 @@ impl Runs {
         let input = if cached > input { input.saturating_add(cached) } else { input };
         let (context_used, context_limit) = (input.saturating_add(output), self.face.usage.context_limit);
         let written = values::number(data, "cache_creation_input_tokens");
-        let usage = Usage { input, cached, written, output, cost: None, context_used, context_limit };
+        let usage = Usage { input, cached, written, output, context_used, context_limit, ..Usage::default() };
         add(&mut self.face.usage, &usage);
         add(&mut self.used, &usage);
         self.drafts.push(ControlEvent::Usage { usage });

@@ -63,14 +63,14 @@ impl JournalPen for PostgresPen {
         if !used.is_empty() {
             let count = |column: usize| used.iter().map(|line| line.counts[column]).collect::<Vec<_>>();
             let query = sqlx::query(
-                "insert into usage as standing (pod, day, provider, model, input, cached, written, output, cost)
-                 select pod, day, provider, model, sum(input)::bigint, sum(cached)::bigint, sum(written)::bigint,
+                "insert into usage as standing (pod, day, provider, model, currency, input, cached, written, output, cost)
+                 select pod, day, provider, model, currency, sum(input)::bigint, sum(cached)::bigint, sum(written)::bigint,
                         sum(output)::bigint, sum(cost)::bigint
                  from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-                             $8::bigint[], $9::bigint[])
-                      as line (pod, day, provider, model, input, cached, written, output, cost)
-                 group by pod, day, provider, model
-                 on conflict (pod, day, provider, model) do update set
+                             $8::bigint[], $9::bigint[], $10::text[])
+                      as line (pod, day, provider, model, input, cached, written, output, cost, currency)
+                 group by pod, day, provider, model, currency
+                 on conflict (pod, day, provider, model, currency) do update set
                      input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
                      written = standing.written + excluded.written, output = standing.output + excluded.output,
                      cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)",
@@ -83,7 +83,8 @@ impl JournalPen for PostgresPen {
             .bind(count(1))
             .bind(count(2))
             .bind(count(3))
-            .bind(used.iter().map(|line| line.cost).collect::<Vec<_>>());
+            .bind(used.iter().map(|line| line.cost).collect::<Vec<_>>())
+            .bind(used.iter().map(|line| line.currency.as_str()).collect::<Vec<_>>());
             self.run("count what was used", query).await?;
         }
         let links: Vec<(&SpentLine<'_>, (&WorkerId, i64))> =
@@ -91,14 +92,14 @@ impl JournalPen for PostgresPen {
         if !links.is_empty() {
             let count = |column: usize| links.iter().map(|(line, _)| line.counts[column]).collect::<Vec<_>>();
             let query = sqlx::query(
-                "insert into usage_links as standing (low, high, runs, input, cached, written, output, cost)
-                 select least(line.pod, pods.key), greatest(line.pod, pods.key), sum(runs)::bigint, sum(input)::bigint,
+                "insert into usage_links as standing (low, high, currency, runs, input, cached, written, output, cost)
+                 select least(line.pod, pods.key), greatest(line.pod, pods.key), line.currency, sum(runs)::bigint, sum(input)::bigint,
                         sum(cached)::bigint, sum(written)::bigint, sum(output)::bigint, sum(cost)::bigint
                  from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-                             $8::bigint[]) as line (pod, peer, runs, input, cached, written, output, cost)
+                             $8::bigint[], $9::text[]) as line (pod, peer, runs, input, cached, written, output, cost, currency)
                  join pods on pods.worker_id = line.peer and pods.key <> line.pod
-                 group by 1, 2
-                 on conflict (low, high) do update set
+                 group by 1, 2, 3
+                 on conflict (low, high, currency) do update set
                      runs = standing.runs + excluded.runs, input = standing.input + excluded.input,
                      cached = standing.cached + excluded.cached, written = standing.written + excluded.written,
                      output = standing.output + excluded.output,
@@ -111,7 +112,8 @@ impl JournalPen for PostgresPen {
             .bind(count(1))
             .bind(count(2))
             .bind(count(3))
-            .bind(links.iter().map(|(line, _)| line.cost).collect::<Vec<_>>());
+            .bind(links.iter().map(|(line, _)| line.cost).collect::<Vec<_>>())
+            .bind(links.iter().map(|(line, _)| line.currency.as_str()).collect::<Vec<_>>());
             self.run("count what a pair of Pods used", query).await?;
         }
         Ok(())

@@ -80,18 +80,23 @@ impl PodPen for PostgresPen {
     }
 
     async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError> {
-        // The parts of one statement see the same moment; that is fine, for each looks at a table as it was.
+        // The parts of one statement see the same moment; that is fine, for each looks at a table as it was. What it and those
+        // that it led used goes to the Pod that leads it, if any (`store/usage.rs`).
         let query = sqlx::query(
             "with gone_usage as (
-                      delete from usage where pod = $1
-                      returning day, provider, model, input, cached, written, output, cost),
+                      delete from usage where pod in ($1, -$1)
+                      returning day, provider, model, currency, input, cached, written, output, cost),
                   kept_usage as (
-                      insert into usage as standing (pod, day, provider, model, input, cached, written, output, cost)
-                      select 0, day, provider, model, input, cached, written, output, cost from gone_usage
-                      on conflict (pod, day, provider, model) do update set
+                      insert into usage as standing (pod, day, provider, model, currency, input, cached, written, output, cost)
+                      select coalesce((select -parent from children where child = $1), 0), day, provider, model, currency,
+                             sum(input)::bigint, sum(cached)::bigint, sum(written)::bigint, sum(output)::bigint,
+                             sum(cost)::bigint
+                      from gone_usage group by day, provider, model, currency
+                      on conflict (pod, day, provider, model, currency) do update set
                           input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
                           written = standing.written + excluded.written, output = standing.output + excluded.output,
                           cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)),
+                  gone_uses as (delete from blob_uses where pod = $1),
                   gone_pairs as (delete from usage_links where low = $1 or high = $1),
                   gone_texts as (delete from search_texts where pod = $1),
                   gone_inputs as (delete from inbox where pod = $1),

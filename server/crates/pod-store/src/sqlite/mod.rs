@@ -50,6 +50,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_12.sql"),
     include_str!("../../migrations/sqlite_13.sql"),
     include_str!("../../migrations/sqlite_14.sql"),
+    include_str!("../../migrations/sqlite_15.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

@@ -95,12 +95,16 @@ impl PodPen for SqlitePen {
 }
 
 /// One text, several statements: they run in one go on the database's thread, and each argument is the Pod's key.
-const DELETE: &str = "insert into usage (pod, day, provider, model, input, cached, written, output, cost)
-             select 0, day, provider, model, input, cached, written, output, cost from usage where pod = ?
-             on conflict (pod, day, provider, model) do update set
+/// What it and those that it led used goes to the Pod that leads it, if any (`store/usage.rs`).
+const DELETE: &str = "insert into usage (pod, day, provider, model, currency, input, cached, written, output, cost)
+             select coalesce((select -parent from children where child = ?), 0), day, provider, model, currency, input, cached,
+                    written, output, cost
+             from usage where pod in (?, -?)
+             on conflict (pod, day, provider, model, currency) do update set
                  input = input + excluded.input, cached = cached + excluded.cached, written = written + excluded.written,
                  output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost);
-         delete from usage where pod = ?;
+         delete from usage where pod in (?, -?);
+         delete from blob_uses where pod = ?;
          delete from usage_links where low = ?;
          delete from usage_links where high = ?;
          delete from search_texts where pod = ?;

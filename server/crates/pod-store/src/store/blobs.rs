@@ -1,10 +1,18 @@
 //! Pictures and files beside conversations.
 
 use bytes::Bytes;
+use jiff::Timestamp;
 use protocol::{BlobId, BlobView};
 
 use super::Shared;
-use crate::{BlobRow, StoreError, chore::Chore, columns::damaged};
+use crate::{
+    BlobRow, StoreError,
+    chore::Chore,
+    columns::{damaged, micros},
+};
+
+/// Of one sweep.
+const SWEPT_MAX: i64 = 1_000;
 
 /// The pictures and files of a store.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +22,28 @@ impl Blobs<'_> {
     /// Keeps it. What is there already stays as it is.
     pub async fn put(self, blob: BlobRow) -> Result<(), StoreError> {
         self.0.chore(Chore::Keep(blob)).await
+    }
+
+    /// They were asked for now: whoever does is about to name them.
+    pub async fn touch(self, blobs: Vec<BlobId>, at: Timestamp) -> Result<(), StoreError> {
+        match blobs.is_empty() {
+            true => Ok(()),
+            false => self.0.chore(Chore::Touch { blobs, at }).await,
+        }
+    }
+
+    /// Takes out what no journal and no input that waits names, and nobody has asked for since then: so many at most, each by itself.
+    pub async fn sweep(self, before: Timestamp) -> Result<(), StoreError> {
+        let unused = self.0.reader.select(
+            "select id from blobs where created_at < $1
+             and not exists (select 1 from blob_uses where blob_uses.blob = blobs.id) order by created_at limit $2",
+        );
+        let unused = unused.bind(micros(before)).bind(SWEPT_MAX);
+        let name = |(id,): (String,)| BlobId::parse(&id).map_err(damaged("name of a file"));
+        for blob in unused.all("look for files that nobody names", name).await? {
+            self.0.chore(Chore::Sweep { blob, before }).await?;
+        }
+        Ok(())
     }
 
     /// What is known of it, without what it holds.

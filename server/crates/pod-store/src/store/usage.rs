@@ -1,106 +1,140 @@
 //! Tokens: sums per Pod, day and model, and per pair of Pods.
+//!
+//! In the table, 0 stands for Pods that are gone, and a Pod's key with a minus before it for those that it led and that are gone:
+//! what they used counts for it, and is not its own.
 
-use protocol::{Cost, PodName, WorkerId};
+use protocol::{Cost, Currency, PodName, WorkerId};
 
 use super::Shared;
-use crate::{DayTokens, LinkTokens, ModelTokens, PodKey, PodTokens, StoreError, Tokens, UsageRows, columns::damaged};
+use crate::{
+    DayTokens, LinkTokens, ModelTokens, PodKey, PodTokens, StoreError, Tokens, UsageRows, columns::damaged,
+    statement::Columns,
+};
 
 /// What was used, as a store knows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage<'s>(pub(super) &'s Shared);
 
+/// The sums of some rows: input, cached, written, output, cost; and its first and its last currency.
+macro_rules! sums {
+    () => {
+        "cast(coalesce(sum(input), 0) as bigint), cast(coalesce(sum(cached), 0) as bigint),
+         cast(coalesce(sum(written), 0) as bigint), cast(coalesce(sum(output), 0) as bigint), cast(sum(cost) as bigint),
+         min(case when cost is not null then currency end), max(case when cost is not null then currency end)"
+    };
+}
+
 impl Usage<'_> {
     /// What was used, by whom, of which model and when.
     pub async fn rows(self) -> Result<UsageRows, StoreError> {
-        const OPERATION: &str = "read what was used";
-        let reader = &self.0.reader;
         // A Pod has one parent at most.
-        let pods = reader.select(
-            "select pods.key, pods.worker_id, pods.name, max(children.parent), cast(coalesce(sum(usage.input), 0) as bigint),
-                    cast(coalesce(sum(usage.cached), 0) as bigint), cast(coalesce(sum(usage.written), 0) as bigint),
-                    cast(coalesce(sum(usage.output), 0) as bigint), cast(sum(usage.cost) as bigint)
-             from pods
+        let pods = concat!(
+            "select pods.key, pods.worker_id, pods.name, max(children.parent), ",
+            sums!(),
+            " from pods
              left join children on children.child = pods.key
              left join usage on usage.pod = pods.key
-             group by pods.key order by pods.key",
+             group by pods.key order by pods.key"
         );
-        let pods = pods.all(OPERATION, pod).await?;
-        let days = reader.select(
-            "select day, cast(sum(input) as bigint), cast(sum(cached) as bigint), cast(sum(written) as bigint),
-                    cast(sum(output) as bigint), cast(sum(cost) as bigint)
-             from usage group by day order by day",
+        let gone = concat!("select -pod, ", sums!(), " from usage where pod < 0 group by pod order by pod desc");
+        let days = concat!("select day, ", sums!(), " from usage group by day order by day");
+        let models = concat!(
+            "select provider, model, ",
+            sums!(),
+            " from usage group by provider, model order by provider, model"
         );
-        let days = days.all(OPERATION, day).await?;
-        let models = reader.select(
-            "select provider, model, cast(sum(input) as bigint), cast(sum(cached) as bigint), cast(sum(written) as bigint),
-                    cast(sum(output) as bigint), cast(sum(cost) as bigint)
-             from usage group by provider, model order by provider, model",
+        let links = concat!(
+            "select low, high, cast(sum(runs) as bigint), ",
+            sums!(),
+            " from usage_links group by low, high order by sum(runs) desc, low, high"
         );
-        let models = models.all(OPERATION, model).await?;
-        let links = reader.select(
-            "select low, high, runs, input, cached, written, output, cost from usage_links order by runs desc, low, high",
+        Ok(UsageRows {
+            pods: self.all(pods, pod).await?,
+            gone: self.all(gone, below).await?,
+            days: self.all(days, day).await?,
+            models: self.all(models, model).await?,
+            links: self.all(links, link).await?,
+        })
+    }
+
+    async fn all<T: Columns, R>(
+        self,
+        text: &'static str,
+        read: impl FnMut(T) -> Result<R, StoreError>,
+    ) -> Result<Vec<R>, StoreError> {
+        self.0.reader.select(text).all("read what was used", read).await
+    }
+
+    /// What a Pod and all that it leads or led have used, ever or on this day (`YYYY-MM-DD`, UTC): for each currency.
+    pub async fn of_tree(self, root: PodKey, day: Option<&str>) -> Result<Vec<Tokens>, StoreError> {
+        let text = concat!(
+            "with recursive tree (pod) as (
+                 select cast($1 as bigint) union select children.child from children join tree on children.parent = tree.pod)
+             select ",
+            sums!(),
+            " from usage where pod in (select pod from tree union all select -pod from tree) and ($2 is null or day = $2)
+             group by currency order by currency"
         );
-        let links = links.all(OPERATION, link).await?;
-        Ok(UsageRows { pods, days, models, links })
+        self.0.reader.select(text).bind(root.0).bind(day).all("sum what a tree used", |sums| tokens(&sums)).await
     }
 }
 
-impl Usage<'_> {
-    /// What a Pod and all that it leads have used: ever, or on this day (`YYYY-MM-DD`, UTC).
-    pub async fn of_tree(self, root: PodKey, day: Option<&str>) -> Result<Tokens, StoreError> {
-        let text = "with recursive tree (pod) as (
-                        select cast($1 as bigint) union select children.child from children join tree on children.parent = tree.pod)
-                    select cast(coalesce(sum(input), 0) as bigint), cast(coalesce(sum(cached), 0) as bigint),
-                           cast(coalesce(sum(written), 0) as bigint), cast(coalesce(sum(output), 0) as bigint),
-                           cast(sum(cost) as bigint)
-                    from usage where pod in (select pod from tree) and ($2 is null or day = $2)";
-        let sum = |(input, cached, written, output, cost): (i64, i64, i64, i64, Option<i64>)| {
-            Ok(tokens([input, cached, written, output], cost))
-        };
-        let row = self.0.reader.select(text).bind(root.0).bind(day).one("sum what a tree used", sum).await?;
-        Ok(row.unwrap_or_default())
-    }
-}
+/// Input, cached, written, output, cost; the first and the last currency.
+type Sums = (i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
-/// Key, worker id, name, parent; input, cached, written, output, cost.
-type PodColumns = (i64, String, String, Option<i64>, i64, i64, i64, i64, Option<i64>);
+/// Key, worker id, name, parent; sums.
+#[rustfmt::skip]
+type PodColumns = (i64, String, String, Option<i64>, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
-fn pod(columns: PodColumns) -> Result<PodTokens, StoreError> {
-    let (key, worker_id, name, parent, input, cached, written, output, cost) = columns;
+fn pod((key, worker_id, name, parent, a, b, c, d, cost, first, last): PodColumns) -> Result<PodTokens, StoreError> {
     Ok(PodTokens {
         key: PodKey(key),
         worker_id: WorkerId::parse(&worker_id).map_err(damaged("worker id"))?,
         name: PodName::parse(&name).map_err(damaged("Pod name"))?,
         parent: parent.map(PodKey),
-        tokens: tokens([input, cached, written, output], cost),
+        tokens: tokens(&(a, b, c, d, cost, first, last))?,
     })
 }
 
-/// Day; input, cached, written, output, cost.
-type DayColumns = (String, i64, i64, i64, i64, Option<i64>);
+/// Parent; sums.
+type BelowColumns = (i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
-fn day((day, input, cached, written, output, cost): DayColumns) -> Result<DayTokens, StoreError> {
-    Ok(DayTokens { day, tokens: tokens([input, cached, written, output], cost) })
+fn below((parent, a, b, c, d, cost, first, last): BelowColumns) -> Result<(PodKey, Tokens), StoreError> {
+    Ok((PodKey(parent), tokens(&(a, b, c, d, cost, first, last))?))
 }
 
-/// Provider, model; input, cached, written, output, cost.
-type ModelColumns = (String, String, i64, i64, i64, i64, Option<i64>);
+/// Day; sums.
+type DayColumns = (String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
-fn model((provider, model, input, cached, written, output, cost): ModelColumns) -> Result<ModelTokens, StoreError> {
-    Ok(ModelTokens { provider, model, tokens: tokens([input, cached, written, output], cost) })
+fn day((day, a, b, c, d, cost, first, last): DayColumns) -> Result<DayTokens, StoreError> {
+    Ok(DayTokens { day, tokens: tokens(&(a, b, c, d, cost, first, last))? })
 }
 
-/// Both keys, runs; input, cached, written, output, cost.
-type LinkColumns = (i64, i64, i64, i64, i64, i64, i64, Option<i64>);
+/// Provider, model; sums.
+type ModelColumns = (String, String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
-fn link((low, high, runs, input, cached, written, output, cost): LinkColumns) -> Result<LinkTokens, StoreError> {
-    let tokens = tokens([input, cached, written, output], cost);
+fn model((provider, model, a, b, c, d, cost, first, last): ModelColumns) -> Result<ModelTokens, StoreError> {
+    Ok(ModelTokens { provider, model, tokens: tokens(&(a, b, c, d, cost, first, last))? })
+}
+
+/// Both keys, runs; sums.
+type LinkColumns = (i64, i64, i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
+
+fn link((low, high, runs, a, b, c, d, cost, first, last): LinkColumns) -> Result<LinkTokens, StoreError> {
+    let tokens = tokens(&(a, b, c, d, cost, first, last))?;
     Ok(LinkTokens { low: PodKey(low), high: PodKey(high), runs: count(runs), tokens })
 }
 
-fn tokens(counts: [i64; 4], cost: Option<i64>) -> Tokens {
-    let [input, cached, written, output] = counts.map(count);
-    Tokens { input, cached, written, output, cost: cost.map(|units| Cost::from_units(count(units))) }
+/// Of several currencies there is no sum.
+fn tokens((input, cached, written, output, cost, first, last): &Sums) -> Result<Tokens, StoreError> {
+    let [input, cached, written, output] = [*input, *cached, *written, *output].map(count);
+    let currency = match first {
+        Some(currency) if first == last => currency.parse().map_err(damaged("currency"))?,
+        Some(_) => Currency::SEVERAL,
+        None => Currency::USD,
+    };
+    let cost = cost.filter(|_| currency != Currency::SEVERAL).map(|units| Cost::from_units(count(units)));
+    Ok(Tokens { input, cached, written, output, cost, currency: currency.told() })
 }
 
 fn count(column: i64) -> u64 {

@@ -135,6 +135,10 @@ impl Committer {
             return Ok(None);
         }
         let plan = Plan::of(jobs.iter().enumerate());
+        // What names a file is noted in a table of its own.
+        if !plan.blob_uses().is_empty() {
+            return Ok(None);
+        }
         if self.leases().check(&plan).await.is_err() {
             // Step by step it is found out what is wrong; that another host has come goes before all.
             self.heads.roll_back();

@@ -1,13 +1,13 @@
 //! The batches of one group, turned from "what happens to each Pod" into "what goes into each table".
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::{AuditEntry, CommandId};
 
 use super::Job;
 use crate::{
     Committed, FarChange, Fold, ForeignPod, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord,
-    ParentLink, PeerChange, PodChange, PodKey, PodUpdate,
+    ParentLink, PeerChange, PodChange, PodKey, PodUpdate, RecordClass, blobs,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
     usage::SpentLine,
@@ -122,6 +122,12 @@ impl<'a> Plan<'a> {
 
     pub(crate) fn records(&self) -> Vec<(PodKey, &'a NewRecord)> {
         self.lines(|change| &change.records)
+    }
+
+    /// The pictures and files that those records name, each once for a Pod.
+    pub(crate) fn blob_uses(&self) -> BTreeSet<(&'a str, PodKey)> {
+        let whole = self.records().into_iter().filter(|(_, record)| record.class != RecordClass::Chunk);
+        whole.flat_map(|(pod, record)| blobs::named_in(&record.body).map(move |blob| (blob, pod))).collect()
     }
 
     pub(crate) fn folds(&self) -> Vec<(PodKey, &'a Fold)> {

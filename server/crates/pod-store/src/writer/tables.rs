@@ -95,6 +95,12 @@ impl Tables<'_> {
             self.steps.reach(Step::Records)?;
             self.pen.records_append(&records).await?;
         }
+        for (blob, pod) in plan.blob_uses() {
+            let mut words = self.pen.words()?;
+            let used =
+                words.sql("insert into blob_uses (blob, pod) values ($1, $2) on conflict (blob, pod) do nothing");
+            used.bind(blob).bind(pod.0).run("note who names a file").await?;
+        }
         let folds = plan.folds();
         if !folds.is_empty() {
             self.steps.reach(Step::Folds)?;

@@ -42,6 +42,7 @@ macro_rules! on_both_engines {
 
 on_both_engines! {
     blobs::what_is_kept_is_there_once_and_whole,
+    blobs::what_no_journal_names_is_swept_once_nobody_asks_for_it,
     journal::records_are_read_in_pages_of_bounded_count_and_size,
     journal::older_records_are_paged_backwards,
     journal::a_page_ends_where_its_bytes_do_and_a_large_record_comes_by_itself,
@@ -112,6 +113,8 @@ on_both_engines! {
     search::hits_come_in_pages_and_of_one_pod_alone,
     usage::tokens_are_summed_per_pod_day_and_model,
     usage::a_tree_is_summed_ever_and_for_a_day,
+    usage::what_a_deleted_child_used_still_counts_for_those_above_it,
+    usage::costs_of_several_currencies_make_no_sum,
     usage::tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its_name,
     usage::runs_that_messages_began_are_summed_per_pair,
     usage::many_batches_at_once_are_all_counted,

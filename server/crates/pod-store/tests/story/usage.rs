@@ -9,7 +9,8 @@ pub(crate) fn used(round: i64) -> Spent {
 }
 
 fn tokens(input: u64, cost: Option<&str>) -> Tokens {
-    Tokens { input, cached: input / 2, written: input, output: input * 3, cost: cost.map(|cost| cost.parse().unwrap()) }
+    let cost = cost.map(|cost| cost.parse().unwrap());
+    Tokens { input, cached: input / 2, written: input, output: input * 3, cost, currency: None }
 }
 
 /// On the first day, so many seconds after `at(0)`.
@@ -80,7 +81,7 @@ pub(crate) async fn a_tree_is_summed_ever_and_for_a_day(world: World) {
     done(&store, spending(bob, vec![spent(1, 10, Some("0.5")), spent(DAY, 100, Some("0.25"))])).await;
     done(&store, spending(kid, vec![spent(2, 1_000, None)])).await;
     done(&store, spending(eve, vec![spent(3, 10_000, Some("9"))])).await;
-    let sum = async |root, day| store.usage().of_tree(root, day).await.unwrap();
+    let sum = async |root, day| store.usage().of_tree(root, day).await.unwrap().pop().unwrap_or_default();
     let cost = |text: &str| Some(text.parse().unwrap());
     let ever = sum(ada, None).await;
     assert_eq!((ever.input, ever.output, ever.cost), (1_111, 3_333, cost("0.75")));
@@ -110,6 +111,59 @@ pub(crate) async fn tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its
     // Those who come later begin at nothing.
     create(&store, "ada").await;
     assert_eq!(usage(&store).await.pods[0].tokens, Tokens::default());
+}
+
+pub(crate) async fn what_a_deleted_child_used_still_counts_for_those_above_it(world: World) {
+    let store = world.open().await;
+    let lead = create(&store, "lead").await;
+    let child = async |parent, name: &str| {
+        let parent = Some(ParentLink { parent, scope: "[]".to_owned() });
+        done(&store, one(PodChange { parent, ..creation(name) })).await;
+        store.pods().find(&worker(name)).await.unwrap().unwrap().key
+    };
+    let bob = child(lead, "bob").await;
+    let kid = child(bob, "kid").await;
+    done(&store, spending(lead, vec![spent(0, 1, None)])).await;
+    done(&store, spending(bob, vec![spent(1, 10, Some("0.5"))])).await;
+    done(&store, spending(kid, vec![spent(2, 100, Some("0.25")), spent(3, 10, None)])).await;
+    let sum = async |root| store.usage().of_tree(root, None).await.unwrap();
+    let before = (sum(lead).await, usage(&store).await.days, usage(&store).await.models);
+    assert_eq!(before.0[0].input, 121);
+    for (pod, of_bob) in [(kid, 120), (bob, 0)] {
+        done(&store, one(deletion(pod))).await;
+        let now = usage(&store).await;
+        assert_eq!((sum(lead).await, now.days.clone(), now.models.clone()), before);
+        assert_eq!(sum(bob).await.first().map_or(0, |sum| sum.input), of_bob);
+        let own: Vec<_> = now.pods.iter().map(|pod| pod.tokens.input).collect();
+        assert_eq!(own.first(), Some(&1), "what others used is not its own");
+    }
+    let gone: Vec<_> = usage(&store).await.gone.iter().map(|(key, tokens)| (*key, tokens.input)).collect();
+    assert_eq!(gone, [(lead, 120)]);
+    done(&store, one(deletion(lead))).await;
+    assert_eq!((usage(&store).await.gone, usage(&store).await.days), (Vec::new(), before.1));
+}
+
+pub(crate) async fn costs_of_several_currencies_make_no_sum(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    let euro = |mut spent: Spent| {
+        spent.tokens.currency = "EUR".parse().ok();
+        spent
+    };
+    done(&store, spending(ada, vec![spent(0, 2, Some("0.5")), euro(spent(1, 2, Some("2")))])).await;
+    done(&store, spending(ada, vec![spent(2, 2, None), euro(used(3))])).await;
+    done(&store, spending(bob, vec![euro(spent(DAY, 1, Some("0.25"))), euro(spent(DAY, 1, Some("0.5")))])).await;
+    let trees = store.usage().of_tree(ada, None).await.unwrap();
+    let trees: Vec<_> = trees.iter().map(|sum| (sum.currency.unwrap_or_default().to_string(), sum.cost)).collect();
+    let cost = |text: &str| Some(text.parse().unwrap());
+    assert_eq!(trees, [("EUR".to_owned(), cost("2")), ("USD".to_owned(), cost("0.5"))]);
+    let usage = usage(&store).await;
+    let told = |tokens: &Tokens| (tokens.cost, tokens.currency.map(|currency| currency.to_string()));
+    let pods: Vec<_> = usage.pods.iter().map(|pod| told(&pod.tokens)).collect();
+    assert_eq!(pods, [(None, Some("several".to_owned())), (cost("0.75"), Some("EUR".to_owned()))]);
+    let days: Vec<_> = usage.days.iter().map(|day| told(&day.tokens)).collect();
+    assert_eq!(days, pods);
+    assert_eq!((usage.links[0].runs, usage.links[0].tokens.cost), (1, None));
 }
 
 pub(crate) async fn runs_that_messages_began_are_summed_per_pair(world: World) {

@@ -51,7 +51,12 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         // It says so with each answer.
         ModelPiece::Alert(text) if draft.pod.provider_alerts.contains(&text) => (),
         ModelPiece::Alert(text) => {
-            draft.event(ControlEvent::Alert { level: AlertLevel::Warn, source: PROVIDER.to_owned(), text });
+            draft.event(ControlEvent::Alert {
+                level: AlertLevel::Warn,
+                source: PROVIDER.to_owned(),
+                text,
+                model: None,
+            });
         }
         ModelPiece::Usage(usage) => {
             draft.close_speech(false);

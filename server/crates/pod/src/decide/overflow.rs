@@ -108,6 +108,7 @@ pub(super) fn tell_room(draft: &mut Draft, was_suspected: bool) {
         level: AlertLevel::Note,
         source: "compaction".to_owned(),
         text: text.to_owned(),
+        model: None,
     });
     draft.status(PodState::Running, None);
 }

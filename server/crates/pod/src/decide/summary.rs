@@ -61,6 +61,7 @@ fn tell_failure(draft: &mut Draft, reason: NoSummary) {
         level: AlertLevel::Warn,
         source: "compaction".to_owned(),
         text: format!("the context could not be compacted: {reason}"),
+        model: None,
     });
 }
 

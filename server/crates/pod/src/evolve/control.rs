@@ -46,6 +46,7 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             // What was learnt of the model before says nothing of another one.
             if provider.is_some() || model.is_some() {
                 (pod.fits, pod.suspicion, pod.learnt_limit) = (None, None, 0);
+                pod.stand_in = None;
             }
             if budget.is_some() {
                 pod.budget_alerts.clear();
@@ -55,6 +56,7 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             let is_again = pod.run.as_ref().is_some_and(|run| run.trigger == Trigger::Limit);
             pod.limit = Some(Limit { until: *until, is_again });
         }
+        ControlEvent::Alert { model: Some(model), .. } => pod.stand_in = Some(model.clone()),
         ControlEvent::Alert { source, text, .. } if source == BUDGET => remember(&mut pod.budget_alerts, text),
         ControlEvent::Alert { source, text, .. } if source == PROVIDER => remember(&mut pod.provider_alerts, text),
         ControlEvent::ApprovalAsked { id, tool, arguments } => pod.approvals.push(OpenApproval {
@@ -87,6 +89,9 @@ fn run_started(pod: &mut Pod, trigger: Trigger) {
     pod.failure = None;
     pod.limit = None;
     pod.resumable = false;
+    if trigger != Trigger::Resume {
+        pod.stand_in = None;
+    }
     pod.unread_mail = None;
     pod.read_messages.clear();
     pod.hops = match trigger {
@@ -118,6 +123,9 @@ fn run_finished(pod: &mut Pod, outcome: Outcome, detail: Option<&str>) {
     let operators = &pod.operator_calls;
     pod.open_blocks.retain(|open| operators.iter().any(|call| call.block == open.id));
     pod.resumable = matches!(outcome, Outcome::Paused | Outcome::Interrupted);
+    if !pod.resumable {
+        pod.stand_in = None;
+    }
     if outcome == Outcome::Error {
         pod.failure = Some(detail.unwrap_or_default().to_owned());
     }

@@ -58,12 +58,30 @@ pub(super) fn host_matches(pattern: &str, meant: &HostPort, decision: Permission
     };
     has_port
         && labels_match(host, &meant.host)
-        && (decision != PermissionDecision::Allow || !meant.is_near() || is_named(host, port))
+        && (decision != PermissionDecision::Allow || !meant.is_near() || !host.contains('*'))
 }
 
-/// What is near is opened port by port.
-fn is_named(host: &str, port: Option<&str>) -> bool {
-    !host.contains('*') && port.is_some_and(|port| port != "*")
+/// What a pattern that allows hosts opens beyond what it seems to, or that it opens nothing.
+pub(super) fn host_doubt(pattern: &str) -> Option<&'static str> {
+    let (host, port) = split_port(pattern.trim());
+    let is_port = |port: &str| port == "*" || port.parse::<u16>().is_ok_and(|port| port > 0);
+    let named = host.strip_prefix("*.").unwrap_or(host);
+    match (host, HostPort::parse(named, 0)) {
+        _ if !port.is_none_or(is_port) => Some("it names no port that there is, so it allows nothing"),
+        ("*", _) if port.is_none_or(|port| port == "*") => Some("every host of the Internet is open to its commands"),
+        ("*", _) => None,
+        (_, None) => Some("it names no host, so it allows nothing; HOST, HOST:PORT and *.DOMAIN do"),
+        (_, Some(meant)) if meant.is_near() && named != host => {
+            Some("no * means this machine or its networks, so it allows nothing; HOST:PORT does")
+        }
+        (_, Some(meant)) if meant.is_near() && port.is_none_or(|port| port == "*") => {
+            Some("every port there is open to its commands, whatever listens; HOST:PORT opens one")
+        }
+        (_, Some(meant)) if meant.is_address() && named != host => {
+            Some("an address has no labels, so it allows nothing; HOST:PORT does")
+        }
+        _ => None,
+    }
 }
 
 /// Whether a URL is what the pattern says, by its parts. A URL that names a login is none.
@@ -227,6 +245,40 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_that_opens_more_than_it_seems_to_or_nothing_says_so() {
+        for (pattern, said) in [
+            ("*", "every host"),
+            ("*:*", "every host"),
+            ("*:443", ""),
+            ("crates.io", ""),
+            (" crates.io:443 ", ""),
+            ("*.crates.io", ""),
+            ("bücher.de", ""),
+            ("127.0.0.1:8080", ""),
+            ("[::1]:8080", ""),
+            ("127.0.0.1", "every port there"),
+            ("localhost", "every port there"),
+            ("localhost:*", "every port there"),
+            ("::1", "every port there"),
+            ("10.0.0.1", "every port there"),
+            ("*.localhost", "no * means this machine"),
+            ("*.0.0.1", "no * means this machine"),
+            ("*.9.9.9.9", "an address has no labels"),
+            ("127.0.0.*", "names no host"),
+            ("*crates.io", "names no host"),
+            ("http://crates.io", "names no"),
+            ("crates.io/path", "names no host"),
+            ("a b", "names no host"),
+            ("crates.io:0", "names no port"),
+            ("crates.io:65536", "names no port"),
+            ("crates.io:https", "names no port"),
+        ] {
+            let found = host_doubt(pattern).unwrap_or_default();
+            assert!(found.contains(said) && found.is_empty() == said.is_empty(), "{pattern}: {found}");
+        }
+    }
+
+    #[test]
     fn a_host_is_matched_by_whole_labels_and_what_is_near_only_by_its_name() {
         for (pattern, host, port, expected) in [
             ("crates.io", "crates.io", 443, true),
@@ -252,12 +304,17 @@ mod tests {
             ("169.254.169.254:80", "169.254.169.254", 80, true),
             ("127.0.0.1:8080", "127.0.0.1", 8080, true),
             ("127.0.0.1:8080", "127.0.0.1", 8081, false),
-            ("127.0.0.1", "127.0.0.1", 80, false),
-            ("127.0.0.1:*", "127.0.0.1", 80, false),
+            ("127.0.0.1", "127.0.0.1", 80, true),
+            ("127.0.0.1", "127.0.0.2", 80, false),
+            ("127.0.0.1:*", "127.0.0.1", 80, true),
+            ("localhost", "localhost", 80, true),
+            ("localhost", "a.localhost", 80, false),
+            ("*:80", "127.0.0.1", 80, false),
+            ("*:*", "localhost", 80, false),
             ("127.0.0.1:80", "2130706433", 80, true),
             ("localhost", "127.0.0.1", 80, false),
             ("[::1]:80", "::1", 80, true),
-            ("::1", "::1", 80, false),
+            ("::1", "::1", 80, true),
             ("bücher.de", "xn--bcher-kva.de", 443, true),
         ] {
             let meant = HostPort::parse(host, port).unwrap();

@@ -1,4 +1,4 @@
-//! Rules that allow more than they seem to: a person is told, and decides.
+//! Rules that allow more than they seem to, or nothing: a person is told, and decides.
 
 use protocol::{
     PermissionDecision, PermissionRule,
@@ -6,6 +6,7 @@ use protocol::{
 };
 
 use super::{
+    address::host_doubt,
     pattern::{exact, literals},
     words::{self, STAR},
 };
@@ -35,9 +36,7 @@ fn rule_warning(rule: &PermissionRule) -> Option<String> {
     let pattern = rule.pattern.as_deref().unwrap_or("*");
     match tool::facts(&rule.tool).subject {
         Subject::Command => command_warning(pattern),
-        Subject::Host if pattern == "*" => {
-            Some("Network *: every host of the Internet is open to its commands".to_owned())
-        }
+        Subject::Host => host_doubt(pattern).map(|doubt| format!("Network {pattern}: {doubt}")),
         Subject::Url if !pattern.contains("://") && exact(pattern).is_none() && pattern != "*" => Some(format!(
             "WebFetch {pattern}: it names no scheme; https://HOST/* says which host is meant, and nothing else"
         )),

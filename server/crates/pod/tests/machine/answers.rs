@@ -241,3 +241,26 @@ fn what_a_provider_does_not_know_is_told_once_in_each_pod() {
         (&json!("warn"), &json!("provider"), &json!("no streams"))
     );
 }
+
+#[test]
+fn what_a_provider_wants_back_with_words_stays_with_them() {
+    let of_words = |phase: &str| {
+        let data = json!({ "type": "message", "phase": phase });
+        Input::Model(ModelPiece::Proof(Proof { provider: "rehearsal".into(), model: "rehearsal".into(), data }))
+    };
+    let journal = running().all([
+        text("I look."),
+        of_words("commentary"),
+        call("Read"),
+        finished(),
+        ended("call-b3", "one"),
+        text("Done."),
+        of_words("final_answer"),
+        finished(),
+    ]);
+    assert_eq!(journal.said(), ["user: hello", "model: I look. [Read]", "result: one", "model: Done."]);
+    let messages = journal.context().messages();
+    let phases: Vec<_> =
+        messages.iter().flat_map(|message| &message.thoughts).map(|thought| &thought.data["phase"]).collect();
+    assert_eq!(phases, ["commentary", "final_answer"]);
+}

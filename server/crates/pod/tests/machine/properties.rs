@@ -33,7 +33,7 @@ fn any_input() -> impl Strategy<Value = Input> {
         }),
         1 => tool.clone().prop_map(operator_call),
         1 => Just(Input::Note(vec![protocol::ControlEvent::Alert {
-            level: protocol::AlertLevel::Note, source: "test".into(), text: "x".into(),
+            level: protocol::AlertLevel::Note, source: "test".into(), text: "x".into(), model: None,
         }])),
         6 => "[a-z ]{0,4}".prop_map(|word| text(&word)),
         3 => "[a-z ]{0,4}".prop_map(|word| thought(&word)),

@@ -262,9 +262,11 @@ impl Answer {
         self.stream = None;
     }
 
-    /// The stream has ended too early. When it was none, the server is asked what it said.
+    /// The stream has ended too early. When it was none, the server is asked what it said; and also when it was empty: a server
+    /// that fails once its answer has begun has no other way to say so.
     fn cut(&mut self) {
-        let is_no_stream = self.ready.is_empty() && self.frames.with(|noticed| noticed.is_no_event);
+        let is_no_event = self.frames.with(|noticed| noticed.is_no_event);
+        let is_no_stream = self.ready.is_empty() && (is_no_event || self.frames.is_empty());
         match self.plain.take().filter(|_| is_no_stream) {
             Some(plain) => {
                 self.stream = None;

@@ -3,7 +3,10 @@
 //! It leaves out tool calls without an index, an end without `[DONE]`, and the error lines of Ollama; servers that
 //! speak chat completions do all of these. Of the Responses API it reads the words alone. So we look at each frame ourselves, beside it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde::Deserialize;
@@ -41,11 +44,18 @@ pub(super) struct Noticed {
 pub(super) struct Frames {
     pub(super) kind: ProviderKind,
     noticed: Arc<Mutex<Noticed>>,
+    /// Something came at all.
+    has_come: Arc<AtomicBool>,
 }
 
 impl Frames {
     pub(super) fn new(kind: ProviderKind) -> Self {
-        Self { kind, noticed: Arc::default() }
+        Self { kind, noticed: Arc::default(), has_come: Arc::default() }
+    }
+
+    /// The answer has ended, and nothing was in it.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_come.load(Relaxed)
     }
 
     /// Runs `read` on what was noticed so far.
@@ -56,6 +66,7 @@ impl Frames {
 
 impl ChatFrameSink for Frames {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        self.has_come.store(true, Relaxed);
         if frame.data.is_empty() {
             self.with(|noticed| noticed.is_no_event = true);
             return;
@@ -102,7 +113,8 @@ struct Begun {
 /// False for a frame of nothing but text, which is nearly each one: it need not be read twice.
 fn says_more_than_text(frame: &str) -> bool {
     let goes_on = frame.contains("\"finish_reason\":null") || frame.contains("\"finish_reason\": null");
-    !goes_on || frame.contains("\"tool_calls\"") || frame.contains("\"usage\"")
+    !goes_on
+        || ["\"tool_calls\"", "\"usage\"", "\"refusal\":\"", "\"refusal\": \""].iter().any(|name| frame.contains(name))
 }
 
 fn gives_reasoning_content(frame: &str) -> bool {
@@ -132,7 +144,9 @@ impl Noticed {
     fn take_chunk(&mut self, chunk: Chunk) {
         if let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() {
             self.finish_reason = choice.finish_reason.or_else(|| self.finish_reason.take());
-            let pieces = choice.delta.and_then(|delta| delta.tool_calls).unwrap_or_default();
+            let Delta { refusal, tool_calls } = choice.delta.unwrap_or_default();
+            self.notices.extend(refusal.filter(|text| !text.is_empty()).map(Notice::Text));
+            let pieces = tool_calls.unwrap_or_default();
             self.notices.extend(pieces.into_iter().map(|piece| Notice::Call(CallPiece::from(piece))));
         }
         self.usage = chunk.usage.filter(Value::is_object).or_else(|| self.usage.take());
@@ -152,8 +166,9 @@ struct Choice {
     finish_reason: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Delta {
+    refusal: Option<String>,
     tool_calls: Option<Vec<ToolCallDelta>>,
 }
 
@@ -201,6 +216,8 @@ mod tests {
         assert!(says_more_than_text(&frame(text, "\"finish_reason\":\"stop\"")));
         assert!(says_more_than_text(&frame("\"tool_calls\":[{}]", "\"finish_reason\":null")));
         assert!(says_more_than_text(&frame(text, "\"finish_reason\":null}],\"usage\":{},\"x\":[{")));
+        assert!(says_more_than_text(&frame("\"refusal\":\"No\"", "\"finish_reason\":null")));
+        assert!(!says_more_than_text(&frame("\"content\":\"a\",\"refusal\":null", "\"finish_reason\":null")));
         assert!(says_more_than_text(&frame(text, "\"index\":0")), "a frame that leaves the reason out");
     }
 }

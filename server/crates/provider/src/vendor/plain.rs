@@ -125,6 +125,8 @@ fn whole(wire: ProviderKind, answer: ChatResponse) -> Whole {
             _ => (),
         }
     }
+    let refusal = body.pointer("/choices/0/message/refusal").and_then(Value::as_str).filter(|text| !text.is_empty());
+    items.extend(refusal.map(|text| Notice::Text(text.to_owned())));
     let usage = usage.prompt_tokens.is_some().then(|| counted(&usage));
     Whole { items, reason: stop_reason, usage }
 }

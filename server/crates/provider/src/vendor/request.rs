@@ -104,8 +104,8 @@ fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort>
     })
 }
 
-/// Anthropic takes no thinking in the middle of calls that were made without it, or whose thoughts are another model's or
-/// hidden: each answer with calls has to begin with a thought.
+/// Anthropic takes no thinking in the middle of calls that were made without it, or whose thoughts are another model's:
+/// each answer with calls has to begin with a thought.
 fn can_think(messages: &[Message]) -> bool {
     let since_user = messages.iter().rev().take_while(|message| message.role != Role::User);
     since_user.filter(|message| !message.tool_calls.is_empty()).all(|message| !message.thoughts.is_empty())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::common::{Item, KEY, all, ask, config, connect, request, text};
 use protocol::{Message, Proof, Role, Thought, ToolCall, Usage};
 use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind::OpenAiCompatible, TimeLimits, ToolSpec};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
 /// What stands beside a thought that came as `reasoning_content`.
@@ -182,7 +182,7 @@ async fn a_stream_that_falls_silent_times_out() {
 fn called(thought: Option<&str>, id: &str) -> [Message; 2] {
     let call = ToolCall { call_id: id.to_owned(), name: "Read".to_owned(), arguments: json!({"path": id}) };
     let data = json!({ "type": "reasoning_content" });
-    let thoughts = thought.map(|text| Thought { text: text.to_owned(), data }).into_iter().collect();
+    let thoughts = thought.map(|text| Thought { text: text.to_owned(), data, hidden: false }).into_iter().collect();
     let answer = Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "") };
     [answer, Message { call_id: Some(id.to_owned()), ..Message::new(Role::Tool, "done") }]
 }
@@ -195,7 +195,7 @@ async fn reasoning_content_goes_back_with_the_answers_of_a_turn_that_calls() {
     question.messages.extend(called(Some("look first"), "a"));
     question.messages.extend(called(None, "b"));
     let data = json!({ "type": "reasoning_content" });
-    let thoughts = vec![Thought { text: "that is it".to_owned(), data }];
+    let thoughts = vec![Thought { text: "that is it".to_owned(), data, hidden: false }];
     let end = Message { thoughts, ..Message::new(Role::Assistant, "it is x") };
     question.messages.extend([end.clone(), Message::new(Role::User, "and now?"), end]);
     all(connect(config(OpenAiCompatible, &server), TimeLimits::default()).stream(question)).await;
@@ -226,4 +226,35 @@ async fn reasoning_under_another_name_is_not_given_back_as_reasoning_content() {
     let items = all(ask(OpenAiCompatible, &server)).await;
     let expected = [Ok(ModelEvent::Reasoning("hm".to_owned())), text("so"), finished(FinishReason::Stop)];
     assert_eq!(items, expected);
+}
+
+#[tokio::test]
+async fn a_refusal_is_said_as_the_answer_that_it_is() {
+    let chunk = |delta: Value, reason: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
+        format!("data: {}\n\n", json!({ "id": "c", "object": "chat.completion.chunk", "choices": [choice] }))
+    };
+    let streamed = [
+        chunk(json!({ "role": "assistant", "content": null, "refusal": "I can" }), Value::Null),
+        chunk(json!({ "refusal": "not." }), Value::Null),
+        chunk(json!({}), json!("stop")),
+        "data: [DONE]\n\n".to_owned(),
+    ]
+    .concat();
+    let message = json!({ "role": "assistant", "content": null, "refusal": "I cannot." });
+    let whole = json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] }).to_string();
+    for (body, media_type) in [(streamed, "text/event-stream"), (whole, "application/json")] {
+        let server = ScriptedModel::start().await;
+        server.otherwise(Answer::refuse(200, body).header("content-type", media_type));
+        let items = all(ask(OpenAiCompatible, &server)).await;
+        let said: String = items
+            .iter()
+            .filter_map(|item| match item {
+                Ok(ModelEvent::Text(text)) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(said, "I cannot.", "{items:?}");
+        assert_eq!(items.last(), Some(&Ok(ModelEvent::Finished { reason: FinishReason::Stop })));
+    }
 }

@@ -53,8 +53,14 @@ pub(crate) fn request() -> ModelRequest {
     }
 }
 
+/// Without the estimate of what nobody counted, which `uncounted` is about.
 pub(crate) async fn all(stream: ModelStream) -> Vec<Item> {
-    stream.collect().await
+    let is_estimate = |item: &Item| match item {
+        Ok(ModelEvent::Usage(usage)) => usage.estimated,
+        Ok(ModelEvent::Alert { text }) => text.contains("does not count"),
+        _ => false,
+    };
+    stream.filter(|item| std::future::ready(!is_estimate(item))).collect().await
 }
 
 pub(crate) fn text(text: &str) -> Item {

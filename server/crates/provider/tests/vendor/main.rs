@@ -12,4 +12,5 @@ mod overflow;
 mod pictures;
 mod responses;
 mod thinking;
+mod uncounted;
 mod weak;

@@ -86,3 +86,17 @@ async fn an_answer_that_reached_its_own_limit_is_no_overflow() {
         assert_eq!(items.last(), Some(&Ok(ModelEvent::Finished { reason: FinishReason::Length })));
     }
 }
+
+#[tokio::test]
+async fn a_stream_that_is_empty_is_asked_once_more_in_one_piece() {
+    // llama-cpp-python's server has sent the head of its answer when it sees that the question is too long.
+    for kind in KINDS {
+        let server = ScriptedModel::start().await;
+        server.push(Answer::refuse(200, "").header("content-type", "text/event-stream"));
+        server.push(Answer::refuse(400, json!({ "error": told() }).to_string()));
+        let items = all(ask(kind, &server)).await;
+        assert_eq!(items.len(), 1, "{kind:?}: {items:?}");
+        is_overflow(&items[0], &format!("{kind:?}"));
+        assert_eq!(server.requests().len(), 2, "{kind:?}");
+    }
+}

@@ -163,7 +163,9 @@ async fn sealed_thoughts_go_back_as_they_came_each_before_its_call() {
     let thoughts: Vec<_> = items
         .iter()
         .filter_map(|item| match item {
-            Ok(ModelEvent::Proof(proof)) => Some(Thought { text: String::new(), data: proof.data.clone() }),
+            Ok(ModelEvent::Proof(proof)) => {
+                Some(Thought { text: String::new(), data: proof.data.clone(), hidden: false })
+            }
             _ => None,
         })
         .collect();
@@ -305,4 +307,49 @@ async fn a_conversation_that_ends_with_an_answer_goes_on() {
         input.as_array().unwrap()[2..],
         [json!({"role": "assistant", "content": "half an ans"}), json!({"role": "user", "content": "Go on."})]
     );
+}
+
+#[tokio::test]
+async fn the_phase_of_words_goes_back_with_them() {
+    let message = |phase: &str, text: &str| {
+        json!({
+            "type": "message", "role": "assistant", "phase": phase,
+            "content": [{ "type": "output_text", "text": text }]
+        })
+    };
+    let whole = json!({
+        "id": "resp_1", "object": "response", "status": "completed", "model": "scripted",
+        "output": [message("commentary", "I look."), message("final_answer", "Done.")],
+    });
+    let done =
+        |at: usize, item: Value| json!({ "type": "response.output_item.done", "output_index": at, "item": item });
+    let streamed = [
+        json!({ "type": "response.output_text.delta", "output_index": 0, "delta": "I look." }),
+        done(0, message("commentary", "I look.")),
+        json!({ "type": "response.output_text.delta", "output_index": 1, "delta": "Done." }),
+        done(1, message("final_answer", "Done.")),
+        json!({ "type": "response.completed", "response": whole.clone() }),
+    ];
+    let only_whole = [json!({ "type": "response.completed", "response": whole })];
+    for events in [&streamed[..], &only_whole] {
+        let items = answered(events).await;
+        let phase = |item: &Item| match item {
+            Ok(ModelEvent::Proof(proof)) => Some(proof.data.clone()),
+            Ok(ModelEvent::Text(text)) => Some(json!(text)),
+            _ => None,
+        };
+        let said: Vec<_> = items.iter().filter_map(phase).collect();
+        let of = |phase: &str| json!({ "type": "message", "phase": phase });
+        assert_eq!(said, [json!("I look."), of("commentary"), json!("Done."), of("final_answer")]);
+    }
+    let server = ScriptedModel::start().await;
+    server.push(Answer::say("ok"));
+    let data = json!({ "type": "message", "phase": "commentary" });
+    let thoughts = vec![Thought { text: String::new(), data, hidden: false }];
+    let mut question = ModelRequest { thinking: None, ..thinking() };
+    question.messages.push(Message { thoughts, ..Message::new(Role::Assistant, "I look.") });
+    question.messages.push(Message::new(Role::User, "and?"));
+    send(&server, question).await;
+    let said = &server.requests()[0].body["input"][2];
+    assert_eq!(said, &json!({ "role": "assistant", "content": "I look.", "phase": "commentary" }));
 }

@@ -112,7 +112,11 @@ async fn a_signed_thought_goes_back_to_anthropic_to_the_letter() {
 
     let call = ToolCall { call_id: "call-b3".to_owned(), name: "Read".to_owned(), arguments: json!({ "path": "x" }) };
     let texts = ["look first", ""];
-    let thoughts = texts.into_iter().zip(data).map(|(text, data)| Thought { text: text.to_owned(), data }).collect();
+    let thoughts = texts
+        .into_iter()
+        .zip(data)
+        .map(|(text, data)| Thought { text: text.to_owned(), data, hidden: false })
+        .collect();
     question.messages.push(Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "") });
     question.messages.push(Message { call_id: Some("call-b3".to_owned()), ..Message::new(Role::Tool, "done") });
     send(Anthropic, &server, question.clone()).await;
@@ -151,7 +155,7 @@ async fn a_signature_of_gemini_goes_back_with_the_call_that_it_came_with() {
         _ => None,
     });
     let call = ToolCall { call_id: "call-b3".to_owned(), name: "Read".to_owned(), arguments: json!({ "path": "x" }) };
-    let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap() }];
+    let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap(), hidden: false }];
     question.messages.push(Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "I read it.") });
     question.messages.push(Message { call_id: Some("call-b3".to_owned()), ..Message::new(Role::Tool, "done") });
     send(Gemini, &server, question).await;
@@ -168,16 +172,38 @@ fn unmarked(mut message: Value) -> Value {
     message
 }
 
+/// Three turns: two calls at once and their results, an answer, and two more messages.
+fn turns() -> Vec<Message> {
+    let call = |id: &str| protocol::ToolCall {
+        call_id: id.to_owned(),
+        name: "Read".to_owned(),
+        arguments: json!({ "path": id, "limit": 5 }),
+    };
+    let result =
+        |id: &str| Message { call_id: Some(id.to_owned()), ..Message::new(Role::Tool, "two\nlines \"quoted\"") };
+    vec![
+        Message { tool_calls: vec![call("call-b1"), call("call-b2")], ..Message::new(Role::Assistant, "I look.") },
+        result("call-b1"),
+        result("call-b2"),
+        Message::new(Role::Assistant, "Both are there."),
+        Message::new(Role::User, "and now?"),
+        Message::new(Role::Assistant, "Now it is done."),
+        Message::new(Role::User, "thank you"),
+    ]
+}
+
 #[tokio::test]
 async fn a_conversation_begins_with_the_same_bytes_from_question_to_question() {
     for kind in [Anthropic, OpenAi, OpenAiCompatible, Gemini, Ollama] {
         let server = ScriptedModel::start().await;
         server.otherwise(Answer::refuse(400, "enough"));
-        let mut question = request();
-        send(kind, &server, question.clone()).await;
-        question.messages.push(Message::new(Role::Assistant, "hello"));
-        question.messages.push(Message::new(Role::User, "and now?"));
-        send(kind, &server, question).await;
+        // After the person's message, after the results of the calls, and after each message that follows.
+        let ends = [0, 3, 5, 7];
+        for end in ends {
+            let mut question = request();
+            question.messages.extend(turns().into_iter().take(end));
+            send(kind, &server, question).await;
+        }
         let messages = |at: usize| {
             let body = server.requests()[at].body.clone();
             let list = match kind {
@@ -185,16 +211,19 @@ async fn a_conversation_begins_with_the_same_bytes_from_question_to_question() {
                 OpenAi => "input",
                 _ => "messages",
             };
-            body[list].as_array().unwrap().iter().cloned().map(unmarked).collect::<Vec<_>>()
+            let items = body[list].as_array().unwrap().iter().cloned().map(unmarked);
+            items.map(|item| item.to_string()).collect::<Vec<_>>()
         };
-        let (first, second) = (messages(0), messages(1));
-        let beginning: Vec<_> = second[..first.len()].iter().map(Value::to_string).collect();
-        assert_eq!(first.iter().map(Value::to_string).collect::<Vec<_>>(), beginning, "{kind}");
         let rest = |at: usize| {
             let mut body = server.requests()[at].body.clone();
             body.as_object_mut().unwrap().retain(|key, _| !["messages", "contents", "input"].contains(&key.as_str()));
             body.to_string()
         };
-        assert_eq!(rest(0), rest(1), "{kind}");
+        for at in 1..ends.len() {
+            let (before, now) = (messages(at - 1), messages(at));
+            assert!(now.len() > before.len(), "{kind}: {now:?}");
+            assert_eq!(now[..before.len()], before, "{kind}");
+            assert_eq!(rest(at), rest(at - 1), "{kind}");
+        }
     }
 }

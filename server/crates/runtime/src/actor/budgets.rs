@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use pod::{Input, Pod};
 use pod_store::{PodKey, Store};
-use protocol::{AlertLevel, ApiError, Budget, BudgetPer, BudgetUse, ControlEvent, ErrorCode, PodName};
+use protocol::{AlertLevel, ApiError, Budget, BudgetPer, BudgetUse, ControlEvent, Currency, ErrorCode, PodName};
 
 use super::{Actor, Actors, commit::Extras, state::State};
 use crate::{clock, view};
@@ -19,8 +19,9 @@ pub(super) struct Budgets {
     own: Option<Budget>,
     /// Others lead it, and may have budgets of their own.
     is_led: bool,
-    /// The model that it asks now, when nothing is known of its price.
-    unpriced: Option<String>,
+    /// The model that it asks now, and what its price is in, as far as it has one.
+    model: String,
+    priced_in: Option<Currency>,
 }
 
 /// How they stand.
@@ -43,9 +44,10 @@ impl Budgets {
         }
         let (provider, model) = state.asked();
         let facts = actors.equipment.providers.facts(provider, model);
-        let unpriced = facts.prices.is_none().then(|| model.to_owned());
+        let currency = facts.currency.as_deref().and_then(|currency| currency.parse().ok()).unwrap_or_default();
+        let priced_in = facts.prices.is_some().then_some(currency);
         let (store, key, name, own) = (actors.store.clone(), *key, name.clone(), spec.budget);
-        Some(Self { store, key, name, own, is_led, unpriced })
+        Some(Self { store, key, name, own, is_led, model: model.to_owned(), priced_in })
     }
 
     /// Sums what was used, for each budget in the line.
@@ -63,14 +65,21 @@ impl Budgets {
             if percent >= WARN_PERCENT {
                 standing.warnings.push(format!("{WARN_PERCENT} % of the budget of {name}{when} is used ({words})"));
             }
-            if let Some(model) = self.unpriced.as_deref().filter(|_| budget.cost.is_some()) {
-                standing.warnings.push(format!(
-                    "the budget of {name} ({words}) does not count money for \"{model}\", which has no price: \
-                     set one in [models.\"{model}\"], or a budget in tokens"
-                ));
-            }
+            standing.warnings.extend(self.uncounted(&name, &budget));
         }
         Ok(standing)
+    }
+
+    /// Money that a budget does not see.
+    fn uncounted(&self, name: &PodName, budget: &Budget) -> Option<String> {
+        budget.cost?;
+        let (model, words) = (&self.model, budget.words());
+        let why = match self.priced_in {
+            Some(currency) if currency == budget.currency.unwrap_or_default() => return None,
+            Some(currency) => format!("which is priced in {currency}: set a budget in {currency}, or in tokens"),
+            None => format!("which has no price: set one in [models.\"{model}\"], or a budget in tokens"),
+        };
+        Some(format!("the budget of {name} ({words}) does not count money for \"{model}\", {why}"))
     }
 
     /// The Pod's own first, then upwards.
@@ -111,7 +120,8 @@ impl Actor {
 /// What is not told yet of budgets that come to their end.
 pub(super) fn warned(pod: &Pod, warnings: Vec<String>) -> Option<Vec<ControlEvent>> {
     let new = warnings.into_iter().filter(|text| !pod.budget_alerts.contains(text));
-    let alert = |text| ControlEvent::Alert { level: AlertLevel::Warn, source: pod::BUDGET.to_owned(), text };
+    let alert =
+        |text| ControlEvent::Alert { level: AlertLevel::Warn, source: pod::BUDGET.to_owned(), text, model: None };
     Some(new.map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
 }
 
@@ -119,8 +129,10 @@ pub(super) fn warned(pod: &Pod, warnings: Vec<String>) -> Option<Vec<ControlEven
 pub(crate) async fn used(store: &Store, key: PodKey, budget: &Budget) -> Result<BudgetUse, ApiError> {
     let today = day(clock::now());
     let since = (budget.per == BudgetPer::Day).then_some(today.as_str());
-    let tokens = store.usage().of_tree(key, since).await?;
-    Ok(budget.used(tokens.input + tokens.output, tokens.cost))
+    let used = store.usage().of_tree(key, since).await?;
+    let tokens = used.iter().map(|used| used.input + used.output).sum();
+    let cost = used.iter().find(|used| used.currency.unwrap_or_default() == budget.currency.unwrap_or_default());
+    Ok(budget.used(tokens, cost.and_then(|used| used.cost)))
 }
 
 /// As usage is counted.

@@ -281,17 +281,20 @@ fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option
     };
     let next = state.next_fallbacks().iter().find(is_other)?.clone();
     let text = format!("{}; {next} answers for the rest of this run", error.detail);
-    let alert = ControlEvent::Alert { level: AlertLevel::Warn, source: "model".to_owned(), text };
+    let model = Some(next.clone());
+    let alert = ControlEvent::Alert { level: AlertLevel::Warn, source: "model".to_owned(), text, model };
     let Usage { context_used, context_limit, .. } = state.pod.usage;
     let limit = providers.facts(&next.provider, &next.model).context_limit.unwrap_or(0);
     let room = || ControlEvent::Usage { usage: Usage { context_used, context_limit: limit, ..Usage::default() } };
-    state.stand_in = Some(next);
+    // As the alert will have it: the question to the next one is made before that is written.
+    state.pod.stand_in = Some(next);
     Some(std::iter::once(alert).chain((limit != context_limit).then(room)).collect())
 }
 
 /// What people are told of new pictures and files that the model is not sent.
 fn not_sent(unsent: Vec<String>) -> Option<Vec<ControlEvent>> {
-    let alert = |text| ControlEvent::Alert { level: AlertLevel::Warn, source: "attachment".to_owned(), text };
+    let alert =
+        |text| ControlEvent::Alert { level: AlertLevel::Warn, source: "attachment".to_owned(), text, model: None };
     Some(unsent.into_iter().map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
 }
 

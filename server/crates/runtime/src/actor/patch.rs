@@ -148,7 +148,7 @@ async fn check_scope(actors: &Actors, state: &State, scope: &[ScopeRule]) -> Res
 }
 
 /// As a record tells that there is no budget any more.
-const AS_MUCH_AS_IT_NEEDS: Budget = Budget { cost: None, tokens: None, per: BudgetPer::Total };
+const AS_MUCH_AS_IT_NEEDS: Budget = Budget { cost: None, currency: None, tokens: None, per: BudgetPer::Total };
 
 /// What a record tells, and what the next model has room for; nothing when all is as it was.
 fn told(actors: &Actors, state: &State, spec: &PodSpec, by: &str) -> Vec<ControlEvent> {

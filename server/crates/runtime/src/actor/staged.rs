@@ -90,9 +90,6 @@ impl Staged {
         self.folds.extend(fold(&state.pod, &step.event));
         self.spent.extend(spending::spent(&state.pod, state.asked(), self.at, &step.event));
         state.pod.evolve_at(seq, self.at, &step.event);
-        if state.pod.run.is_none() {
-            state.stand_in = None;
-        }
         self.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
         self.note(seq, &step.event);
         self.records.push(encode::record(seq, &self.at_text, step, state.spec.reasoning));

@@ -21,8 +21,6 @@ pub(super) struct State {
     pub(super) parent: Option<ParentRow>,
     pub(super) queue: Queue,
     pub(super) is_deleted: bool,
-    /// What answers in the place of its own model, until the run ends.
-    pub(super) stand_in: Option<ModelName>,
 }
 
 /// The folded state, as the store keeps it.
@@ -54,7 +52,6 @@ impl State {
             parent: row.parent.clone(),
             queue: Queue::new(inbox),
             is_deleted: false,
-            stand_in: None,
         };
         Ok((state, row))
     }
@@ -96,16 +93,21 @@ impl State {
 
     /// The provider and the model that are asked now.
     pub(super) fn asked(&self) -> (&str, &str) {
-        match &self.stand_in {
+        match self.stand_in() {
             Some(ModelName { provider, model }) => (provider, model),
             None => (&self.spec.provider, &self.spec.model),
         }
     }
 
+    /// What a journal says of it counts as long as the Pod is told to fall back on it.
+    fn stand_in(&self) -> Option<&ModelName> {
+        self.pod.stand_in.as_ref().filter(|name| self.spec.fallback.contains(name))
+    }
+
     /// Those that may answer in the place of the present one, in turn.
     pub(super) fn next_fallbacks(&self) -> &[ModelName] {
         let all = &self.spec.fallback;
-        let tried = self.stand_in.as_ref().and_then(|name| all.iter().position(|known| known == name));
+        let tried = self.stand_in().and_then(|name| all.iter().position(|known| known == name));
         &all[tried.map_or(0, |at| at + 1)..]
     }
 

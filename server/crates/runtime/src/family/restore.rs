@@ -109,7 +109,7 @@ fn alert(report: &[RestoreLine]) -> ControlEvent {
         false => (AlertLevel::Warn, format!("; not restored: {}", reasons.join("; "))),
     };
     let text = format!("restored with {restored} of the {all} Pods that it leads{rest}");
-    ControlEvent::Alert { level, source: "restore".to_owned(), text }
+    ControlEvent::Alert { level, source: "restore".to_owned(), text, model: None }
 }
 
 async fn restore_one(

@@ -104,7 +104,7 @@ fn control(event: &ControlEvent) -> Option<String> {
 }
 
 fn used(usage: &Usage) -> Option<String> {
-    let Usage { input, cached, written, output, context_used, context_limit, cost } = *usage;
+    let Usage { input, cached, written, output, context_used, context_limit, cost, .. } = *usage;
     let is_count =
         [input, cached, written, output, context_used, context_limit].into_iter().all(|count| count <= NUMBER_MAX);
     let is_cost = cost.is_none_or(|cost| cost.units() <= COST_UNITS_MAX);

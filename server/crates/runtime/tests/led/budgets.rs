@@ -9,7 +9,8 @@ use crate::{
 
 impl Ground {
     async fn budget(&self, pod: &WorkerId, tokens: Option<u64>) {
-        let budget = tokens.map(|tokens| Budget { cost: None, tokens: Some(tokens), per: BudgetPer::Day });
+        let budget =
+            tokens.map(|tokens| Budget { cost: None, currency: None, tokens: Some(tokens), per: BudgetPer::Day });
         let patch = PatchPod { budget: Some(budget), ..PatchPod::default() };
         self.host().pods().patch(fresh_key(), &origin(), pod, patch).await.unwrap();
     }

@@ -7,7 +7,7 @@ use protocol::{
     ApiError, Approval, ApprovalCommand, ControlVerb, Decision, ErrorCode, Event, PodState, Receipt, Record, Role,
     ToolAnswer, ToolCommand, WorkerId,
 };
-use provider::{ProviderConfig, ProviderKind, ProviderOptions, ProviderSource, Providers, RetryPolicy};
+use provider::{ModelSettings, ProviderConfig, ProviderKind, ProviderOptions, ProviderSource, Providers, RetryPolicy};
 use runtime::{HostOptions, Profile};
 use serde_json::Value;
 use testkit::scripted_model::ScriptedModel;
@@ -29,6 +29,8 @@ pub(crate) struct Bench {
 pub(crate) struct Models {
     pub(crate) servers: Vec<(&'static str, String)>,
     pub(crate) policy: RetryPolicy,
+    /// What is configured of single models.
+    pub(crate) settings: BTreeMap<String, ModelSettings>,
 }
 
 impl Models {
@@ -45,6 +47,12 @@ impl Bench {
     /// Its Pods ask this model, unless they name another provider.
     pub(crate) async fn on(model: &ScriptedModel) -> Self {
         Self::with(BTreeMap::new(), Models::one(model)).await
+    }
+
+    /// The same, with what is configured of the model.
+    pub(crate) async fn on_set(model: &ScriptedModel, settings: ModelSettings) -> Self {
+        let settings = BTreeMap::from([("scripted".to_owned(), settings)]);
+        Self::with(BTreeMap::new(), Models { settings, ..Models::one(model) }).await
     }
 
     /// The same, on a store that a test can break or hold up.
@@ -152,7 +160,7 @@ fn options_on(
     folder: &tempfile::TempDir,
     ledger: &Ledger,
     profiles: &BTreeMap<String, Profile>,
-    Models { servers, policy }: &Models,
+    Models { servers, policy, settings }: &Models,
 ) -> HostOptions {
     let configs = servers.iter().map(|(name, base_url)| ProviderConfig {
         name: (*name).to_owned(),
@@ -162,8 +170,8 @@ fn options_on(
         models: vec![(*name).to_owned()],
         source: ProviderSource::Configuration,
     });
-    let (configs, policy) = (configs.collect(), policy.clone());
-    let providers = Providers::of(ProviderOptions { configs, policy, ..ProviderOptions::default() }).unwrap();
+    let (configs, policy, models) = (configs.collect(), policy.clone(), settings.clone());
+    let providers = Providers::of(ProviderOptions { configs, policy, models, ..ProviderOptions::default() }).unwrap();
     HostOptions {
         profiles: profiles.clone(),
         toolbox: ledger.toolbox(),

@@ -1,6 +1,7 @@
 //! What a Pod may use at most, with all that it leads.
 
-use protocol::{Budget, BudgetPer, ErrorCode, PatchPod, WorkerId};
+use protocol::{Budget, BudgetPer, ErrorCode, PatchPod, Price, WorkerId};
+use provider::ModelSettings;
 use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Tokens};
 
@@ -10,7 +11,7 @@ use crate::{
 };
 
 fn tokens(tokens: u64) -> Option<Budget> {
-    Some(Budget { cost: None, tokens: Some(tokens), per: BudgetPer::Total })
+    Some(Budget { cost: None, currency: None, tokens: Some(tokens), per: BudgetPer::Total })
 }
 
 fn uses(input: u64, output: u64) -> Answer {
@@ -69,7 +70,9 @@ async fn money_that_nobody_counts_is_told_once() {
     let server = ScriptedModel::start().await;
     let bench = Bench::on(&server).await;
     let pod = bench.stage.create("ada").await;
-    bench.budget(&pod, Some(Budget { cost: "5".parse().ok(), tokens: None, per: BudgetPer::Day })).await;
+    bench
+        .budget(&pod, Some(Budget { cost: "5".parse().ok(), currency: None, tokens: None, per: BudgetPer::Day }))
+        .await;
     for _ in 0..2 {
         server.push(uses(1, 1));
         bench.turn(&pod, "work").await;
@@ -78,6 +81,38 @@ async fn money_that_nobody_counts_is_told_once() {
     assert_eq!(alerts.len(), 1, "{alerts:?}");
     let text = alerts[0]["text"].as_str().unwrap();
     assert!(text.starts_with("the budget of ada ($5 a day) does not count money for \"scripted\""), "{text}");
+}
+
+#[tokio::test]
+async fn a_budget_counts_money_of_its_own_currency_alone() {
+    let server = ScriptedModel::start().await;
+    let euro = ModelSettings {
+        input: Price::of(1_000_000.0).ok(),
+        output: Price::of(0.0).ok(),
+        currency: Some("EUR".to_owned()),
+        ..ModelSettings::default()
+    };
+    let bench = Bench::on_set(&server, euro).await;
+    let pod = bench.stage.create("ada").await;
+    let budget = |cost: &str, currency: Option<&str>| {
+        let currency = currency.map(|currency| currency.parse().unwrap());
+        Some(Budget { cost: cost.parse().ok(), currency, tokens: None, per: BudgetPer::Total })
+    };
+    bench.budget(&pod, budget("5", None)).await;
+    // Ten euro, for which five dollars do not pay.
+    server.push(uses(10, 1));
+    bench.turn(&pod, "work").await;
+    let texts: Vec<_> =
+        of_kind(&bench.stage.records(&pod).await, "alert").iter().map(|alert| alert["text"].clone()).collect();
+    let told = "the budget of ada ($5) does not count money for \"scripted\", which is priced in EUR: \
+                set a budget in EUR, or in tokens";
+    assert_eq!(texts, [told]);
+    let used = last_of(&bench.stage.records(&pod).await, "usage");
+    assert_eq!((&used["cost"], &used["currency"]), (&json!("10"), &json!("EUR")));
+    assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().budget_used.unwrap().percent, 0);
+    bench.budget(&pod, budget("5", Some("EUR"))).await;
+    assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().budget_used.unwrap().percent, 200);
+    assert_eq!(bench.refused(&pod).await, ErrorCode::BudgetSpent);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use protocol::{ErrorCode, ModelName, PatchPod, PodState, WorkerId};
 use provider::RetryPolicy;
 use runtime::Profile;
 use serde_json::{Value, json};
-use testkit::scripted_model::{Answer, ScriptedModel, Tokens};
+use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
 use crate::{
     bench::{Bench, Models, last_of, last_state, of_kind, runs},
@@ -18,7 +18,7 @@ async fn two(own: &ScriptedModel, spare: &ScriptedModel, profile: Profile) -> (B
     let servers = vec![("own", own.base_url()), ("spare", spare.base_url())];
     let policy = RetryPolicy { attempts_max: 1, ..RetryPolicy::default() };
     let profiles = BTreeMap::from([("usual".to_owned(), profile)]);
-    let bench = Bench::with(profiles, Models { servers, policy }).await;
+    let bench = Bench::with(profiles, Models { servers, policy, ..Models::default() }).await;
     let pod = bench.create_with("ada", |create| create.profile = Some("usual".to_owned())).await;
     (bench, pod)
 }
@@ -64,6 +64,30 @@ async fn where_a_model_is_overloaded_the_next_one_answers_for_the_rest_of_the_ru
     let of_models: Vec<_> =
         usage.models.iter().map(|one| (one.provider.as_str(), one.model.as_str(), one.usage.input)).collect();
     assert_eq!(of_models, [("spare", "vendor/large", 50), ("own", "own", 1)]);
+}
+
+#[tokio::test]
+async fn who_stands_in_is_asked_again_after_a_crash_until_the_run_is_over() {
+    let (own, spare) = (ScriptedModel::start().await, ScriptedModel::start().await);
+    let (bench, pod) = two(&own, &spare, fallback(&["spare/vendor/large"])).await;
+    own.push(Answer::refuse(503, "busy"));
+    spare.push(Answer::new().tool_call("a", "Look", &["{\"name\":\"x\"}"]).finish());
+    spare.push(Answer::new().text("half of").step(Step::Stall));
+    bench.send(&pod, "work").await;
+    spare.wait_for_requests(2).await;
+    bench.stage.until(&pod, |records| !of_kind(records, "text_chunk").is_empty()).await;
+    let bench = bench.restart().await;
+    bench.until_state(&pod, PodState::Paused).await;
+    spare.push(Answer::say("done"));
+    bench.control(&pod, protocol::ControlVerb::Resume).await.unwrap();
+    bench.until_runs(&pod, 2).await;
+    assert_eq!((models(&own).len(), models(&spare)), (1, vec![json!("vendor/large"); 3]));
+    let alerts = of_kind(&bench.stage.records(&pod).await, "alert");
+    assert_eq!(alerts[0]["model"], "spare/vendor/large");
+    // What begins anew asks its own one.
+    own.push(Answer::say("well again"));
+    bench.turn(&pod, "more").await;
+    assert_eq!((models(&own).len(), models(&spare).len()), (2, 3));
 }
 
 #[tokio::test]

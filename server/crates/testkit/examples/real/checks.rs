@@ -15,6 +15,8 @@ const IDLE_MAX: Duration = Duration::from_secs(10);
 const QUESTIONS_MAX: usize = 16;
 /// Of one long question, in words.
 const WORDS: usize = 250;
+/// Of one that has room by itself, and not behind an answer.
+const WORDS_TOO_LONG: usize = 590;
 
 /// One check that did not hold, in a sentence.
 type Held = Result<String, String>;
@@ -60,6 +62,7 @@ pub(crate) async fn all(yoi: &YoiProcess, llama: &Llama) -> bool {
     tell("counts", counts(&seen));
     tell("cancelled", cancelled(yoi, llama, &pod).await);
     tell("compacted", compacted(yoi).await);
+    tell("too long", too_long(yoi).await);
     holds
 }
 
@@ -150,6 +153,25 @@ async fn compacted(yoi: &YoiProcess) -> Held {
         return if said && after.is_answered() { Ok(figures) } else { Err(figures) };
     }
     Err(format!("{QUESTIONS_MAX} long questions did not fill it"))
+}
+
+/// A question for which there is no room is refused by the server; yoi makes room, and asks once more.
+async fn too_long(yoi: &YoiProcess) -> Held {
+    let pod = yoi.post("/api/v1/pods", &json!({ "name": "eve", "profile": "talk" })).await.expect(201);
+    let first = run(yoi, &pod, "Tell me a long story about a cat and a lighthouse.").await;
+    let words = (0..WORDS_TOO_LONG).map(|word| format!("apple{}", word % 97)).collect::<Vec<_>>().join(" ");
+    let seen = run(yoi, &pod, &format!("Here is a list: {words}. Say only the word fine.")).await;
+    let codes: Vec<_> = seen.of("provider_retry").map(|(_, record)| record["event"]["code"].clone()).collect();
+    let figures = format!(
+        "{} tokens were used; then {} refusals ({}), {} summaries, {}",
+        first.of("usage").last().map_or(Value::Null, |(_, usage)| usage["event"]["context_used"].clone()),
+        codes.len(),
+        json!(codes),
+        seen.of("compacted").count(),
+        seen.outcome()
+    );
+    let is_so = codes == [json!("context_overflow")] && seen.of("compacted").count() == 1 && seen.is_answered();
+    if is_so { Ok(figures) } else { Err(figures) }
 }
 
 async fn run(yoi: &YoiProcess, pod: &Value, question: &str) -> Seen {

@@ -12,6 +12,10 @@ use tokio::process::{Child, Command};
 /// Tokens of context: enough to talk, and full after some questions.
 pub(crate) const CONTEXT: u64 = 2_048;
 const PORT: u16 = 8080;
+/// Several threads wait for each other in loops, and on a busy machine hardly get anywhere.
+const THREADS: &str = "1";
+/// A small model may talk until its context is full.
+const ANSWER_TOKENS_MAX: &str = "300";
 /// Reading the model from a cold disk takes its time.
 const READY_MAX: Duration = Duration::from_secs(120);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -39,6 +43,10 @@ impl Llama {
                 "1",
                 "--ctx-size",
                 &context,
+                "--threads",
+                THREADS,
+                "--predict",
+                ANSWER_TOKENS_MAX,
                 "--model",
                 model,
             ])

@@ -18,6 +18,7 @@ use rustix::{
     fs::{MemfdFlags, SeekFrom, memfd_create, seek},
     io::{FdFlags, fcntl_setfd},
     process::{getpid, set_child_subreaper},
+    stdio::dup2_stderr,
 };
 
 use super::{
@@ -30,6 +31,7 @@ use super::{
     limits,
     order::{Hold, Order, Report},
     room::{Plan, Private, bubblewrap, own},
+    seccomp,
     system::System,
     way_in, way_out,
 };
@@ -43,30 +45,43 @@ const NAMESPACE_SETTINGS: &str =
 
 /// Its whole life.
 pub(super) fn keep() -> ExitCode {
-    let report = work().unwrap_or_else(|report| report);
+    let mut private = None;
+    let report = work(&mut private).unwrap_or_else(|report| report);
     // Nobody listens any more when this fails.
     if let Ok(mut line) = serde_json::to_vec(&report) {
         line.push(b'\n');
         let mut output = io::stdout();
         let _ = output.write_all(&line).and_then(|()| output.flush());
     }
+    // Nothing runs any more. For what is left to put away, and for the end of this process, yoi need not wait.
+    let_go();
+    if let Some(private) = private {
+        private.remove();
+    }
     ExitCode::SUCCESS
 }
 
-fn work() -> Result<Report, Report> {
+/// Gives its share in the command's output back.
+fn let_go() {
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        let _ = dup2_stderr(&nothing);
+    }
+}
+
+/// Runs a command to its end. `private` is put away afterwards.
+fn work(private: &mut Option<Private>) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
-    let mut input = BufReader::new(io::stdin());
-    let order: Order = helper::read_line(&mut input).map_err(failed("the helper got no order"))?;
+    // What is the same for every order is done before it comes: it may be a while (see `standby`).
     set_child_subreaper(Some(getpid()))
         .map_err(|error| failed("what the command starts could not be watched")(error.into()))?;
     limits::go_first_when_memory_is_short();
-    let private = Private::make().map_err(failed("there is no temporary folder for it"))?;
+    seccomp::prepare();
+    let mut input = BufReader::new(io::stdin());
+    let order: Order = helper::read_line(&mut input).map_err(failed("the helper got no order"))?;
+    let private = private.insert(Private::make().map_err(failed("there is no temporary folder for it"))?);
     let group = order.group.as_ref().map(|wanted| Group::make(wanted, &order.limits)).transpose();
-    let group = group.map(|group| group.map(Arc::new)).map_err(|error| {
-        private.remove();
-        failed("it could not have a group of its own")(error)
-    })?;
-    let report = start(&order, &private, group.as_deref()).map(|started| {
+    let group = group.map(|group| group.map(Arc::new)).map_err(failed("it could not have a group of its own"))?;
+    let report = start(&order, private, group.as_deref()).map(|started| {
         let group = group.clone();
         thread::spawn(move || {
             until_end_of(input);
@@ -81,7 +96,6 @@ fn work() -> Result<Report, Report> {
         (Hold::Room { .. }, Ok(_)) => descendants::await_all(),
         _ => descendants::end_all(),
     }
-    private.remove();
     if let Some(group) = &group {
         group.end();
     }

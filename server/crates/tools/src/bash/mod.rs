@@ -32,6 +32,7 @@ mod room;
 mod run;
 mod seccomp;
 mod shell;
+mod standby;
 mod system;
 mod text;
 mod unwritten;
@@ -68,6 +69,7 @@ use self::{
     order::{Hold, Order},
     repositories::Repositories,
     run::Running,
+    standby::Standby,
 };
 use crate::{Output, Place, Tool, arguments};
 
@@ -132,11 +134,12 @@ struct Arguments {
 #[derive(Debug)]
 pub struct Bash {
     options: BashOptions,
+    helpers: Standby,
 }
 
 impl Bash {
     pub fn new(options: BashOptions) -> Self {
-        Self { options }
+        Self { options, helpers: Standby::default() }
     }
 
     /// Whether commands are held to the scope, each in a room. If not, each should be asked for.
@@ -194,12 +197,16 @@ impl Bash {
         };
         order.fixed = repositories.fixed();
         let started = Instant::now();
-        let running = Running::start(&self.options, &order, place.lifeline.clone()).await;
+        let running = Running::start(&self.helpers, &self.options, &order, place.lifeline.clone()).await;
         let running = running.map_err(|error| Failure::NotStarted(error.to_string()))?;
         let name = format!("output:{}", place.call_id);
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let clock = Clock::start(limit, place.questions.clone());
         let ending = running.finish(clock, &mut kept, &mut live, &output).await;
+        // Where there are no rooms, it would be in reach of commands.
+        if is_confined {
+            self.helpers.prepare(&self.options);
+        }
         let took = started.elapsed();
         let scope = place.scope.clone();
         let left = beside(move || {

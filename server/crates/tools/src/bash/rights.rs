@@ -2,9 +2,12 @@
 
 use std::io;
 
-use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
-    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+use rustix::{
+    io::Errno,
+    thread::{
+        CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+        remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+    },
 };
 
 /// Capabilities that a kernel may know; those that it does not are refused by it.
@@ -15,8 +18,12 @@ const CAPABILITIES_MAX: u32 = 64;
 pub(super) fn drop_all() -> io::Result<()> {
     let had = capabilities(None)?;
     if had.effective.contains(CapabilitySet::SETPCAP) {
-        for number in 0..CAPABILITIES_MAX {
-            let _ = remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
+        let all = (0..CAPABILITIES_MAX).map(|number| CapabilitySet::from_bits_retain(1 << number));
+        // Those behind the first that it does not know are none.
+        for capability in all {
+            if remove_capability_from_bounding_set(capability) == Err(Errno::INVAL) {
+                break;
+            }
         }
         let none_of_root = CapabilitiesSecureBits::NO_ROOT
             | CapabilitiesSecureBits::NO_ROOT_LOCKED

@@ -1,16 +1,10 @@
 //! One command from its start to its end, seen from yoi: the helper is started, told its order, listened to, and let go.
 
-use std::{
-    future::pending,
-    io,
-    path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
-};
+use std::{future::pending, io, path::PathBuf, time::Duration};
 
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
     runtime::Handle,
     time::{Instant, sleep_until, timeout},
 };
@@ -19,10 +13,11 @@ use super::{
     BashOptions,
     clock::Clock,
     ending::Ending,
-    environment, groups, helper,
+    groups,
     kept::Kept,
     live::Live,
     order::{Order, Report},
+    standby::{Helper, Standby},
 };
 use crate::{Lifeline, Output};
 
@@ -45,31 +40,23 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) async fn start(options: &BashOptions, order: &Order, lifeline: Lifeline) -> io::Result<Self> {
-        let mut helper = Command::new(&options.helper)
-            .arg0("yoi")
-            .arg(helper::KEEPER)
-            .env_clear()
-            .envs(environment::shown(std::env::vars_os(), &options.environment))
-            .current_dir(Path::new("/"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
-        let missing = || io::Error::other("a pipe of the helper is missing");
-        let control = helper.stdin.take().ok_or_else(missing)?;
-        let report = BufReader::new(helper.stdout.take().ok_or_else(missing)?);
-        let output = helper.stderr.take().ok_or_else(missing)?;
-        let (helper, lifeline) = (Some(helper), Some(lifeline));
-        let group = order.group.as_ref().map(|group| group.folder.clone());
-        let mut running = Self { helper, lifeline, control: Some(control), report, output, group };
+    pub(super) async fn start(
+        helpers: &Standby,
+        options: &BashOptions,
+        order: &Order,
+        lifeline: Lifeline,
+    ) -> io::Result<Self> {
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
-        if let Some(control) = &mut running.control {
-            control.write_all(&line).await?;
-        }
-        Ok(running)
+        let Helper { process, control, report, output } = helpers.told(options, &line).await?;
+        Ok(Self {
+            helper: Some(process),
+            lifeline: Some(lifeline),
+            control: Some(control),
+            report: BufReader::new(report),
+            output,
+            group: order.group.as_ref().map(|group| group.folder.clone()),
+        })
     }
 
     /// Passes the output on until the command, and all that it started, has ended.
@@ -116,19 +103,23 @@ impl Running {
         Instant::now() + END_WAIT
     }
 
-    /// The helper has ended, or does not.
+    /// What the helper says last of all: everything has ended. None: it is lost, or does not end.
     async fn report(&mut self) -> Option<Report> {
         let mut line = String::new();
         let read = timeout(END_WAIT, self.report.read_line(&mut line)).await;
         self.control = None;
+        if let Ok(Ok(_)) = read
+            && let Ok(report) = serde_json::from_str(&line)
+        {
+            return Some(report);
+        }
         if let Some(helper) = &mut self.helper
             && timeout(END_WAIT, helper.wait()).await.is_ok()
         {
             self.helper = None;
             end_left_behind(self.group.take()).await;
         }
-        read.ok()?.ok()?;
-        serde_json::from_str(&line).ok()
+        None
     }
 }
 

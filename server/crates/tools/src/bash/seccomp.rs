@@ -4,7 +4,7 @@
 //! calls whose arguments a filter cannot see: programs then do what they do on an older kernel. What is known to lead out is
 //! refused. And no file gets the bits that make a program run as its owner.
 
-use std::{collections::BTreeMap, env::consts::ARCH};
+use std::{collections::BTreeMap, env::consts::ARCH, sync::OnceLock};
 
 use libc::c_long;
 use seccompiler::{
@@ -127,10 +127,20 @@ const OPENS: [(c_long, u8); 1] = [(libc::SYS_openat, 2)];
 
 /// Binds this thread, and all that it becomes and starts, for good.
 pub(super) fn apply() -> Result<(), String> {
-    for program in programs().map_err(|error| error.to_string())? {
-        apply_filter(&program).map_err(|error| error.to_string())?;
+    for program in prepared().as_ref().map_err(Clone::clone)? {
+        apply_filter(program).map_err(|error| error.to_string())?;
     }
     Ok(())
+}
+
+/// Puts the filters together beforehand, for this process and those that it becomes two of.
+pub(super) fn prepare() {
+    let _ = prepared();
+}
+
+fn prepared() -> &'static Result<[BpfProgram; 3], String> {
+    static PREPARED: OnceLock<Result<[BpfProgram; 3], String>> = OnceLock::new();
+    PREPARED.get_or_init(|| programs().map_err(|error| error.to_string()))
 }
 
 fn programs() -> Result<[BpfProgram; 3], BackendError> {

@@ -3,6 +3,7 @@
 use std::{env, path::Path, process::Command};
 
 use serde_json::json;
+use testkit::until_so;
 use tools::{
     Tool,
     bash::{Bash, BashOptions, Confine, Confinement, confinement},
@@ -127,7 +128,9 @@ pub(crate) async fn the_temporary_folder_is_private_and_removed() {
         .await;
     let lines = said.lines().collect::<Vec<_>>();
     assert_eq!(lines[1], "700");
-    assert!(lines[2].starts_with(lines[0]) && !Path::new(lines[2]).exists());
+    assert!(lines[2].starts_with(lines[0]));
+    // It is put away once the command has ended, and the call does not wait for that.
+    until_so("it is removed", async || !Path::new(lines[2]).exists()).await;
     // Nothing of it is there for the next one, or in the temporary folder of the machine.
     assert_eq!(stage.says("ls -A $TMPDIR | grep -v ^[.]tmp || true").await, "");
 }

@@ -3,12 +3,13 @@
 use std::{
     env, fs,
     io::{BufRead, BufReader},
+    path::PathBuf,
     process::{Command, Stdio},
     time::Duration,
 };
 
 use serde_json::json;
-use testkit::{until_so, within};
+use testkit::{until, until_so, within};
 use tokio::sync::mpsc;
 use tools::{Lifeline, Place, Tool, bash::Bash};
 
@@ -93,6 +94,57 @@ pub(crate) async fn the_death_of_the_server_ends_the_command() {
     parent.kill().unwrap();
     parent.wait().unwrap();
     is_soon(|| !is_there("4444.1") && !is_there("4444.2")).await;
+}
+
+/// The helpers of this process, by their numbers.
+fn helpers() -> Vec<String> {
+    let own = format!(" {} ", std::process::id());
+    let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let is_helper = |path: &PathBuf| {
+        let parent = fs::read_to_string(path.join("stat")).unwrap_or_default();
+        let is_own = parent.rsplit(')').next().is_some_and(|rest| rest.get(2..).unwrap_or_default().starts_with(&own));
+        is_own && fs::read(path.join("cmdline")).is_ok_and(|line| line == b"yoi\0__shell\0")
+    };
+    entries.filter(is_helper).map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_with_the_tool() {
+    let stage = Stage::new();
+    let bash = Bash::new(stage.options.clone());
+    if !bash.is_confined() {
+        return println!("without rooms no helper waits");
+    }
+    // Which helper keeps a command, and which one waits after it.
+    let round = async || {
+        let (sender, _pieces) = mpsc::channel(8);
+        let command = json!({ "command": "touch began; until [ -e go ]; do sleep 0.02; done; rm began go" });
+        let place = stage.place();
+        let looking = async {
+            is_soon(|| stage.path("pod/began").exists()).await;
+            let keeping = helpers();
+            fs::write(stage.path("pod/go"), "").unwrap();
+            keeping
+        };
+        let (outcome, keeping) = tokio::join!(bash.call(&place, command, sender), looking);
+        assert!(!outcome.is_error, "{outcome:?}");
+        let [keeper] = &keeping[..] else { panic!("one helper keeps the command, and none waits: {keeping:?}") };
+        let waiting = until("another one waits", async || match &helpers()[..] {
+            [one] if one != keeper => Some(one.clone()),
+            _ => None,
+        });
+        (keeper.clone(), waiting.await)
+    };
+    let (_, first) = round().await;
+    let (keeper, second) = round().await;
+    assert_eq!(keeper, first, "the one that waited");
+
+    // One that is gone is missed by nobody.
+    assert!(Command::new("kill").args(["-9", &second]).status().unwrap().success());
+    let stat = format!("/proc/{second}/stat");
+    is_soon(|| fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z "))).await;
+    assert_ne!(round().await.0, second);
+    drop(bash);
+    is_soon(|| helpers().is_empty()).await;
 }
 
 /// Runs a command until somebody kills this process; or says the environment of a command.

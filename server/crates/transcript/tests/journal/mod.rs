@@ -289,7 +289,12 @@ impl Writer {
         let (by, request_id, note) = ("me".to_owned(), None, None);
         match detail % 5 {
             0 => self.push(ControlEvent::PeerLinked { peer: bob(), by, request_id, note }),
-            1 => self.push(ControlEvent::Alert { level: AlertLevel::Warn, source: "disk".to_owned(), text: by }),
+            1 => self.push(ControlEvent::Alert {
+                level: AlertLevel::Warn,
+                source: "disk".to_owned(),
+                text: by,
+                model: None,
+            }),
             2 => self.push(Event::Unknown(json!({ "kind": "sung" }).as_object().unwrap().clone())),
             3 => self.push(TurnEvent::Compacted { summary: "before".to_owned(), kept_from_seq: Seq(1) }),
             _ => self.push(TurnEvent::Rewound { to_seq: Seq(1) }),

@@ -1,6 +1,6 @@
 //! What an answer says beyond its words.
 
-use protocol::Usage;
+use protocol::{THOUGHT_OF_WORDS, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ fn item_of(item: &Value, index: Option<u64>) -> Option<Vec<Notice>> {
     match text(item, "type")?.as_str() {
         "message" => {
             let said = list("content").filter_map(|part| text(part, "text").or_else(|| text(part, "refusal")));
-            Some(said.map(Notice::Text).collect())
+            Some(said.map(Notice::Text).chain(phase(item).map(Notice::Thought)).collect())
         }
         "function_call" => Some(vec![Notice::Whole(call(item, index)?)]),
         "reasoning" => {
@@ -141,6 +141,11 @@ fn item_of(item: &Value, index: Option<u64>) -> Option<Vec<Notice>> {
         }
         _ => None,
     }
+}
+
+/// Whether a message is on the way or the answer: some models want to be told so when it goes back to them.
+fn phase(item: &Value) -> Option<Value> {
+    Some(json!({ "type": THOUGHT_OF_WORDS, "phase": text(item, "phase")? }))
 }
 
 /// Without its seal it is of no use to anybody: the provider has not kept it.

@@ -1,6 +1,6 @@
 //! The body of a question.
 
-use protocol::{Message, Role, Thinking, Thought, ToolCall};
+use protocol::{Message, Role, THOUGHT_OF_WORDS, Thinking, Thought, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -72,7 +72,7 @@ fn input(request: &ModelRequest) -> Vec<Value> {
                 if text.is_some() {
                     items.extend(next(&mut thoughts, 0));
                 }
-                items.extend(text);
+                items.extend(text.map(|text| phased(text, message)));
                 for (at, call) in message.tool_calls.iter().enumerate() {
                     items.extend(next(&mut thoughts, at));
                     items.push(called(call));
@@ -94,6 +94,15 @@ fn input(request: &ModelRequest) -> Vec<Value> {
         items.extend(said("user", GO_ON));
     }
     items
+}
+
+/// The words of an answer, with the phase that they came with.
+fn phased(mut item: Value, message: &Message) -> Value {
+    let is_of_words = |thought: &&Thought| thought.data["type"] == THOUGHT_OF_WORDS;
+    if let Some(phase) = message.thoughts.iter().find(is_of_words).map(|thought| thought.data["phase"].clone()) {
+        item["phase"] = phase;
+    }
+    item
 }
 
 /// Words, and what is shown with them.

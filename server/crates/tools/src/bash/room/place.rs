@@ -1,6 +1,6 @@
 //! Finds, or makes, the place in the room where something is put. Never follows a link.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::{
     fd::{AsFd, OwnedFd},
@@ -14,19 +14,15 @@ const FILE: Mode = Mode::from_bits_retain(0o644);
 
 /// The folder or file at `path` beneath `root`, made where it is missing.
 pub(super) fn find(root: &Path, path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
-    let mut here = entry(CWD, root)?;
-    let mut names = names(path).peekable();
-    while let Some(name) = names.next() {
-        let is_made_as_folder = is_folder || names.peek().is_some();
-        here = match entry(&here, name) {
-            Err(Errno::NOENT) => {
-                make(&here, name, is_made_as_folder)?;
-                entry(&here, name)?
-            }
-            found => found?,
-        };
+    let mut names = names(path);
+    match entry(CWD, &names.clone().fold(root.to_owned(), |whole, name| whole.join(name))) {
+        Err(Errno::NOENT) => (),
+        found => return found,
     }
-    Ok(here)
+    let name = names.next_back().ok_or(Errno::NOENT)?;
+    let folder = find(root, &names.collect::<PathBuf>(), true)?;
+    make(&folder, name, is_folder)?;
+    entry(&folder, name)
 }
 
 /// A link at `at` beneath `root`, unless something is there.
@@ -40,7 +36,7 @@ pub(super) fn link(root: &Path, at: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-fn names(path: &Path) -> impl Iterator<Item = &Path> {
+fn names(path: &Path) -> impl DoubleEndedIterator<Item = &Path> + Clone {
     path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(Path::new(name)),
         _ => None,

@@ -30,16 +30,23 @@ const LINKS: [(&str, &str); 4] = [
 ];
 /// Of the kernel's own files those that tell of the machine or command it, and not of the room's processes. All others
 /// cannot be written either.
-const KERNEL: [&str; 9] = [
+const KERNEL: [&str; 16] = [
     "/proc/kcore",
     "/proc/keys",
     "/proc/key-users",
     "/proc/kmsg",
     "/proc/kallsyms",
+    "/proc/kpagecgroup",
     "/proc/kpagecount",
     "/proc/kpageflags",
+    "/proc/latency_stats",
+    "/proc/pagetypeinfo",
+    "/proc/sched_debug",
+    "/proc/slabinfo",
     "/proc/sysrq-trigger",
     "/proc/timer_list",
+    "/proc/timer_stats",
+    "/proc/vmallocinfo",
 ];
 
 /// One step.

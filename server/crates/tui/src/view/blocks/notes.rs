@@ -129,7 +129,7 @@ fn tokens(usage: &Usage) -> String {
         0 => String::new(),
         _ => {
             let (read, written) = (tokens_words(usage.input), tokens_words(usage.output));
-            format!(" · {read} in, {written} out · {}", cost_words(usage.cost))
+            format!(" · {read} in, {written} out · {}", cost_words(usage.cost, usage.currency))
         }
     }
 }

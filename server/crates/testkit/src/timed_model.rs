@@ -1,6 +1,8 @@
-//! A model server on OpenAI's wire whose deltas say when they were sent: `NUMBER:NANOSECONDS `.
+//! A model server on the wire of whoever asks, whose deltas say when they were sent: `NUMBER:NANOSECONDS `. For benches.
 //!
 //! It flushes each delta, as the servers of this world do: one HTTP chunk and one write to the socket for each.
+
+mod wire;
 
 use std::{
     io::Write,
@@ -15,12 +17,14 @@ use tokio::{
     task::JoinHandle,
 };
 
+pub use self::wire::Wire;
+
 /// Zero of the nanoseconds.
 static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Every answer of it. Dropping it stops the server.
 #[derive(Debug)]
-pub(crate) struct TimedModel {
+pub struct TimedModel {
     address: SocketAddr,
     shared: Arc<Shared>,
     server: JoinHandle<()>,
@@ -34,13 +38,13 @@ struct Shared {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
-    pub(crate) deltas: usize,
-    pub(crate) pace: Pace,
+pub struct Plan {
+    pub deltas: usize,
+    pub pace: Pace,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Pace {
+pub enum Pace {
     /// As fast as they are read, by a server of tasks.
     AtOnce,
     /// The same by a server with a thread for each connection.
@@ -50,13 +54,15 @@ pub(crate) enum Pace {
 
 /// One delta as it was read back.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Delta {
-    pub(crate) number: usize,
-    pub(crate) sent: Instant,
+pub struct Delta {
+    pub number: usize,
+    pub sent: Instant,
 }
 
 impl TimedModel {
-    pub(crate) async fn start(plan: Plan) -> Self {
+    /// # Panics
+    /// When this machine has no free port.
+    pub async fn start(plan: Plan) -> Self {
         LazyLock::force(&ZERO);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -65,17 +71,32 @@ impl TimedModel {
         Self { address, shared, server }
     }
 
-    pub(crate) fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+    /// For chat completions.
+    pub fn base_url(&self) -> String {
+        self.base_url_for(Wire::ChatCompletions)
+    }
+
+    /// For a provider that speaks like this.
+    pub fn base_url_for(&self, wire: Wire) -> String {
+        match wire {
+            Wire::Responses | Wire::ChatCompletions => format!("http://{}/v1", self.address),
+            Wire::Anthropic | Wire::Gemini | Wire::Ollama => format!("http://{}", self.address),
+        }
     }
 
     /// For the answers from now on.
-    pub(crate) fn set_plan(&self, plan: Plan) {
+    ///
+    /// # Panics
+    /// When another holder of the plan has.
+    pub fn set_plan(&self, plan: Plan) {
         *self.shared.plan.lock().expect("no holder of the plan panics") = plan;
     }
 
     /// When the head of the newest question came.
-    pub(crate) fn asked_last(&self) -> Option<Instant> {
+    ///
+    /// # Panics
+    /// When another holder of the times has.
+    pub fn asked_last(&self) -> Option<Instant> {
         self.shared.asked.lock().expect("no holder of the times panics").last().copied()
     }
 }
@@ -87,7 +108,10 @@ impl Drop for TimedModel {
 }
 
 /// The deltas in these pieces of text.
-pub(crate) fn deltas(text: &str) -> impl Iterator<Item = Delta> + '_ {
+///
+/// # Panics
+/// When they are not of a [`TimedModel`].
+pub fn deltas(text: &str) -> impl Iterator<Item = Delta> + '_ {
     text.split_whitespace().map(|word| {
         let (number, nanoseconds) = word.split_once(':').expect("a delta is NUMBER:NANOSECONDS");
         let nanoseconds = nanoseconds.parse().expect("a time is a number");
@@ -109,13 +133,16 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 
 /// One question, one answer: the connection ends with it.
 async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
-    read_question(&mut stream, shared).await?;
+    let wire = read_question(&mut stream, shared).await?;
     let plan = *shared.plan.lock().expect("no holder of the plan panics");
-    stream.write_all(HEAD.as_bytes()).await?;
+    let (before, after) = wire.around_delta();
+    let piece = move |number| chunk(&format!("{before}{number}:{} {after}", ZERO.elapsed().as_nanos()));
+    let last = chunk(&wire.end(plan.deltas)) + LAST;
+    stream.write_all(head(wire).as_bytes()).await?;
     match plan.pace {
         Pace::AtOnce => {
             for number in 0..plan.deltas {
-                stream.write_all(chunk(&delta(number)).as_bytes()).await?;
+                stream.write_all(piece(number).as_bytes()).await?;
             }
         }
         Pace::Every(pause) => {
@@ -123,7 +150,7 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             for number in 0..plan.deltas {
                 // The first one is late enough for whoever asked to be ready for it.
                 tokio::time::sleep_until(began + pause * (number as u32 + 1)).await;
-                stream.write_all(chunk(&delta(number)).as_bytes()).await?;
+                stream.write_all(piece(number).as_bytes()).await?;
             }
         }
         Pace::Threaded => {
@@ -131,20 +158,21 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             blocking.set_nonblocking(false)?;
             let writing = tokio::task::spawn_blocking(move || {
                 for number in 0..plan.deltas {
-                    blocking.write_all(chunk(&delta(number)).as_bytes())?;
+                    blocking.write_all(piece(number).as_bytes())?;
                 }
-                blocking.write_all((chunk(&end()) + LAST).as_bytes())
+                blocking.write_all(last.as_bytes())
             });
             return writing.await?;
         }
     }
-    stream.write_all((chunk(&end()) + LAST).as_bytes()).await?;
+    stream.write_all(last.as_bytes()).await?;
     stream.shutdown().await
 }
 
 /// The whole of it: one left unread would end the connection in mid-answer.
-async fn read_question(stream: &mut TcpStream, shared: &Shared) -> std::io::Result<()> {
+async fn read_question(stream: &mut TcpStream, shared: &Shared) -> std::io::Result<Wire> {
     let (mut read, mut wanted) = (Vec::new(), usize::MAX);
+    let mut wire = Wire::ChatCompletions;
     while read.len() < wanted {
         if stream.read_buf(&mut read).await? == 0 {
             return Err(std::io::ErrorKind::UnexpectedEof.into());
@@ -153,10 +181,12 @@ async fn read_question(stream: &mut TcpStream, shared: &Shared) -> std::io::Resu
             && let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n")
         {
             shared.asked.lock().expect("no holder of the times panics").push(Instant::now());
-            wanted = end + 4 + content_length(&String::from_utf8_lossy(&read[..end]));
+            let head = String::from_utf8_lossy(&read[..end]);
+            wire = Wire::of(head.lines().next().unwrap_or_default());
+            wanted = end + 4 + content_length(&head);
         }
     }
-    Ok(())
+    Ok(wire)
 }
 
 fn content_length(head: &str) -> usize {
@@ -165,27 +195,20 @@ fn content_length(head: &str) -> usize {
     length.next().and_then(|(_, length)| length.trim().parse().ok()).unwrap_or(0)
 }
 
-const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n\
-                    transfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+/// The head of an answer, with what comes before its deltas.
+fn head(wire: Wire) -> String {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n\
+                transfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+    let begin = wire.begin();
+    match begin.is_empty() {
+        true => head.to_owned(),
+        false => format!("{head}{}", chunk(&begin)),
+    }
+}
+
 /// Behind the last chunk.
 const LAST: &str = "0\r\n\r\n";
 
 fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n", text.len())
-}
-
-fn delta(number: usize) -> String {
-    let nanoseconds = ZERO.elapsed().as_nanos();
-    frame(&format!(r#"{{"content":"{number}:{nanoseconds} "}}"#), "null")
-}
-
-fn end() -> String {
-    frame("{}", "\"stop\"") + "data: [DONE]\n\n"
-}
-
-fn frame(delta: &str, reason: &str) -> String {
-    format!(
-        "data: {{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"timed\",\
-         \"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{reason}}}]}}\n\n"
-    )
 }
