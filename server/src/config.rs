@@ -34,7 +34,7 @@ use crate::{
 
 const LISTEN: &str = "127.0.0.1:7474";
 /// Of the log, when YOI_LOG says nothing.
-const LOG: &str = "info";
+const LOG: &str = "info,rmcp=error";
 
 /// A configuration that cannot be used. The sentence says where and how to mend it; the process exits with 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -46,8 +46,8 @@ const BORDERS: [(&str, &[&str]); 7] = [
     ("leptos_axum", &["app", "yoi"]),
     ("genai", &["provider"]),
     ("ratatui", &["tui"]),
-    ("rmcp", &["mcp-server"]),
-    ("agent-client-protocol", &["stdio"]),
+    ("rmcp", &["mcp", "mcp-server"]),
+    ("agent-client-protocol", &["acp", "stdio"]),
 ];
 
 /// Crates without a runtime: they compile for the browser, or must stay replayable.

@@ -19,6 +19,14 @@ const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 /// Longer than any answer here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A server that takes no model of this machine: a Pod that names none has the rehearsal model.
+async fn quiet() -> YoiProcess {
+    let launch = Launch::new(YOI);
+    let config = launch.work_dir().with_file_name("yoi.toml");
+    std::fs::write(&config, "find_models = false\n").unwrap();
+    launch.arg("--config").arg(&config.to_string_lossy()).start().await
+}
+
 /// A program that is spoken with by lines of JSON.
 struct Spoken {
     child: Child,
@@ -117,7 +125,7 @@ async fn call(client: &mut Spoken, tool: &str, arguments: Value) -> Value {
 
 #[tokio::test]
 async fn the_bridge_passes_messages_on_and_survives_a_restart_of_the_server() {
-    let mut yoi = YoiProcess::start(YOI).await;
+    let mut yoi = quiet().await;
     let mut client = mcp(yoi.launch()).await;
     call(&mut client, "create_pod", json!({ "name": "ada" })).await;
     call(&mut client, "send", json!({ "pod": "ada", "text": "say before" })).await;
@@ -148,7 +156,7 @@ async fn the_bridge_passes_messages_on_and_survives_a_restart_of_the_server() {
 
 #[tokio::test]
 async fn the_bridge_answers_what_is_no_message_and_a_server_that_is_not_there() {
-    let yoi = YoiProcess::start(YOI).await;
+    let yoi = quiet().await;
     let mut client = mcp(yoi.launch()).await;
     for (line, code) in [("nonsense", -32_700), ("[]", -32_700)] {
         client.say_text(line).await;
@@ -197,7 +205,7 @@ fn address(session: &str) -> Value {
 
 #[tokio::test]
 async fn an_editor_and_the_browser_are_on_the_same_pod() {
-    let yoi = YoiProcess::start(YOI).await;
+    let yoi = quiet().await;
     let folder = yoi.launch().work_dir();
     let mut zed = editor(yoi.launch(), &[]).await;
     let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
@@ -232,7 +240,7 @@ async fn an_editor_and_the_browser_are_on_the_same_pod() {
 
 #[tokio::test]
 async fn a_question_is_asked_in_the_editor_and_taken_back_when_it_was_answered_elsewhere() {
-    let yoi = YoiProcess::start(YOI).await;
+    let yoi = quiet().await;
     let folder = yoi.launch().work_dir();
     let mut zed = editor(yoi.launch(), &[]).await;
     let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
@@ -279,9 +287,9 @@ async fn a_question_is_asked_in_the_editor_and_taken_back_when_it_was_answered_e
 
 #[tokio::test]
 async fn a_prompt_is_cancelled_from_the_editor_and_outlives_a_kill_of_the_server() {
-    let mut yoi = YoiProcess::start(YOI).await;
+    let mut yoi = quiet().await;
     let folder = yoi.launch().work_dir();
-    let pod = yoi.new_pod("ada").await;
+    let pod = yoi.new_pod("ada").await["pod"].clone();
     yoi.say(&pod, "say from before").await;
     let mut zed = editor(yoi.launch(), &["--pod", "ada"]).await;
     let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
@@ -320,7 +328,7 @@ async fn a_prompt_is_cancelled_from_the_editor_and_outlives_a_kill_of_the_server
 
 #[tokio::test]
 async fn choices_pictures_and_nonsense_in_the_editor() {
-    let yoi = YoiProcess::start(YOI).await;
+    let yoi = quiet().await;
     let folder = yoi.launch().work_dir();
     let mut zed = editor(yoi.launch(), &[]).await;
     let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
@@ -366,5 +374,6 @@ async fn choices_pictures_and_nonsense_in_the_editor() {
         assert_eq!(answer["error"]["code"], code, "{method} {params}: {answer}");
     }
     zed.say_text("nonsense").await;
-    assert_eq!(zed.until(|message| message["id"].is_null()).await["error"]["code"], -32_700);
+    let answer = zed.until(|message| message["id"].is_null() && message.get("error").is_some()).await;
+    assert_eq!(answer["error"]["code"], -32_700);
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use testkit::yoi::YoiProcess;
+use testkit::yoi::{Launch, YoiProcess};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -18,7 +18,11 @@ async fn main() -> ExitCode {
         eprintln!("usage: editors YOI NODE FOLDER_OF_MODULES PYTHON");
         return ExitCode::from(2);
     };
-    let yoi = YoiProcess::start(binary.to_str().unwrap_or_default()).await;
+    let launch = Launch::new(binary.to_str().unwrap_or_default());
+    // A Pod that names no model has the rehearsal model, whatever else runs on this machine.
+    let config = launch.work_dir().with_file_name("yoi.toml");
+    std::fs::write(&config, "find_models = false\n").expect("a temporary folder can be written to");
+    let yoi = launch.arg("--config").arg(&config.to_string_lossy()).start().await;
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/editors");
     let library = folder.join("node_modules/@agentclientprotocol/sdk/dist/v1/stable/acp.js");
     let of_npm = Editor { program: node, words: vec![here.join("editor.mjs"), library] };
