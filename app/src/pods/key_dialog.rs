@@ -29,7 +29,7 @@ const OTHER: &str = "";
 
 /// What is typed where a key is given. It stays when the vendor refuses.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KeyForm {
+pub(crate) struct KeyForm {
     vendor: RwSignal<String>,
     name: RwSignal<String>,
     base_url: RwSignal<String>,
