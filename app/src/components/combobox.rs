@@ -36,57 +36,10 @@ pub(crate) fn Combobox(
     #[prop(optional)]
     on_typed: Option<Callback<()>>,
 ) -> impl IntoView {
-    let (is_open, at) = (RwSignal::new(false), RwSignal::new(None::<usize>));
-    let id = StoredValue::new(id);
-    let of = move |part: &str| id.with_value(|id| format!("{id}-{part}"));
-    let is_shown = Memo::new(move |_| is_open.get() && items.with(|items| !items.is_empty()));
-    let open = move || {
-        is_open.set(true);
-        if let Some(on_typed) = on_typed {
-            on_typed.run(());
-        }
-    };
-    let take = Callback::new(move |index: usize| {
-        if let Some(item) = items.with_untracked(|items| items.get(index).cloned()) {
-            // A folder goes on: what is in it comes next.
-            let goes_on = item.text.ends_with('/');
-            value.set(item.text);
-            at.set(None);
-            is_open.set(goes_on);
-            if let Some(on_typed) = on_typed.filter(|_| goes_on) {
-                on_typed.run(());
-            }
-        }
-    });
-    let step = move |by: isize| {
-        let last = items.with_untracked(Vec::len).min(SHOWN_MAX).saturating_sub(1);
-        let next = match (is_shown.get_untracked(), at.get_untracked()) {
-            (true, Some(now)) => now.saturating_add_signed(by).min(last),
-            (_, _) if by > 0 => 0,
-            _ => last,
-        };
-        open();
-        at.set(Some(next));
-        live::reveal(&of(&next.to_string()));
-    };
-    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "ArrowDown" | "ArrowUp" => {
-            event.prevent_default();
-            step(if event.key() == "ArrowDown" { 1 } else { -1 });
-        }
-        "Enter" if !event.is_composing() && is_shown.get_untracked() => {
-            if let Some(chosen) = at.get_untracked() {
-                event.prevent_default();
-                take.run(chosen);
-            }
-        }
-        "Escape" if is_shown.get_untracked() => {
-            event.prevent_default();
-            event.stop_propagation();
-            (is_open.set(false), at.set(None));
-        }
-        _ => (),
-    };
+    let list = List::new(StoredValue::new(id), value, items, on_typed);
+    let List { id, at, is_shown, .. } = list;
+    let of = move |part: &str| list.part(part);
+    let take = Callback::new(move |index| list.take(index));
     let active = move || at.get().filter(|_| is_shown.get()).map(|at| of(&at.to_string()));
     view! {
         <div class="field">
@@ -109,17 +62,103 @@ pub(crate) fn Combobox(
                 on:input=move |event| {
                     value.set(event_target_value(&event));
                     at.set(None);
-                    open();
+                    list.open();
                 }
-                on:click=move |_| open()
-                on:blur=move |_| (is_open.set(false), at.set(None)).1
-                on:keydown=on_key
+                on:click=move |_| list.open()
+                on:blur=move |_| list.close()
+                on:keydown=move |event| list.press(&event)
             />
             <ul id=of("list") class="peer-options" class:is-hidden=move || !is_shown.get() role="listbox" aria-label=label>
                 {move || is_shown.get().then(|| lines(id, items.get(), at, take))}
             </ul>
             <small id=of("hint")>{hint}</small>
         </div>
+    }
+}
+
+/// What is open, and what is chosen in it.
+#[derive(Debug, Clone, Copy)]
+struct List {
+    id: StoredValue<String>,
+    value: RwSignal<String>,
+    items: Signal<Vec<Item>>,
+    on_typed: Option<Callback<()>>,
+    is_open: RwSignal<bool>,
+    at: RwSignal<Option<usize>>,
+    is_shown: Memo<bool>,
+}
+
+impl List {
+    fn new(
+        id: StoredValue<String>,
+        value: RwSignal<String>,
+        items: Signal<Vec<Item>>,
+        on_typed: Option<Callback<()>>,
+    ) -> Self {
+        let (is_open, at) = (RwSignal::new(false), RwSignal::new(None));
+        let is_shown = Memo::new(move |_| is_open.get() && items.with(|items| !items.is_empty()));
+        Self { id, value, items, on_typed, is_open, at, is_shown }
+    }
+
+    fn part(self, part: &str) -> String {
+        self.id.with_value(|id| format!("{id}-{part}"))
+    }
+
+    fn open(self) {
+        self.is_open.set(true);
+        if let Some(on_typed) = self.on_typed {
+            on_typed.run(());
+        }
+    }
+
+    fn close(self) {
+        self.is_open.set(false);
+        self.at.set(None);
+    }
+
+    fn take(self, index: usize) {
+        let Some(item) = self.items.with_untracked(|items| items.get(index).cloned()) else { return };
+        // A folder goes on: what is in it comes next.
+        let goes_on = item.text.ends_with('/');
+        self.value.set(item.text);
+        self.at.set(None);
+        self.is_open.set(goes_on);
+        if let Some(on_typed) = self.on_typed.filter(|_| goes_on) {
+            on_typed.run(());
+        }
+    }
+
+    fn step(self, by: isize) {
+        let last = self.items.with_untracked(Vec::len).min(SHOWN_MAX).saturating_sub(1);
+        let next = match (self.is_shown.get_untracked(), self.at.get_untracked()) {
+            (true, Some(now)) => now.saturating_add_signed(by).min(last),
+            (_, _) if by > 0 => 0,
+            _ => last,
+        };
+        self.open();
+        self.at.set(Some(next));
+        live::reveal(&self.part(&next.to_string()));
+    }
+
+    fn press(self, event: &ev::KeyboardEvent) {
+        match event.key().as_str() {
+            "ArrowDown" | "ArrowUp" => {
+                event.prevent_default();
+                self.step(if event.key() == "ArrowDown" { 1 } else { -1 });
+            }
+            "Enter" if !event.is_composing() && self.is_shown.get_untracked() => {
+                if let Some(chosen) = self.at.get_untracked() {
+                    event.prevent_default();
+                    self.take(chosen);
+                }
+            }
+            "Escape" if self.is_shown.get_untracked() => {
+                event.prevent_default();
+                event.stop_propagation();
+                self.close();
+            }
+            _ => (),
+        }
     }
 }
 

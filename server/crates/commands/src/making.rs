@@ -61,7 +61,7 @@ pub fn template(profile: &ProfileView, folder: &str) -> Option<Vec<ScopeRule>> {
 /// The folders that this runtime's Pods work in, that of the newest change first.
 pub fn recent_folders(pods: &[PodSummary], runtime: &RuntimeId) -> Vec<String> {
     let mut here: Vec<_> = pods.iter().filter(|pod| pod.pod.runtime_id == *runtime && !pod.cwd.is_empty()).collect();
-    here.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));
+    here.sort_by_key(|pod| std::cmp::Reverse(pod.updated_at));
     let mut folders: Vec<String> = Vec::new();
     for pod in here {
         if folders.len() == RECENT_FOLDERS_MAX {

@@ -97,7 +97,7 @@ fn absolute(path: &str, beside: Option<&str>) -> Result<String, String> {
 
 /// A line that makes a Pod whose name is there: what stands before its last word, and that word.
 fn being_said(line: &str) -> Option<(&str, &str)> {
-    let at = line.match_indices(' ').map(|(at, _)| at).filter(|at| !line[..*at].ends_with('\\')).last()?;
+    let at = line.match_indices(' ').map(|(at, _)| at).rfind(|at| !line[..*at].ends_with('\\'))?;
     let (before, word) = (&line[..at], &line[at + 1..]);
     let mut said = before.split_whitespace();
     (said.next() == Some("new") && said.next().is_some()).then_some((before, word))

@@ -96,9 +96,8 @@ async fn rests(call: &Call<'_>, pod: &PodRef, seconds: u32) -> Result<bool, ApiE
         tell(call, &summary, began.elapsed(), seconds).await;
         // What comes within the same moment is one change.
         tokio::time::sleep(TOLD_EVERY.min(Duration::from_millis(100 + began.elapsed().as_millis() as u64 / 10))).await;
-        match tokio::time::timeout(TOLD_EVERY * 5, changes.next()).await {
-            Ok(None) => changes = call.backend.journals().observe(pod, None, 0).await?,
-            Ok(Some(_)) | Err(_) => (),
+        if let Ok(None) = tokio::time::timeout(TOLD_EVERY * 5, changes.next()).await {
+            changes = call.backend.journals().observe(pod, None, 0).await?;
         }
     }
 }

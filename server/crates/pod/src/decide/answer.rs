@@ -1,6 +1,6 @@
 //! A model's answer, piece by piece, as events.
 
-use protocol::{AlertLevel, ControlEvent, Outcome, PodState, ToolBy, TurnEvent, Usage};
+use protocol::{AlertLevel, ControlEvent, Outcome, PodState, Proof, ToolBy, TurnEvent, Usage};
 
 use crate::{
     ModelPiece, PodSpec,
@@ -19,17 +19,7 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
             let block = speech_block(draft, BlockKind::Reasoning);
             draft.event(TurnEvent::ReasoningChunk { block, text });
         }
-        ModelPiece::Proof(proof) => {
-            let open = draft.pod.model_block().filter(|open| open.kind == BlockKind::Reasoning);
-            let (block, text) = match open {
-                Some(open) => (open.id.clone(), open.text.clone()),
-                None => {
-                    draft.close_speech(false);
-                    (draft.next_block(), String::new())
-                }
-            };
-            draft.event(TurnEvent::ReasoningFinished { block, text, interrupted: false, proof: Some(proof) });
-        }
+        ModelPiece::Proof(proof) => proven(draft, proof),
         ModelPiece::ToolArgs { index, name, text } => {
             draft.close_speech(false);
             let (block, name) = match args_block(draft, index) {
@@ -86,6 +76,19 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         ModelPiece::Nothing { is_limit: false, .. } => answer_piece(draft, spec, ModelPiece::Finished),
         ModelPiece::Failed(failure) => failed(draft, spec, failure),
     }
+}
+
+/// Closes what was thought with what its model wants back beside it; that may come without a word.
+fn proven(draft: &mut Draft, proof: Proof) {
+    let open = draft.pod.model_block().filter(|open| open.kind == BlockKind::Reasoning);
+    let (block, text) = match open {
+        Some(open) => (open.id.clone(), open.text.clone()),
+        None => {
+            draft.close_speech(false);
+            (draft.next_block(), String::new())
+        }
+    };
+    draft.event(TurnEvent::ReasoningFinished { block, text, interrupted: false, proof: Some(proof) });
 }
 
 /// The block that grows, or a fresh one after closing what is of the other kind.

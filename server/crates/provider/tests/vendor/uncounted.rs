@@ -41,7 +41,7 @@ async fn tokens_that_nobody_counts_are_estimated_and_people_are_told() {
     for kind in [OpenAi, OpenAiCompatible] {
         // A server that counts nothing says so with figures, or says nothing.
         for answer in [Answer::new(), Answer::new().usage(Tokens { input: 0, cached: 0, output: 0 })] {
-            let items = answered(kind, answer.text(&"word ".repeat(8)).finish(), request()).await;
+            let items = answered(kind, answer.text("word ".repeat(8)).finish(), request()).await;
             // "be good" and "hi" are 9 bytes, the answer 40; a token has about four.
             let estimate = Usage { input: 2, output: 10, context_used: 12, estimated: true, ..Usage::default() };
             assert_eq!(usages(&items), [estimate], "{kind}");
