@@ -55,7 +55,9 @@ pub(super) fn ScopeField(
     let is_usual = move || rows.rows.with(Vec::is_empty);
     let add = move |_| {
         if rows.rows.with_untracked(Vec::is_empty) {
-            usual.get_untracked().into_iter().for_each(|rule| drop(rows.add(rule)));
+            for rule in usual.get_untracked() {
+                rows.add(rule);
+            }
         }
         let number = rows.add(ScopeRule { path: String::new(), access: Access::Read, recursive: true });
         live::focus_soon(&row_id(number));
