@@ -95,7 +95,6 @@ async fn browser_a_profiles_scope_is_shown_and_changed_row_by_row_and_folders_of
     yoi.post("/api/v1/pods", &json!({ "name": "bob", "provider": "rehearsal", "cwd": pears })).await.expect(201);
     let browser = Browser::open(&yoi, 360, 780).await;
     browser.wait_live().await;
-    browser.eval("document.querySelector('[href=\"/\"]')?.blur()").await;
     browser.keys("n").await;
     browser.wait_focus("new-pod-name").await;
     browser.keys("eve").await;
@@ -107,6 +106,8 @@ async fn browser_a_profiles_scope_is_shown_and_changed_row_by_row_and_folders_of
     browser.keys(Key::Enter + "").await;
     browser.find("#new-pod-profile option[value='reviewer']").await.click().await.unwrap();
     browser.wait_text("#new-pod .loans", &format!("default: read {pears}, write {pears}/notes")).await;
+    // The driver presses what is in the window, also where the buttons at the bottom lie over it.
+    browser.eval("document.querySelector('#new-pod .loans > .quiet').scrollIntoView({ block: 'center' })").await;
     browser.button("Change folders").await.click().await.unwrap();
     browser.wait_focus("new-pod-scope-2").await;
     browser.keys(format!("{work}/apri")).await;

@@ -70,7 +70,11 @@ fn is_real(provider: &ProviderView) -> bool {
 fn Ready(provider: ProviderView) -> impl IntoView {
     let (deed, navigate) = (Deed::default(), use_navigate());
     let model = provider.models.first().map_or_else(|| provider.name.clone(), |model| model.name.clone());
-    let words = format!("{} · {}", models_words(&provider), provider.source);
+    let source = match provider.source.as_str() {
+        "found" => "found on this machine",
+        source => source,
+    };
+    let words = format!("{} · {source}", models_words(&provider));
     let name = provider.name.clone();
     let begin = move || {
         let (provider, navigate) = (name.clone(), navigate.clone());

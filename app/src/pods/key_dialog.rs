@@ -121,7 +121,7 @@ pub(crate) fn KeyDialog(provider: Option<String>) -> impl IntoView {
 }
 
 #[component]
-pub(super) fn KeyField(form: KeyForm) -> impl IntoView {
+pub(crate) fn KeyField(form: KeyForm) -> impl IntoView {
     view! {
         <TextField
             id="give-key-key"
@@ -135,7 +135,7 @@ pub(super) fn KeyField(form: KeyForm) -> impl IntoView {
 }
 
 #[component]
-pub(super) fn VendorFields(form: KeyForm) -> impl IntoView {
+pub(crate) fn VendorFields(form: KeyForm) -> impl IntoView {
     let option = |(name, words, _): (&'static str, &'static str, &'static str)| {
         view! { <option value=name>{words}</option> }.into_any()
     };

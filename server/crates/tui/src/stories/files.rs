@@ -1,6 +1,7 @@
 use protocol::{Listing, Segment};
 
 use super::*;
+use crate::model::Choices;
 
 fn answers(story: &mut Story, begun: &str, files: &[&str]) {
     let items = files.iter().map(|path| (*path).to_owned()).collect();
@@ -73,11 +74,16 @@ fn a_picture_is_attached_by_its_path_and_goes_with_the_message() {
     story.key(KeyCode::Esc);
     story.types(":attach /tmp/my cat.png");
     story.key(KeyCode::Enter);
-    let [Effect::Attach { path, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    let [Effect::LoadChoices, Effect::Attach { path, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
     assert_eq!(path, "/tmp/my cat.png");
+    let blind = json!([{ "name": "rehearsal", "kind": "rehearsal", "default": true, "source": "built in",
+        "models": [{ "name": "rehearsal", "images": false, "origin": { "images": "table" } }] }]);
+    let choices = Choices { providers: serde_json::from_value(blind).unwrap(), ..Choices::default() };
+    story.happens(Message::Choices(Ok(Box::new(choices))));
     let blob = protocol::BlobId::parse(&"0a".repeat(32)).unwrap();
     let kept = Segment::Image { blob, name: Some("my cat.png".into()) };
     story.happens(Message::Attached { pod: address("ada"), done: Ok(kept.clone()) });
+    story.shows("rehearsal sees no pictures (table): it is told only that one is there");
     story.shows("[image my\u{a0}cat.png]".replace(' ', "\u{a0}").as_str());
     story.key(KeyCode::Char('i'));
     story.key(KeyCode::Enter);
