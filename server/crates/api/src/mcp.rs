@@ -3,7 +3,7 @@
 use axum::{
     body::Body,
     extract::{Extension, Request, State},
-    http::{HeaderValue, StatusCode, header, response::Parts},
+    http::{HeaderName, HeaderValue, StatusCode, header, response::Parts},
     response::Response,
 };
 use futures_util::{FutureExt, StreamExt, future};
@@ -16,6 +16,8 @@ use crate::{Api, answer::problem, events::stopping};
 
 pub(crate) const PATH: &str = "/mcp";
 
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
 /// Bytes of what the library says is wrong.
 const SENTENCE_BYTES_MAX: usize = 4 * 1024;
 /// JSON-RPC's own code for what is no JSON, and the one for whatever a server calls wrong.
@@ -27,6 +29,9 @@ pub(crate) async fn answer(State(api): State<Api>, caller: Option<Extension<Call
     let Some(Extension(caller)) = caller else {
         return problem(ApiError::new(ErrorCode::Unauthorized, "nobody has said who asks"));
     };
+    if request.headers().get_all(PROTOCOL_VERSION).iter().nth(1).is_some() {
+        return wrong(StatusCode::BAD_REQUEST, WRONG, "a request has one `MCP-Protocol-Version` at most");
+    }
     let ended = caller.ended().cloned();
     let (parts, body) = api.mcp().answer(request, caller).await.into_parts();
     let is_json =
@@ -57,12 +62,18 @@ async fn refused(parts: Parts, body: mcp_server::Body) -> Response {
         }
         false => (parts.status, WRONG, said),
     };
-    let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": said } });
-    let mut answer = Response::new(Body::from(error.to_string()));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let mut answer = wrong(status, code, &said);
     if let Some(allow) = parts.headers.get(header::ALLOW) {
         answer.headers_mut().insert(header::ALLOW, allow.clone());
     }
+    answer
+}
+
+/// A JSON-RPC error that answers no single request.
+fn wrong(status: StatusCode, code: i32, sentence: &str) -> Response {
+    let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": sentence } });
+    let mut answer = Response::new(Body::from(error.to_string()));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }

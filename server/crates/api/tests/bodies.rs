@@ -35,6 +35,9 @@ fn sample(document: &Value, schema: &Value) -> Vec<Value> {
         Some("string") if schema["pattern"].as_str().is_some_and(|pattern| pattern.starts_with("^[0-9]")) => {
             vec![json!("1")]
         }
+        Some("string") if schema["pattern"].as_str().is_some_and(|pattern| pattern.starts_with("^([A-Z]{3}")) => {
+            vec![json!("USD")]
+        }
         Some("string") => vec![json!("a")],
         Some("boolean") => vec![json!(true)],
         Some("integer" | "number") => vec![json!(1)],

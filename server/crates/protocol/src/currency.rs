@@ -97,7 +97,8 @@ mod shape {
     impl PartialSchema for super::Currency {
         fn schema() -> RefOr<Schema> {
             let text = "A currency by its three letters, or `several`, of which there is no sum. Absent: USD.";
-            ObjectBuilder::new().schema_type(Type::String).description(Some(text)).into()
+            let pattern = Some("^([A-Z]{3}|several)$");
+            ObjectBuilder::new().schema_type(Type::String).description(Some(text)).pattern(pattern).into()
         }
     }
 
