@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Crates by their folder, seen from the root.
-const CRATES: [&str; 21] = [
+const CRATES: [&str; 23] = [
     "server",
     "server/crates/api",
     "server/crates/backend",
@@ -22,11 +22,13 @@ const CRATES: [&str; 21] = [
     "server/crates/commands",
     "server/crates/compat",
     "server/crates/follow",
+    "server/crates/mcp-server",
     "server/crates/pod",
     "server/crates/pod-store",
     "server/crates/protocol",
     "server/crates/provider",
     "server/crates/runtime",
+    "server/crates/stdio",
     "server/crates/testkit",
     "server/crates/tools",
     "server/crates/transcript",

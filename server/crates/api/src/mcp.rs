@@ -14,10 +14,7 @@ use serde_json::json;
 
 use crate::{Api, answer::problem, events::stopping};
 
-pub(crate) const PATH: &str = "/mcp";
-
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-
 /// Bytes of what the library says is wrong.
 const SENTENCE_BYTES_MAX: usize = 4 * 1024;
 /// JSON-RPC's own code for what is no JSON, and the one for whatever a server calls wrong.

@@ -18,7 +18,7 @@ use tower_http::{CompressionLevel, compression::CompressionLayer};
 use crate::{
     Api,
     answer::problem,
-    events, mcp,
+    events, guard, mcp,
     openapi::{self, BY_HAND},
     rest,
     sent::{self, Read},
@@ -145,7 +145,7 @@ pub(crate) fn router(api: Api) -> Router {
     table()
         .router
         .method_not_allowed_fallback(wrong_method)
-        .route(mcp::PATH, any(mcp::answer))
+        .route(guard::MCP_PATH, any(mcp::answer))
         .route("/api", any(nothing_here))
         .route("/api/", any(nothing_here))
         .route("/api/{*rest}", any(nothing_here))

@@ -25,7 +25,7 @@ use crate::{
     Api, Visitor,
     access::{Host, Standing},
     answer::problem,
-    mcp, previews,
+    previews,
 };
 
 impl Api {
@@ -143,6 +143,9 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
 #[derive(Debug, Clone)]
 pub(crate) struct ConsoleAddress(pub(crate) String);
 
+/// Where clients of MCP ask.
+pub(crate) const MCP_PATH: &str = "/mcp";
+
 /// What a path is, as far as login goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -164,9 +167,9 @@ impl Place {
     fn of(method: &Method, path: &str) -> Self {
         let reads = method == Method::GET || method == Method::HEAD;
         let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let machine = ["/api", "/fn", "/pkg", "/metrics", "/readyz", "/healthz", mcp::PATH].into_iter().any(under);
+        let machine = ["/api", "/fn", "/pkg", "/metrics", "/readyz", "/healthz", MCP_PATH].into_iter().any(under);
         match (reads, path) {
-            (_, mcp::PATH) => Self::Mcp,
+            (_, MCP_PATH) => Self::Mcp,
             (true, "/healthz") => Self::Health,
             (true, "/login") => Self::Login,
             (false, "/login") if method == Method::POST => Self::Submit,
@@ -188,7 +191,7 @@ fn finished(path: &str, answer: Response) -> Response {
     // No page of another origin holds a window of ours, or loads anything of ours.
     headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
-    if (path.starts_with("/api") || path == mcp::PATH) && !headers.contains_key(header::CACHE_CONTROL) {
+    if (path.starts_with("/api") || path == MCP_PATH) && !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     answer

@@ -3,11 +3,8 @@
 use axum::http::{HeaderMap, Method, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
 
-use super::{Place, address};
-use crate::{
-    access::{HTTP_PORT, Host},
-    mcp,
-};
+use super::{MCP_PATH, Place, address};
+use crate::access::{HTTP_PORT, Host};
 
 /// Where a browser says that a request comes from.
 pub(super) const FETCH_SITE: &str = "sec-fetch-site";
@@ -71,7 +68,7 @@ fn needs_own_origin(parts: &Parts) -> bool {
     let is_login = !reads && path == "/login";
     let is_upgrade = parts.headers.contains_key(header::UPGRADE);
     // Reading there can begin a stream, and the protocol wants it looked at.
-    let is_mcp = path == mcp::PATH;
+    let is_mcp = path == MCP_PATH;
     !is_login && (!reads || is_mcp || path == "/fn" || path.starts_with("/fn/") || is_upgrade)
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod agent_calls;
 mod answers;
 mod approvals;
 mod commands;

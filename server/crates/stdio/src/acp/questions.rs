@@ -1,6 +1,6 @@
 //! What a Pod asks a person, asked in the editor too. The first answer counts, wherever it is given.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
@@ -8,22 +8,14 @@ use agent_client_protocol::v1::schema::{
 };
 use protocol::{ApprovalCommand, CommandId, ToolBy, operations::AnswerApproval};
 use serde_json::{Value, json};
-use tokio::task::AbortHandle;
 
-use super::{session::Session, translate};
+use super::{
+    session::{Asking, Session},
+    translate,
+};
 
 /// Options of one question.
 const OPTIONS_MAX: usize = 20;
-
-/// The questions that the editor has before it.
-#[derive(Debug, Default)]
-pub(super) struct Questions(HashMap<String, Asking>);
-
-#[derive(Debug)]
-struct Asking {
-    request: i64,
-    waiting: AbortHandle,
-}
 
 /// One question, as a record or a list has it.
 #[derive(Debug, Clone)]
@@ -101,7 +93,7 @@ pub(super) async fn ask(session: &Arc<Session>, question: Question) {
     fields.raw_input = Some(question.arguments.clone());
     let call = ToolCallUpdate::new(question.call_id().to_owned(), fields);
     let asked = RequestPermissionRequest::new(session.id.clone(), call, question.offered());
-    if session.questions().0.contains_key(&question.id) {
+    if session.questions().contains_key(&question.id) {
         return;
     }
     let (request, answer) = session.wire.ask("session/request_permission", &asked).await;
@@ -109,7 +101,7 @@ pub(super) async fn ask(session: &Arc<Session>, question: Question) {
     let waiting = tokio::spawn(async move {
         let Ok(Some(answer)) = answer.await else { return };
         let Some(session) = asking.upgrade() else { return };
-        session.questions().0.remove(&question.id);
+        session.questions().remove(&question.id);
         let Ok(RequestPermissionResponse { outcome, .. }) = serde_json::from_value(answer) else { return };
         // Who only closes the question has not answered it; it stays open elsewhere.
         let RequestPermissionOutcome::Selected(chosen) = outcome else { return };
@@ -120,12 +112,12 @@ pub(super) async fn ask(session: &Arc<Session>, question: Question) {
             eprintln!("yoi acp: an answer did not count: {error}");
         }
     });
-    session.questions().0.insert(id, Asking { request, waiting: waiting.abort_handle() });
+    session.questions().insert(id, Asking { request, waiting: waiting.abort_handle() });
 }
 
 /// Somebody has answered, or nobody has to any more.
 pub(super) async fn withdraw(session: &Session, id: &str) {
-    let asking = session.questions().0.remove(id);
+    let asking = session.questions().remove(id);
     if let Some(Asking { request, waiting }) = asking {
         waiting.abort();
         session.wire.take_back(request).await;

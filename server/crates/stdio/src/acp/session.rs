@@ -16,7 +16,7 @@ use protocol::{
 };
 use tokio::{sync::oneshot, task::AbortHandle};
 
-use super::{Refused, prompt, questions::Questions, translate::Translator, wire::Wire};
+use super::{Refused, prompt, translate::Translator, wire::Wire};
 
 /// A session. Dropping it ends what follows the Pod; the Pod goes on.
 #[derive(Debug)]
@@ -28,7 +28,8 @@ pub(super) struct Session {
     pub(super) cwd: PathBuf,
     translator: Mutex<Translator>,
     asked: Mutex<Asked>,
-    questions: Mutex<Questions>,
+    /// By their ids.
+    questions: Mutex<HashMap<String, Asking>>,
     following: Mutex<Option<AbortHandle>>,
 }
 
@@ -40,6 +41,14 @@ struct Asked {
     /// The run that goes on now, by the message that began it.
     running: Option<CommandId>,
     is_running: bool,
+}
+
+/// A question that the editor has before it.
+#[derive(Debug)]
+pub(super) struct Asking {
+    pub(super) request: i64,
+    /// Passes its answer on.
+    pub(super) waiting: AbortHandle,
 }
 
 type Ended = Result<StopReason, Refused>;
@@ -159,7 +168,7 @@ impl Session {
         self.translator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn questions(&self) -> MutexGuard<'_, Questions> {
+    pub(super) fn questions(&self) -> MutexGuard<'_, HashMap<String, Asking>> {
         self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
