@@ -1,7 +1,7 @@
 //! Says before a picture is sent that the model cannot see it.
 
 use commands::{making::facts_of, said::blind_words};
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use protocol::Segment;
 
 use super::sending::Outgoing;
@@ -12,12 +12,19 @@ use crate::server_fns::list_providers;
 pub(super) fn BlindNote(outgoing: Outgoing) -> impl IntoView {
     let is_picture = |segment: &Segment| matches!(segment, Segment::Image { .. });
     let has_picture = Memo::new(move |_| outgoing.draft.with(|draft| draft.attached.iter().any(is_picture)));
-    let found = LocalResource::new(move || {
-        let is_asked = has_picture.get();
-        async move { if is_asked { list_providers().await.ok() } else { None } }
+    // No resource: the page around it would wait for it, and be drawn anew.
+    let found = RwSignal::new(None);
+    Effect::new(move |_| {
+        if has_picture.get() {
+            spawn_local(async move {
+                if let Ok(providers) = list_providers().await {
+                    found.try_set(Some(providers));
+                }
+            });
+        }
     });
     let words = move || {
-        let found = found.get().flatten().filter(|_| has_picture.get())?;
+        let found = found.get().filter(|_| has_picture.get())?;
         outgoing.pod.summary.with(|pod| {
             let facts = facts_of(&found.found, &pod.provider, &pod.model)?;
             let words = blind_words(&pod.model, facts)?;
