@@ -12,11 +12,15 @@ use crate::server_fns::list_providers;
 pub(super) fn BlindNote(outgoing: Outgoing) -> impl IntoView {
     let is_picture = |segment: &Segment| matches!(segment, Segment::Image { .. });
     let has_picture = Memo::new(move |_| outgoing.draft.with(|draft| draft.attached.iter().any(is_picture)));
+    // No resource: the page around it would wait for it, and be drawn anew.
     let found = RwSignal::new(None);
-    // In the browser alone: the page does not wait for it.
     Effect::new(move |_| {
-        if has_picture.get() && found.with_untracked(Option::is_none) {
-            spawn_local(async move { found.set(list_providers().await.ok()) });
+        if has_picture.get() {
+            spawn_local(async move {
+                if let Ok(providers) = list_providers().await {
+                    found.try_set(Some(providers));
+                }
+            });
         }
     });
     let words = move || {

@@ -8,7 +8,7 @@ use crate::{
     components::{deed::Deed, dialog::FormDialog},
     console::{fresh_command, use_console},
     live,
-    pods::providers::{ModelChoice, ModelFields},
+    pods::model_fields::{ModelChoice, ModelFields},
     server_fns::{change_pod, list_providers},
 };
 

@@ -69,7 +69,11 @@ pub(crate) fn FirstMinute() -> impl IntoView {
 fn RealModel() -> impl IntoView {
     let is_alive = RwSignal::new(false);
     Effect::new(move |_| is_alive.set(true));
-    move || is_alive.get().then(|| drawn_over(Over::FirstModel))
+    view! {
+        <Suspense fallback=|| ()>
+            {move || is_alive.get().then(|| drawn_over(Over::FirstModel))}
+        </Suspense>
+    }
 }
 
 #[component]

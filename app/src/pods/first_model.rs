@@ -1,6 +1,6 @@
 //! A real model in the first minute: one that was found is begun with at one press, or a key is pasted right here.
 
-use leptos::{ev::SubmitEvent, prelude::*};
+use leptos::{ev::SubmitEvent, prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
 use protocol::{CreatePod, PodName, ProviderView};
 
@@ -23,13 +23,15 @@ const FIRST_NAME: &str = "ada";
 #[component]
 pub(crate) fn FirstModel() -> impl IntoView {
     let console = use_console();
-    let read = LocalResource::new(move || {
+    // No resource: the page around it would wait for it, and be drawn anew. What was read before stays until more is known.
+    let found = RwSignal::new(None::<ProvidersFound>);
+    Effect::new(move |_| {
         console.keys_changed.track();
-        list_providers()
-    });
-    let found = Memo::new(move |before: Option<&Option<ProvidersFound>>| {
-        // What is being read anew stays on the screen until it is there.
-        read.get().and_then(Result::ok).or_else(|| before.cloned().flatten())
+        spawn_local(async move {
+            if let Ok(providers) = list_providers().await {
+                found.try_set(Some(providers));
+            }
+        });
     });
     let ready = move || found.get().into_iter().flat_map(|found| found.found).filter(is_real).collect::<Vec<_>>();
     let lead = move || match (found.with(Option::is_some), ready().is_empty()) {

@@ -20,7 +20,7 @@ use crate::{
     components::{deed::Deed, dialog::Modal, problem::Problem, text_field::TextField},
     console::{fresh_command, pod_href, use_console},
     live,
-    pods::providers::{ModelChoice, ModelFields},
+    pods::model_fields::{ModelChoice, ModelFields},
     server_fns::{Choices, create_pod, find_folders, new_pod_choices},
 };
 
