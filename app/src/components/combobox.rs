@@ -15,93 +15,6 @@ pub(crate) struct Item {
     pub(crate) what: String,
 }
 
-/// The field and its list.
-#[derive(Clone, Copy)]
-struct Field {
-    id: StoredValue<String>,
-    value: RwSignal<String>,
-    /// What fits what is typed now.
-    items: Signal<Vec<Item>>,
-    on_typed: Option<Callback<()>>,
-    is_open: RwSignal<bool>,
-    /// The line that the arrow keys have gone to.
-    at: RwSignal<Option<usize>>,
-}
-
-impl Field {
-    fn part(self, name: impl std::fmt::Display) -> String {
-        self.id.with_value(|id| format!("{id}-{name}"))
-    }
-
-    fn is_shown(self) -> bool {
-        self.is_open.get() && self.items.with(|items| !items.is_empty())
-    }
-
-    /// The line that Enter takes.
-    fn active(self) -> Option<usize> {
-        self.at.get().filter(|_| self.is_shown())
-    }
-
-    fn open(self) {
-        self.is_open.set(true);
-        if let Some(on_typed) = self.on_typed {
-            on_typed.run(());
-        }
-    }
-
-    fn close(self) {
-        self.is_open.set(false);
-        self.at.set(None);
-    }
-
-    fn take(self, index: usize) {
-        let Some(item) = self.items.with_untracked(|items| items.get(index).cloned()) else { return };
-        // A folder goes on: what is in it comes next.
-        let goes_on = item.text.ends_with('/');
-        self.value.set(item.text);
-        self.close();
-        if goes_on {
-            self.open();
-        }
-    }
-
-    fn step(self, by: isize) {
-        let last = self.items.with_untracked(Vec::len).min(SHOWN_MAX).saturating_sub(1);
-        let next = match untrack(|| self.active()) {
-            Some(now) => now.saturating_add_signed(by).min(last),
-            None if by > 0 => 0,
-            None => last,
-        };
-        self.open();
-        self.at.set(Some(next));
-        live::reveal(&self.part(next));
-    }
-
-    fn press(self, event: &ev::KeyboardEvent) {
-        let (is_shown, active) = untrack(|| (self.is_shown(), self.active()));
-        match (event.key().as_str(), active) {
-            ("ArrowDown", _) => {
-                event.prevent_default();
-                self.step(1);
-            }
-            ("ArrowUp", _) => {
-                event.prevent_default();
-                self.step(-1);
-            }
-            ("Enter", Some(chosen)) if !event.is_composing() => {
-                event.prevent_default();
-                self.take(chosen);
-            }
-            ("Escape", _) if is_shown => {
-                event.prevent_default();
-                event.stop_propagation();
-                self.close();
-            }
-            _ => (),
-        }
-    }
-}
-
 /// The list opens when something is typed, with the arrow keys or with a press, and closes with Escape, which then closes nothing
 /// else. Enter takes what an arrow key has chosen; where nothing is chosen, it is the form's.
 #[component]
@@ -123,21 +36,16 @@ pub(crate) fn Combobox(
     #[prop(optional)]
     on_typed: Option<Callback<()>>,
 ) -> impl IntoView {
-<<<<<<< HEAD
     let list = List::new(StoredValue::new(id), value, items, on_typed);
     let List { id, at, is_shown, .. } = list;
     let of = move |part: &str| list.part(part);
     let take = Callback::new(move |index| list.take(index));
     let active = move || at.get().filter(|_| is_shown.get()).map(|at| of(&at.to_string()));
-=======
-    let (is_open, at) = (RwSignal::new(false), RwSignal::new(None));
-    let field = Field { id: StoredValue::new(id.clone()), value, items, on_typed, is_open, at };
->>>>>>> pickers
     view! {
         <div class="field">
-            {(!is_bare).then(|| view! { <label for=id.clone()>{label}</label> }.into_any())}
+            {(!is_bare).then(|| view! { <label for=id.get_value()>{label}</label> }.into_any())}
             <input
-                id=id
+                id=id.get_value()
                 type="text"
                 role="combobox"
                 autocomplete="off"
@@ -145,44 +53,29 @@ pub(crate) fn Combobox(
                 spellcheck="false"
                 aria-label=is_bare.then_some(label)
                 aria-autocomplete="list"
-                aria-controls=field.part("list")
-                aria-expanded=move || field.is_shown().to_string()
-                aria-activedescendant=move || field.active().map(|at| field.part(at))
-                aria-describedby=field.part("hint")
+                aria-controls=of("list")
+                aria-expanded=move || is_shown.get().to_string()
+                aria-activedescendant=active
+                aria-describedby=of("hint")
                 placeholder=placeholder
                 prop:value=move || value.get()
                 on:input=move |event| {
                     value.set(event_target_value(&event));
                     at.set(None);
-<<<<<<< HEAD
                     list.open();
                 }
                 on:click=move |_| list.open()
                 on:blur=move |_| list.close()
                 on:keydown=move |event| list.press(&event)
-=======
-                    field.open();
-                }
-                on:click=move |_| field.open()
-                on:blur=move |_| field.close()
-                on:keydown=move |event| field.press(&event)
->>>>>>> pickers
             />
-            <ul
-                id=field.part("list")
-                class="peer-options"
-                class:is-hidden=move || !field.is_shown()
-                role="listbox"
-                aria-label=label
-            >
-                {move || field.is_shown().then(|| lines(field))}
+            <ul id=of("list") class="peer-options" class:is-hidden=move || !is_shown.get() role="listbox" aria-label=label>
+                {move || is_shown.get().then(|| lines(id, items.get(), at, take))}
             </ul>
-            <small id=field.part("hint")>{hint}</small>
+            <small id=of("hint")>{hint}</small>
         </div>
     }
 }
 
-<<<<<<< HEAD
 /// What is open, and what is chosen in it.
 #[derive(Debug, Clone, Copy)]
 struct List {
@@ -275,19 +168,16 @@ fn lines(
     at: RwSignal<Option<usize>>,
     take: Callback<usize>,
 ) -> Vec<AnyView> {
-=======
-fn lines(field: Field) -> Vec<AnyView> {
->>>>>>> pickers
     let line = move |(index, item): (usize, Item)| {
         view! {
             <li
-                id=field.part(index)
+                id=id.with_value(|id| format!("{id}-{index}"))
                 role="option"
-                aria-selected=move || (field.at.get() == Some(index)).to_string()
+                aria-selected=move || (at.get() == Some(index)).to_string()
                 on:mousedown=move |event| {
                     // The focus stays in the field.
                     event.prevent_default();
-                    field.take(index);
+                    take.run(index);
                 }
             >
                 <b>{item.text}</b>
@@ -296,5 +186,5 @@ fn lines(field: Field) -> Vec<AnyView> {
         }
         .into_any()
     };
-    field.items.get().into_iter().take(SHOWN_MAX).enumerate().map(line).collect()
+    items.into_iter().take(SHOWN_MAX).enumerate().map(line).collect()
 }
