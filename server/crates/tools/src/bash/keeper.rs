@@ -23,7 +23,7 @@ use rustix::{
 use super::{
     channel::{Channel, Message},
     descendants,
-    first::{self, Inside},
+    first::{self, Inside, Streams},
     groups::Group,
     helper,
     kernel::{self, Namespaces},
@@ -43,20 +43,25 @@ const NAMESPACE_SETTINGS: &str =
 
 /// Its whole life.
 pub(super) fn keep() -> ExitCode {
-    let report = work().unwrap_or_else(|report| report);
+    let mut input = BufReader::new(io::stdin());
+    let order: io::Result<Order> = helper::read_line(&mut input);
+    let is_talked_to = order.as_ref().is_ok_and(|order| order.program.is_some());
+    let order = order.map_err(|error| Report::NotStarted(format!("the helper got no order: {error}")));
+    let report = order.and_then(|order| work(&order, input)).unwrap_or_else(|report| report);
     // Nobody listens any more when this fails.
     if let Ok(mut line) = serde_json::to_vec(&report) {
         line.push(b'\n');
-        let mut output = io::stdout();
-        let _ = output.write_all(&line).and_then(|()| output.flush());
+        // The output of a program that is talked to is its own.
+        let _ = match is_talked_to {
+            true => rustix::io::write(io::stdin(), &line).map(drop).map_err(io::Error::from),
+            false => io::stdout().write_all(&line).and_then(|()| io::stdout().flush()),
+        };
     }
     ExitCode::SUCCESS
 }
 
-fn work() -> Result<Report, Report> {
+fn work(order: &Order, input: BufReader<io::Stdin>) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
-    let mut input = BufReader::new(io::stdin());
-    let order: Order = helper::read_line(&mut input).map_err(failed("the helper got no order"))?;
     set_child_subreaper(Some(getpid()))
         .map_err(|error| failed("what the command starts could not be watched")(error.into()))?;
     limits::go_first_when_memory_is_short();
@@ -66,13 +71,13 @@ fn work() -> Result<Report, Report> {
         private.remove();
         failed("it could not have a group of its own")(error)
     })?;
-    let report = start(&order, &private, group.as_deref()).map(|started| {
+    let report = start(order, &private, group.as_deref()).map(|started| {
         let group = group.clone();
         thread::spawn(move || {
             until_end_of(input);
             descendants::kill_forever(|| group.iter().for_each(|group| group.kill()))
         });
-        started.report(&order)
+        started.report(order)
     });
     if let Some(group) = &group {
         group.kill();
@@ -138,14 +143,14 @@ fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::
         Err(error) => return Err(error),
     }
     drop(channel);
-    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    let streams = streams(&inside.order)?;
     if let Some(plan) = &inside.plan
         && let Err(reason) = own::build(plan, private, &inside.order.limits, account)
     {
         inner.report(&Report::Unconfined(format!("its room could not be built: {reason}")));
         process::exit(1)
     }
-    first::be_first(inside, &inner, output);
+    first::be_first(inside, &inner, streams);
     process::exit(0)
 }
 
@@ -155,9 +160,9 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
     let arguments = file_of(&bubblewrap::arguments(plan, &inside.order.network))?;
     let (channel, inner) = Channel::pair()?;
     let own_program: OwnedFd = File::open(helper::OWN_PROGRAM)?.into();
-    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    let Streams { output, talk } = streams(&inside.order)?;
     let inherited = [&arguments, &own_program, inner.descriptor(), &output];
-    for descriptor in inherited {
+    for descriptor in inherited.into_iter().chain(&talk) {
         fcntl_setfd(descriptor, FdFlags::empty())?;
     }
     let [arguments, own_program, inner, output] = inherited.map(AsRawFd::as_raw_fd);
@@ -171,6 +176,7 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
         .arg("--")
         .arg(format!("/proc/self/fd/{own_program}"))
         .args([helper::FIRST, &inner.to_string(), &output.to_string()])
+        .args(talk.as_ref().map(|talk| talk.as_raw_fd().to_string()))
         .stdin(order)
         .stdout(Stdio::null())
         .stderr(told.try_clone()?);
@@ -185,6 +191,12 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
     // It may have ended by now; what it said tells.
     let _ = input.write_all(&line);
     Ok(Started { channel, words: Some(words) })
+}
+
+/// The command's, which are the keeper's own.
+fn streams(order: &Order) -> io::Result<Streams> {
+    let talk = order.program.as_ref().map(|_| io::stdout().as_fd().try_clone_to_owned()).transpose()?;
+    Ok(Streams { output: io::stderr().as_fd().try_clone_to_owned()?, talk })
 }
 
 /// A file in memory that is read from its beginning.
