@@ -140,6 +140,8 @@ pub(crate) enum Verb {
     /// Give a model provider its key, or forget it
     #[command(subcommand)]
     Key(KeyVerb),
+    /// List the MCP servers that Pods use, restart one, or print its log
+    Mcp(McpOptions),
     /// List the models with their limits and prices, and where each fact comes from
     Models,
     /// List the templates for new Pods

@@ -13,6 +13,7 @@ mod key;
 mod log;
 mod ls;
 mod man;
+mod mcp;
 mod messages;
 mod models;
 mod new;
@@ -114,6 +115,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Rm(options) => rm::rm(&caller, options).await,
         Verb::Runtimes(options) => runtimes::runtimes(&caller, options).await,
         Verb::Providers(options) => providers::providers(&caller, options).await,
+        Verb::Mcp(options) => mcp::mcp(&caller, options).await,
         Verb::Key(verb) => key::key(&caller, verb).await,
         Verb::Profiles => settings::profiles(&caller).await,
         Verb::Open(options) => open::open(&caller, options).await,

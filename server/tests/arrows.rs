@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
 /// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -21,7 +21,8 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("pod-store", &["protocol", "pod"]),
     ("provider", &["protocol", "pod"]),
     ("tools", &["protocol", "pod"]),
-    ("runtime", &["pod", "pod-store", "provider", "tools"]),
+    ("mcp", &["tools"]),
+    ("runtime", &["pod", "pod-store", "provider", "mcp"]),
     ("backend", &["runtime", "client", "transcript"]),
     ("compat", &["backend"]),
     ("api", &["backend"]),
@@ -38,12 +39,13 @@ const ARROWS: [(&str, &[&str]); 20] = [
 const APP_IN_THE_BROWSER: [&str; 4] = ["transcript", "commands", "follow", "protocol"];
 
 /// Libraries that belong to some crates only, and those crates.
-const BORDERS: [(&str, &[&str]); 5] = [
+const BORDERS: [(&str, &[&str]); 6] = [
     ("sqlx", &["pod-store"]),
     ("axum", &["api", "app", "yoi", "testkit"]),
     ("leptos_axum", &["app", "yoi"]),
     ("genai", &["provider"]),
     ("ratatui", &["tui"]),
+    ("rmcp", &["mcp"]),
 ];
 
 /// Crates without a runtime: they compile for the browser, or must stay replayable.

@@ -61,6 +61,8 @@ pub enum Command {
     Help(Topic),
     /// What stands between commands and the machine.
     Walls,
+    /// The MCP servers whose tools models may call.
+    Servers,
     Quit,
 }
 
@@ -282,6 +284,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "release" => Ok(Command::Held(HeldDecision::Release)),
         "drop" => Ok(Command::Held(HeldDecision::Drop)),
         "walls" => Ok(Command::Walls),
+        "mcp" => Ok(Command::Servers),
         "quit" => Ok(Command::Quit),
         word => match (control_verb(word), Page::of(word)) {
             (Some(verb), _) => Ok(Command::Control(verb)),

@@ -168,6 +168,7 @@ pub const TABLE: &[Entry] = &[
     of(Browser, "settings", "", "g ,", "Models, profiles, runtimes, this browser"),
     of(Anywhere, "help", "", "?", "List all keys (:help peer explains peers)"),
     of(Terminal, "walls", "", "", "Command sandbox of this server"),
+    of(Terminal, "mcp", "", "", "MCP servers of this server"),
     of(Terminal, "quit", "", "q", "Quit"),
 ];
 

@@ -18,6 +18,7 @@ mod ids;
 mod limits;
 mod link;
 mod listing;
+mod mcp;
 mod misread;
 mod model;
 mod money;
@@ -59,6 +60,7 @@ pub use listing::{
     RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree, UsageReport,
     Visibility, VisiblePod,
 };
+pub use mcp::{McpLog, McpServerItem, McpServerState};
 pub use misread::misread;
 pub use model::{
     FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelName, ModelView, Prices, ProviderView, Providers, Thinking,

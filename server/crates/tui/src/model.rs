@@ -12,7 +12,7 @@ use protocol::{PodRef, PodSummary};
 pub(crate) use self::{
     message::{Act, Answer, Effect, Looked, Message, Spawn, Then},
     pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending},
-    sheet::{Asked, Found, Inbox, Sheet, Waiting, Walls},
+    sheet::{Asked, Found, Inbox, Servers, Sheet, Waiting, Walls},
 };
 use crate::composer::Composer;
 

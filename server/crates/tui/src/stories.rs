@@ -13,6 +13,7 @@ mod pod;
 mod queue;
 mod scrolling;
 mod server;
+mod servers;
 mod walls;
 
 use client::{ClientError, Connection, StreamItem};

@@ -41,6 +41,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Preview { pod, done } => answers::preview(model, pod, done),
         Message::Inbox(done) => sheets::inbox(model, done),
         Message::Walls(done) => sheets::walls(model, done),
+        Message::Servers(done) => sheets::servers(model, done),
         Message::Found { words, done } => sheets::found(model, &words, done),
         Message::Sent { command_id, done } => composing::sent(model, &command_id, done),
         Message::Done { pod, act, done } => answers::done(model, &pod, &act, &done),

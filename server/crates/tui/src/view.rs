@@ -11,6 +11,7 @@ mod output;
 mod pod;
 mod popup;
 mod rows;
+mod servers;
 mod sheets;
 mod tool;
 mod walls;
@@ -24,7 +25,7 @@ use ratatui::{
 
 pub(crate) use self::{
     colours::Colours, dashboard::shown as dashboard_pods, help::lines as help_lines, rows::Rows,
-    walls::lines as wall_lines,
+    servers::lines as server_lines, walls::lines as wall_lines,
 };
 use crate::model::{Model, OpenPod};
 

@@ -168,7 +168,7 @@ impl Draft {
 
     /// Withdraws what a call has asked that is over.
     fn void_ways_out(&mut self, call_id: &str, by: ToolBy) {
-        let is_its = |open: &&OpenApproval| open.wants_out() == Some(call_id);
+        let is_its = |open: &&OpenApproval| open.asker() == Some(call_id);
         for open in self.pod.approvals.iter().filter(is_its).cloned().collect::<Vec<_>>() {
             let event = withdrawn(open, "the command ended");
             match by {

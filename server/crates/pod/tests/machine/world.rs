@@ -305,7 +305,7 @@ impl World {
         let pod = &self.journal.pod;
         let is_asked = |call_id: &str| pod.approvals.iter().any(|open| open.call_id == call_id);
         let is_by_hand = |call_id: &str| pod.operator_calls.iter().any(|call| call.call_id == call_id);
-        let is_asking = pod.approvals.iter().any(|open| !open.wants_out().is_some_and(is_by_hand));
+        let is_asking = pod.approvals.iter().any(|open| !open.asker().is_some_and(is_by_hand));
         match pod.state {
             PodState::Idle | PodState::Stopped => {
                 assert!(pod.run.is_none() && pod.calls.is_empty() && !is_asking, "{pod:?}");
@@ -327,7 +327,7 @@ impl World {
         let open: BTreeSet<_> = pod.operator_calls.iter().map(|call| &call.call_id).collect();
         assert_eq!(open, self.by_hand.iter().collect(), "what a person runs, and what is open of it");
         for open in &pod.approvals {
-            if let Some(call_id) = open.wants_out() {
+            if let Some(call_id) = open.asker() {
                 assert!(is_by_hand(call_id) || self.tools.iter().any(|running| running == call_id), "{pod:?}");
                 continue;
             }

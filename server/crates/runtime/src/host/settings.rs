@@ -55,6 +55,11 @@ impl Settings<'_> {
         self.inner.actors.equipment.walls.items().await
     }
 
+    /// The MCP servers whose tools models may call.
+    pub fn servers(self) -> mcp::Servers {
+        self.inner.actors.equipment.servers.clone()
+    }
+
     /// How many Pods there may be.
     pub fn limits(self) -> PodLimits {
         self.inner.family.limits
@@ -69,6 +74,7 @@ impl Settings<'_> {
             thinking: profile.thinking,
             instructions: profile.instructions.clone(),
             tools: profile.tools.clone(),
+            mcp: profile.mcp.clone(),
             reasoning: profile.reasoning,
             peer_policy: profile.peer_policy,
             wake_on_peer: profile.wake_on_peer,

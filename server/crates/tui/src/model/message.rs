@@ -5,8 +5,8 @@ use commands::PreviewAct;
 use crossterm::event::KeyEvent;
 use protocol::{
     Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing,
-    PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, QueuedInput, Receipt, Record, RequestDecision,
-    RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
+    McpServerItem, PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, QueuedInput, Receipt, Record,
+    RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
 };
 
 use super::{Asked, Sending};
@@ -66,6 +66,7 @@ pub(crate) enum Message {
         done: Result<Vec<SearchHit>, ClientError>,
     },
     Walls(Result<Vec<WallItem>, ClientError>),
+    Servers(Result<Vec<McpServerItem>, ClientError>),
     Sent {
         command_id: CommandId,
         done: Result<Receipt, ClientError>,
@@ -125,6 +126,8 @@ pub(crate) enum Effect {
     LoadInbox(Vec<PodRef>),
     /// What stands between commands and the machine.
     LoadWalls,
+    /// The MCP servers.
+    LoadServers,
     Search(String),
     Send {
         pod: PodRef,

@@ -1,7 +1,7 @@
 //! What lies over the dashboard or a Pod.
 
 use commands::Topic;
-use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
+use protocol::{Approval, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
 
 use super::Asking;
 
@@ -15,6 +15,7 @@ pub(crate) enum Sheet {
     Inbox(Inbox),
     Found(Found),
     Walls(Walls),
+    Servers(Servers),
     /// What waits for the open Pod, and what is held back; drawn from the Pod itself.
     Queue {
         selected: usize,
@@ -64,6 +65,15 @@ impl Asked {
 pub(crate) struct Walls {
     /// None: on their way.
     pub(crate) items: Option<Vec<WallItem>>,
+    /// Lines that are scrolled off at the top.
+    pub(crate) skipped: usize,
+}
+
+/// The MCP servers whose tools models may call.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    /// None: on their way.
+    pub(crate) items: Option<Vec<McpServerItem>>,
     /// Lines that are scrolled off at the top.
     pub(crate) skipped: usize,
 }

@@ -33,6 +33,7 @@ fn obey(model: &mut Model, command: Command) {
         Command::Go(page) => go(model, page),
         Command::Help(topic) => sheets::open_help(model, topic),
         Command::Walls => sheets::open_walls(model),
+        Command::Servers => sheets::open_servers(model),
         Command::Search(words) if words.is_empty() => model.complain(":search needs words after it"),
         Command::Search(words) => sheets::search(model, words),
         Command::Peer(target) if target.is_empty() => model.complain(":peer needs a name after it"),

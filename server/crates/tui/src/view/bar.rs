@@ -106,7 +106,7 @@ fn retry(open: &OpenPod) -> Option<Span<'static>> {
 
 fn hints(model: &Model) -> String {
     match (&model.sheet, &model.open) {
-        (Some(Sheet::Help { .. } | Sheet::Walls(_)), _) => "j k scroll · Esc close".to_owned(),
+        (Some(Sheet::Help { .. } | Sheet::Walls(_) | Sheet::Servers(_)), _) => "j k scroll · Esc close".to_owned(),
         (Some(Sheet::Inbox(_)), _) => "a allow · A always · d deny · Enter open · Esc close".to_owned(),
         (Some(Sheet::Found(_)), _) => "j k move · Enter open · Esc close".to_owned(),
         (Some(Sheet::Queue { selected }), open) => queue_hints(open.as_ref(), *selected),

@@ -13,7 +13,7 @@ use transcript::snippet_words;
 
 use super::{
     blocks::Look,
-    entry, help, indented,
+    entry, help, indented, servers,
     tool::{asked_lines, telling},
     walls,
 };
@@ -38,6 +38,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
         Sheet::Walls(_) => "Command sandbox".to_owned(),
+        Sheet::Servers(_) => "MCP servers".to_owned(),
         Sheet::Queue { .. } => "Queued and held messages".to_owned(),
     };
     let rule = Line::from("─".repeat(width)).dim();
@@ -46,6 +47,11 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Help { topic, skipped } => {
             let lines = help::lines(model, *topic, body.width);
             let skipped = (*skipped).min(lines.len().saturating_sub(area.height.into()));
+            lines.into_iter().skip(skipped).collect()
+        }
+        Sheet::Servers(servers) => {
+            let lines = servers::lines(servers, body.width);
+            let skipped = servers.skipped.min(lines.len().saturating_sub(area.height.into()));
             lines.into_iter().skip(skipped).collect()
         }
         Sheet::Walls(walls) => {
