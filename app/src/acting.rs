@@ -269,6 +269,7 @@ async fn give(console: Console, at: &AtHand, answer: Answer) -> Result<(), UiErr
         Answer::Always => (Decision::Allow, true, String::new()),
         Answer::Deny(reason) => (Decision::Deny, false, reason),
     };
-    let command = ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()) };
+    let command =
+        ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()), option: None };
     question::answer(console, at.summary.pod.clone(), id, command).await.map(|_| ())
 }

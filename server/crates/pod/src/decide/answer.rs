@@ -43,7 +43,14 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
             let block = args_block(draft, index).unwrap_or_else(|| draft.next_block());
             // Ours, because a provider's own id may come again in another run.
             let call_id = format!("call-{block}");
-            draft.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
+            draft.event(TurnEvent::ToolCalled {
+                call_id,
+                block,
+                name,
+                arguments,
+                by: ToolBy::Model,
+                agent_call_id: None,
+            });
         }
         ModelPiece::Retry { attempt, wait_ms, code, detail } => {
             draft.event(ControlEvent::ProviderRetry { attempt, wait_ms, code, detail });

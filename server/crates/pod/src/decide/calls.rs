@@ -26,6 +26,7 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
                 id: call.call_id,
                 tool: call.name,
                 arguments: call.arguments,
+                options: Vec::new(),
             }),
             PermissionDecision::Deny => {
                 let sentence = format!("a rule of this Pod denies {}", call.name);
@@ -45,6 +46,7 @@ pub(super) fn answer(
     decision: protocol::Decision,
     by: String,
     reason: Option<String>,
+    option: Option<String>,
 ) -> Result<(), Refusal> {
     let open = draft.pod.approvals.iter().find(|open| open.id == id).cloned().ok_or(Refusal::AlreadyAnswered)?;
     let denied = format!("a person denied it{}", reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default());
@@ -54,6 +56,7 @@ pub(super) fn answer(
         tool: open.tool.clone(),
         arguments: open.arguments.clone(),
         decision: Some(decision),
+        option: option.clone(),
         by: Some(by),
         reason,
     };
@@ -63,6 +66,11 @@ pub(super) fn answer(
     }
     if let Some(call_id) = open.wants_out() {
         answered(draft, &open, call_id, decision);
+        return Ok(());
+    }
+    if let Some((_, ask)) = open.agents_ask() {
+        draft.effect(Effect::AnswerAgent { ask: ask.to_owned(), option });
+        draft.wait_no_more();
         return Ok(());
     }
     let is_paused = draft.pod.is_paused();
@@ -115,6 +123,7 @@ pub(super) fn operator_call(
         name: name.clone(),
         arguments: arguments.clone(),
         by: ToolBy::Operator,
+        agent_call_id: None,
     });
     if !spec.offers(&name) {
         let sentence = format!("the profile of this Pod does not offer {name}");
@@ -140,6 +149,10 @@ pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutco
 /// Asks the model again once every call of its answer has a result, unless it has been asked so often in this run that
 /// a person should look.
 pub(crate) fn go_on_after_calls(draft: &mut Draft) {
+    // An agent goes on by itself.
+    if draft.pod.session.is_some() {
+        return;
+    }
     if !draft.pod.is_answering() || !draft.pod.calls.is_empty() {
         return;
     }

@@ -2,8 +2,8 @@
 
 use pod_store::PodGroup;
 use protocol::{
-    ApiError, ErrorCode, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault,
-    UnconfiguredProvider, WallItem,
+    AgentItem, ApiError, ErrorCode, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView,
+    ToolDefault, UnconfiguredProvider, WallItem,
 };
 use provider::Providers;
 
@@ -22,6 +22,16 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
+    /// The agents that Pods can be made with.
+    pub async fn agents(self) -> Vec<AgentItem> {
+        self.inner.actors.equipment.agents.list().await
+    }
+
+    /// The agents themselves.
+    pub fn all_agents(self) -> acp::Agents {
+        self.inner.actors.equipment.agents.clone()
+    }
+
     pub async fn providers(self) -> Vec<ProviderView> {
         self.inner.actors.equipment.providers.views().await
     }
