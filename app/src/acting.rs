@@ -134,6 +134,11 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             change_pod(pod, fresh_command(), PatchPod { auto_resume: Some(is_on), ..PatchPod::default() }).await?;
             console.note(format!("{} {}.", at.summary.name, auto_resume_words(is_on)));
         }
+        Command::Mode(mode) => {
+            let patch = PatchPod { mode: Some(mode.clone()), ..PatchPod::default() };
+            change_pod(pod, fresh_command(), patch).await?;
+            console.note(format!("{}: mode is {mode} from the next turn on.", at.summary.name));
+        }
         Command::Think(level) => {
             let patch = PatchPod { thinking: Some(level), ..PatchPod::default() };
             change_pod(pod, fresh_command(), patch).await?;

@@ -164,6 +164,10 @@ pub(crate) enum Verb {
     },
     /// Print the manual page, or write the pages of all verbs
     Man(ManOptions),
+    /// Serve MCP on standard input and output, for clients that start their servers themselves
+    Mcp,
+    /// Serve ACP on standard input and output: a Pod in an editor
+    Acp(AcpOptions),
     /// Open the console in this terminal
     Tui(TuiOptions),
 }

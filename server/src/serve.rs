@@ -94,6 +94,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         forget_after: config.forget_after,
     })?;
     compat_sockets::add(&backend, host.clone(), compat_folder).await?;
+    backend.pod_tokens().serve_at(format!("{}/mcp", base_url(address)));
     let api = Api::new(backend.clone(), options);
     let router = api.guard(api.router().merge(web::router(backend)));
 

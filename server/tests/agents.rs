@@ -138,7 +138,8 @@ async fn an_agent_answers_in_a_pod_and_goes_on_in_the_same_session() {
     let house = House::open().await;
     let listed = house.yoi.get("/api/v1/agents").await.expect(200);
     let item = listed["items"].as_array().unwrap().iter().find(|item| item["name"] == "scripted").unwrap().clone();
-    assert_eq!(item, json!({ "name": "scripted", "state": "ready", "confined": false }));
+    assert_eq!((&item["state"], &item["confined"], item.get("detail")), (&json!("ready"), &json!(false), None));
+    assert!(item["tools"].as_array().unwrap().contains(&json!("SendToPeerPod")), "{item}");
     assert!(!listed.to_string().contains("AGENT_STATE"), "what is in its environment is not told");
 
     let pod = house.pod("ada").await;
@@ -441,6 +442,28 @@ async fn a_login_that_is_wanted_is_said_and_a_flood_holds_up_no_other_pod() {
     let events = house.ended(&ada, from).await;
     assert!(of_kind(&events, "tool_called").len() <= 64, "calls that are open at once are bounded");
     assert!(texts(&events).concat().ends_with("that was all"));
+}
+
+#[tokio::test]
+async fn an_agent_writes_to_its_peers_through_yois_own_tools() {
+    let house = House::open().await;
+    let (ada, bob) = (house.pod("ada").await, house.pod("bob").await);
+    house.yoi.post(&format!("{}/peers", pod_path(&ada)), &json!({ "target": "bob" })).await;
+    let listed = house.said(&ada, "mcp ListPods {}").await;
+    assert!(texts(&listed)[0].contains("bob"), "{listed:#?}");
+    let from = house.events(&bob).await.len();
+    let sent = house.said(&ada, r#"mcp SendToPeerPod {"name":"bob","text":"from one agent to another"}"#).await;
+    let events = house.ended(&bob, from).await;
+    assert_eq!(texts(&events), ["You said: [peer message from ada]\nfrom one agent to another"], "{sent:#?}");
+    until("the sender knows that it was answered", async || {
+        let events = house.events(&ada).await;
+        let is_answered = of_kind(&events, "message_receipt").iter().any(|event| event["state"] == "answered");
+        is_answered.then_some(())
+    })
+    .await;
+    assert_eq!(house.logged("new ").len(), 2);
+    let text = format!("{:?} {:?}", house.events(&ada).await, house.yoi.get("/api/v1/agents").await);
+    assert!(!text.contains("Bearer") && !text.contains("pod-"), "the token is told nowhere");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
 /// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -25,26 +25,30 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("runtime", &["pod", "pod-store", "provider", "tools", "acp"]),
     ("backend", &["runtime", "client", "transcript"]),
     ("compat", &["backend"]),
-    ("api", &["backend"]),
+    ("mcp-server", &["backend"]),
+    ("api", &["mcp-server"]),
     ("app", &["backend", "transcript", "commands", "follow"]),
+    ("stdio", &["client"]),
     ("tui", &["client", "transcript", "commands"]),
     ("hydrate", &["app"]),
     ("bundle", &["hydrate"]),
     ("xtask", &["testkit"]),
     ("testkit", &[]),
-    ("yoi", &["api", "app", "bundle", "compat", "tui"]),
+    ("yoi", &["api", "app", "bundle", "compat", "stdio", "tui"]),
 ];
 
 /// In the browser `app` has no server behind it, whatever its other half may know.
 const APP_IN_THE_BROWSER: [&str; 4] = ["transcript", "commands", "follow", "protocol"];
 
 /// Libraries that belong to some crates only, and those crates.
-const BORDERS: [(&str, &[&str]); 5] = [
+const BORDERS: [(&str, &[&str]); 7] = [
     ("sqlx", &["pod-store"]),
     ("axum", &["api", "app", "yoi", "testkit"]),
     ("leptos_axum", &["app", "yoi"]),
     ("genai", &["provider"]),
     ("ratatui", &["tui"]),
+    ("rmcp", &["mcp-server"]),
+    ("agent-client-protocol", &["stdio"]),
 ];
 
 /// Crates without a runtime: they compile for the browser, or must stay replayable.

@@ -7,7 +7,10 @@ use crate::{
     components::{deed::Deed, dialog::Modal, problem::Problem, text_field::TextField},
     console::{fresh_command, pod_href, use_console},
     live,
-    pods::providers::{ModelChoice, ModelFields},
+    pods::{
+        agent_field::AgentField,
+        providers::{ModelChoice, ModelFields},
+    },
     server_fns::create_pod,
 };
 
@@ -17,6 +20,7 @@ pub(crate) struct NewPodForm {
     name: RwSignal<String>,
     choice: ModelChoice,
     cwd: RwSignal<String>,
+    agent: RwSignal<String>,
     instructions: RwSignal<String>,
     deed: Deed,
     /// One id for what is typed now: a second press, or a try after a lost answer, makes one Pod and not two.
@@ -29,8 +33,11 @@ impl NewPodForm {
             .map_err(|error| UiError::new(ErrorCode::InvalidInput, error.to_string()))?;
         let given =
             |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
-        let (provider, model, thinking) = self.choice.read();
+        let agent = given(self.agent);
+        // An agent chooses its model by itself.
+        let (provider, model, thinking) = if agent.is_some() { Default::default() } else { self.choice.read() };
         Ok(CreatePod {
+            agent,
             provider,
             model,
             thinking,
@@ -97,6 +104,7 @@ pub(crate) fn NewPodDialog() -> impl IntoView {
                     <Problem error=form.deed.error />
                     <details class="more">
                         <summary>"More"</summary>
+                        <AgentField chosen=form.agent />
                         <ModelFields id="new-pod" choice=form.choice unchanged="the default" />
                         <TextField
                             id="new-pod-cwd"

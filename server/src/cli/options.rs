@@ -341,3 +341,10 @@ pub(crate) struct TuiOptions {
     #[arg(long, value_name = "ID", requires = "runtime")]
     pub(crate) worker: Option<String>,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct AcpOptions {
+    /// Pod that the editor's sessions are: NAME, NAME@RUNTIME or RUNTIME/WORKER; default: a new one for each session
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) pod: Option<String>,
+}

@@ -39,7 +39,9 @@ fn turn(event: &TurnEvent) -> Option<String> {
         }
         TurnEvent::MessageFinished { text, interrupted, .. } => format!("model: {text}{}", cut(*interrupted)),
         TurnEvent::ReasoningFinished { text, interrupted, .. } => format!("thought: {text}{}", cut(*interrupted)),
-        TurnEvent::ToolCalled { name, arguments, by: ToolBy::Model, .. } => format!("{name} {arguments}"),
+        TurnEvent::ToolCalled { name, arguments, by: ToolBy::Model | ToolBy::Agent, .. } => {
+            format!("{name} {arguments}")
+        }
         TurnEvent::ToolCalled { name, arguments, by: ToolBy::Operator, .. } => format!("you: {name} {arguments}"),
         TurnEvent::ToolFinished { summary, is_error, .. } => {
             format!("{} {summary}", if *is_error { "failed:" } else { "→" })

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 STATE = Path(os.environ["AGENT_STATE"])
@@ -19,6 +20,7 @@ lock = threading.Lock()
 answers = {}
 counts = {"id": 0}
 cancelled = threading.Event()
+servers = []
 
 
 def send(message):
@@ -152,7 +154,33 @@ def outside(session, path):
     say(session, "refused: " + answer["error"]["message"])
 
 
-DEEDS = {f.__name__: f for f in [tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside]}
+def mcp(session, rest):
+    name, _, arguments = rest.partition(" ")
+    server = servers[0]
+    headers = {header["name"]: header["value"] for header in server["headers"]}
+    headers |= {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+    def post(message):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        with urllib.request.urlopen(urllib.request.Request(server["url"], body, headers)) as answer:
+            ident = answer.headers.get("Mcp-Session-Id")
+            if ident:
+                headers["Mcp-Session-Id"] = ident
+            for line in answer.read().decode().splitlines():
+                line = line.removeprefix("data:").strip()
+                if line.startswith("{") and '"id"' in line:
+                    return json.loads(line)
+
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "scripted", "version": "1"}}
+    post({"id": 1, "method": "initialize", "params": client})
+    headers["MCP-Protocol-Version"] = "2025-11-25"
+    post({"method": "notifications/initialized"})
+    answer = post({"id": 2, "method": "tools/call", "params": {"name": name, "arguments": json.loads(arguments)}})
+    result = answer.get("result") or answer["error"]
+    say(session, "\n".join(block.get("text", "") for block in result.get("content", [])) or json.dumps(result))
+
+
+DEEDS = {f.__name__: f for f in [tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside, mcp]}
 
 
 def prompt(ident, session, blocks):
@@ -190,11 +218,13 @@ def handle(message):
             "agentInfo": {"name": "scripted", "title": "Scripted Agent", "version": "1.2.3"}}})
     elif method == "session/new":
         session = f"s{os.getpid()}-{int(time.time() * 1000)}"
-        note(f"new {params['cwd']} {len(params['mcpServers'])}")
+        servers[:] = params["mcpServers"]
+        note(f"new {params['cwd']} {len(servers)}")
         (STATE / session).touch()
         send({"id": ident, "result": {"sessionId": session, "modes": MODES, "models": MODELS}})
         opened(session)
     elif method == "session/load":
+        servers[:] = params["mcpServers"]
         note(f"load {session}")
         for line in (STATE / session).read_text().splitlines():
             who, text = json.loads(line)

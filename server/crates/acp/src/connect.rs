@@ -14,7 +14,7 @@ use crate::{
     process::Process,
     terminals::Terminals,
     translate::Translator,
-    turn::Begin,
+    turn::{Begin, Entrance},
     wire::{Closed, Fault, Message, Wire, cut},
 };
 
@@ -150,7 +150,7 @@ impl Greeting<'_> {
         }
         let abilities = Abilities::of(&answer);
         let mut said = Vec::new();
-        let servers = self.servers(inner, begin, &abilities, &mut said).await;
+        let servers = servers(inner, begin, &abilities).await;
         let asked = json!({ "cwd": begin.cwd, "mcpServers": servers });
         if let Some(session_id) = self.again(begin, &abilities, &asked, &mut said).await? {
             return Ok(Opened { session_id, abilities, is_new: false, said });
@@ -201,25 +201,6 @@ impl Greeting<'_> {
         }
     }
 
-    /// yoi's own tools, with a token of this Pod alone.
-    async fn servers(&mut self, inner: &Inner, begin: &Begin, abilities: &Abilities, said: &mut Vec<Said>) -> Value {
-        let Some(door) = inner.door() else { return json!([]) };
-        if !abilities.takes_http {
-            let text = "this agent takes no tools over HTTP, so it does not get yoi's own: it cannot see or write to other Pods";
-            said.push(AgentPiece::Alert(text.to_owned()).into());
-            return json!([]);
-        }
-        match door.open(&begin.worker_id).await {
-            None => json!([]),
-            Some(entrance) => json!([{
-                "type": "http",
-                "name": "yoi",
-                "url": entrance.url,
-                "headers": [{ "name": "Authorization", "value": format!("Bearer {}", entrance.token) }],
-            }]),
-        }
-    }
-
     /// Asks, and waits for the answer. What is told meanwhile is what was told before, but for what can be chosen now.
     async fn asked(&mut self, method: &str, params: &Value, limit: Duration) -> Result<Result<Value, Fault>, Broken> {
         let talk = async {
@@ -254,6 +235,21 @@ impl Greeting<'_> {
     fn refused(&self, method: &str, fault: &Fault) -> Failure {
         refusal(self.login, method, fault)
     }
+}
+
+/// yoi's own tools, with a token of this Pod alone: over HTTP, or by yoi itself on standard input and output.
+async fn servers(inner: &Inner, begin: &Begin, abilities: &Abilities) -> Value {
+    let Some(door) = inner.door() else { return json!([]) };
+    let Some(Entrance { url, token }) = door.open(&begin.worker_id).await else { return json!([]) };
+    if abilities.takes_http {
+        let header = json!({ "name": "Authorization", "value": format!("Bearer {token}") });
+        return json!([{ "type": "http", "name": "yoi", "url": url, "headers": [header] }]);
+    }
+    let Ok(program) = std::env::current_exe() else { return json!([]) };
+    let server = url.strip_suffix("/mcp").unwrap_or(&url);
+    let variable = |name: &str, value: &str| json!({ "name": name, "value": value });
+    let variables = [variable("YOI_SERVER", server), variable("YOI_TOKEN", &token)];
+    json!([{ "name": "yoi", "command": program, "args": ["mcp"], "env": variables }])
 }
 
 /// What an agent's error is for the Pod.

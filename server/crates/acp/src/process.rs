@@ -60,7 +60,9 @@ impl Process {
     /// The last words that it wrote to its standard error.
     pub(crate) fn last_words(&self) -> Option<String> {
         let errors = self.errors.lock().expect("no holder of these words panics");
-        let line = errors.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+        // Not the end of a dump.
+        let says = |line: &&str| line.chars().filter(|letter| letter.is_alphanumeric()).count() > 3;
+        let line = errors.lines().map(str::trim).rfind(says)?;
         Some(crate::wire::cut(line, WORDS_CHARS_MAX))
     }
 

@@ -31,7 +31,10 @@ pub(crate) async fn run(inner: Arc<Inner>, worker_id: WorkerId, orders: Unbounde
     let (connected, next, open) = (None, None, Open::default());
     let mut task = Task { inner, worker_id, orders, connected, next, open, resting_since: Instant::now() };
     task.live().await;
-    task.let_go().await;
+    // Without a process there is nothing to end, and another task may be there for this Pod by now.
+    if task.connected.is_some() {
+        task.let_go().await;
+    }
 }
 
 struct Task {
@@ -190,6 +193,9 @@ impl Task {
 
     /// The turn itself: from when it can be sent what was said until it is over.
     async fn talk(&mut self, begin: &Begin, link: &Link) -> Over {
+        if self.settle().await.is_err() {
+            return Over::Lost(Closed::End);
+        }
         let Some(connected) = &mut self.connected else { return Over::Well };
         connected.translator.begin_turn();
         if link.say([AgentPiece::Ready { to_seq: begin.to_seq }.into()]).await == Err(Gone) {
@@ -421,23 +427,34 @@ impl Task {
         }
     }
 
+    /// Answers what the agent still waits for of a turn that is over: nothing comes of it any more.
+    async fn settle(&mut self) -> Result<(), Closed> {
+        let Some(connected) = &mut self.connected else { return Ok(()) };
+        for (_, id) in self.open.asks.drain() {
+            connected.wire.respond(&id, Ok(cancelled())).await?;
+        }
+        let ids: Vec<String> = self.open.wants.keys().cloned().collect();
+        for id in ids {
+            let outcome = ToolOutcome::failed("cancelled", "the turn is over");
+            reply(connected, &mut self.open, &id, outcome).await?;
+        }
+        Ok(())
+    }
+
     /// The Pod wants no more of this turn. The agent is told, its questions go unanswered, and it has some time to come to its end.
     async fn cancel(&mut self, prompted: Option<u64>) {
-        let asks: Vec<Value> = self.open.asks.drain().map(|(_, id)| id).collect();
         let Some(prompted) = prompted else { return };
-        let is_over = timeout(CANCEL_MAX, self.cancelled(asks, prompted)).await;
+        let is_over = timeout(CANCEL_MAX, self.cancelled(prompted)).await;
         if !matches!(is_over, Ok(Ok(()))) {
             self.let_go().await;
         }
     }
 
-    async fn cancelled(&mut self, asks: Vec<Value>, prompted: u64) -> Result<(), Closed> {
+    async fn cancelled(&mut self, prompted: u64) -> Result<(), Closed> {
         let connected = self.connected.as_mut().ok_or(Closed::End)?;
         let params = json!({ "sessionId": connected.session_id });
         connected.wire.notify("session/cancel", &params).await?;
-        for id in asks {
-            connected.wire.respond(&id, Ok(cancelled())).await?;
-        }
+        self.settle().await?;
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {

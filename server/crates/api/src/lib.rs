@@ -11,6 +11,7 @@ mod connections;
 mod events;
 mod extract;
 mod guard;
+mod mcp;
 mod media;
 mod metrics;
 mod openapi;

@@ -18,13 +18,13 @@ use tower_http::{CompressionLevel, compression::CompressionLayer};
 use crate::{
     Api,
     answer::problem,
-    events,
+    events, mcp,
     openapi::{self, BY_HAND},
     rest, sent, service,
 };
 
 impl Api {
-    /// `/api`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
+    /// `/api`, `/mcp`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
     ///
     /// Unguarded it answers `unauthorized` to everything but `/healthz`: [`Api::guard`] says who asks.
     pub fn router(&self) -> Router {
@@ -135,6 +135,7 @@ pub(crate) fn router(api: Api) -> Router {
     table()
         .router
         .method_not_allowed_fallback(wrong_method)
+        .route(mcp::PATH, any(mcp::answer))
         .route("/api", any(nothing_here))
         .route("/api/", any(nothing_here))
         .route("/api/{*rest}", any(nothing_here))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use backend::{Backend, Codes};
+use mcp_server::McpServer;
 use protocol::ApiError;
 use tokio::sync::watch;
 
@@ -39,13 +40,15 @@ struct Shared {
     attempts: Attempts,
     codes: Codes<()>,
     metrics: Metrics,
+    mcp: McpServer,
 }
 
 impl Api {
     pub fn new(backend: Backend, options: ApiOptions) -> Self {
         let (attempts, codes) = (Attempts::default(), Codes::default());
         let metrics = Metrics::default();
-        Self(Arc::new(Shared { backend, options, attempts, codes, metrics }))
+        let mcp = McpServer::new(backend.clone(), env!("CARGO_PKG_VERSION"));
+        Self(Arc::new(Shared { backend, options, attempts, codes, metrics, mcp }))
     }
 
     /// A code that logs one browser in, once and within a minute.
@@ -70,6 +73,10 @@ impl Api {
 
     pub(crate) fn codes(&self) -> &Codes<()> {
         &self.0.codes
+    }
+
+    pub(crate) fn mcp(&self) -> &McpServer {
+        &self.0.mcp
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

@@ -1,6 +1,7 @@
 //! The one door. Whoever asks — page, API, terminal — comes through here: it finds the runtime, applies policy,
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
+mod agents;
 mod audit;
 mod blobs;
 mod carrier;
@@ -26,12 +27,12 @@ use std::{
 
 use jiff::Timestamp;
 use protocol::{ApiError, RuntimeId};
-use runtime::{Health, Host, Settings};
+use runtime::{Health, Host, PodTokens, Settings};
 
 pub use self::journals::{ExportFormat, ExportText};
 use self::{
-    audit::Audit, blobs::Blobs, carrier::Carrier, everywhere::Everywhere, journals::Journals, keys::Keys, link::Links,
-    previews::Previews, runtimes::Runtimes, sessions::Sessions,
+    agents::Agents, audit::Audit, blobs::Blobs, carrier::Carrier, everywhere::Everywhere, journals::Journals,
+    keys::Keys, link::Links, previews::Previews, runtimes::Runtimes, sessions::Sessions,
 };
 use crate::{
     Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, kept_keys::KeptKeys, lines::Lines,
@@ -161,6 +162,15 @@ impl Backend {
 
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions { backend: self }
+    }
+
+    pub fn agents(&self) -> Agents<'_> {
+        Agents { backend: self }
+    }
+
+    /// Tokens by which the agents of Pods reach this server's `/mcp`, and nothing else.
+    pub fn pod_tokens(&self) -> &PodTokens {
+        self.host.pod_tokens()
     }
 
     pub fn keys(&self) -> Keys<'_> {

@@ -20,8 +20,8 @@ mod sums;
 mod terms;
 
 pub use runtime::{
-    DatabaseState, Export, FeedItem, Figures, Observation, Origin, PodsItem, PodsObservation, Readiness, RecordForm,
-    RecordPage, watched,
+    DatabaseState, Export, FeedItem, Figures, Observation, Origin, PodToken, PodTokens, PodToolView, PodsItem,
+    PodsObservation, Readiness, RecordForm, RecordPage, TokenHolder, watched,
 };
 
 pub use crate::{

@@ -157,6 +157,10 @@ impl Call<'_> {
         Self { request: self.request.header(CONTENT_TYPE, media_type).body(body), ..self }
     }
 
+    pub(crate) fn header(self, name: &'static str, value: &str) -> Self {
+        Self { request: self.request.header(name, value), ..self }
+    }
+
     /// Waits so long instead of the usual time.
     pub(crate) fn within(self, limit: Duration) -> Self {
         Self { request: self.request.timeout(limit), ..self }
@@ -187,11 +191,17 @@ impl Call<'_> {
         self.answer().await
     }
 
-    async fn answer(self) -> Result<Response, ClientError> {
-        let (client, place) = (self.client, self.place);
+    /// Sends it; a refusal is an answer, too.
+    pub(crate) async fn unjudged(self) -> Result<Response, ClientError> {
+        let place = self.place;
         // The address that was asked, also when another one is known by now.
         let no_server = |error| ClientError::NoServer { address: place.address.clone(), cause: innermost(&error) };
-        let response = self.request.send().await.map_err(no_server)?;
+        self.request.send().await.map_err(no_server)
+    }
+
+    async fn answer(self) -> Result<Response, ClientError> {
+        let client = self.client;
+        let response = self.unjudged().await?;
         match response.status().is_success() {
             true => Ok(response),
             false => Err(refusal(client, response).await),

@@ -19,6 +19,8 @@ pub enum Command {
     Network(NetworkPolicy),
     /// The model that answers, and its provider where that one changes too; none: it is chosen in a dialog.
     Model(Option<(String, Option<String>)>),
+    /// The mode that its agent is to be in.
+    Mode(String),
     Think(Thinking),
     /// What it may use at most; none: as much as it needs.
     Budget(Option<Budget>),
@@ -255,6 +257,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         }
         "model" => model(argument).map(Command::Model),
         "network" | "think" | "budget" | "autoresume" => setting(entry.word, argument),
+        "mode" => named(Command::Mode),
         "preview" => preview(argument).map(Command::Preview),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),

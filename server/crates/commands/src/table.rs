@@ -144,6 +144,7 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "send", "TEXT", "", "Send a message to this Pod"),
     of(Pod, "rename", "NAME", "", "Rename this Pod"),
     of(Pod, "model", "NAME", "", "Change the model that answers (after it a provider, when that changes too)"),
+    of(Pod, "mode", "NAME", "", "Change the mode of its agent"),
     of(Pod, "think", "LEVEL", "", "Set how hard the model thinks: off, low, medium, high or max"),
     of(Pod, "budget", "AMOUNT", "", "Limit what it may use: $5, 50000 tokens, $5 a day, none"),
     of(Pod, "autoresume", "on|off", "", "Go on by itself, once, when a provider's usage limit is over"),

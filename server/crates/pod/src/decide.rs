@@ -15,7 +15,7 @@ use protocol::{ErrorCode, Outcome, PodState, ToolBy, Trigger, TurnEvent};
 use self::{
     agent::agent_piece,
     answer::answer_piece,
-    calls::{answer, operator_call, tool_finished},
+    calls::{agent_call, answer, operator_call, tool_finished},
     commands::{Said, cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
@@ -159,6 +159,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::BudgetSpent(why) if pod.is_answering() => budget_spent(&mut draft, why),
         Input::BudgetSpent(_) => (),
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
+        Input::AgentCall { name, arguments } => agent_call(&mut draft, spec, name, arguments)?,
         Input::Model(piece) if pod.takes_pieces() => answer_piece(&mut draft, spec, piece),
         // Of a call that is over.
         Input::ToolOutput { .. } => (),

@@ -63,6 +63,11 @@ pub enum Input {
         name: String,
         arguments: Value,
     },
+    /// The Pod's agent calls a tool through yoi's own MCP server.
+    AgentCall {
+        name: String,
+        arguments: Value,
+    },
     /// A piece of the answer that the model is giving in the present run.
     Model(ModelPiece),
     /// A piece of what the Pod's agent does.

@@ -42,7 +42,7 @@ pub struct Pod {
     pub open_blocks: Vec<OpenBlock>,
     /// Calls of the model without a result.
     pub calls: Vec<OpenCall>,
-    /// Calls of a person without a result; no part of the conversation.
+    /// Calls of a person, or of the Pod's agent through our MCP server, without a result; no part of the conversation.
     #[serde(default)]
     pub operator_calls: Vec<OpenCall>,
     /// Questions without an answer.
@@ -230,6 +230,9 @@ pub struct OpenCall {
     pub block: String,
     pub name: String,
     pub arguments: Value,
+    /// The Pod's agent made it through our MCP server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_agents: bool,
     /// A person allowed it while the Pod was paused: it runs when the Pod goes on.
     #[serde(default)]
     pub is_allowed: bool,
@@ -351,9 +354,10 @@ impl Pod {
         !(is_asked || waits_for_the_pod)
     }
 
-    /// A call that a person made by hand asks.
+    /// A call that a person made by hand asks, or one of the Pod's agent is asked for.
     pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
-        open.asker().is_some_and(|asker| self.operator_calls.iter().any(|call| call.call_id == asker))
+        let asker = open.asker().unwrap_or(&open.call_id);
+        self.operator_calls.iter().any(|call| call.call_id == asker)
     }
 
     /// As people see it: one at rest waits while a command asks that somebody runs by hand.
@@ -403,7 +407,7 @@ impl Pod {
     /// Automatic steps between a person and what this call does: none when a person makes it by hand, whatever began the
     /// newest run.
     pub fn hops_of_call(&self, call_id: &str) -> u32 {
-        match self.operator_calls.iter().any(|call| call.call_id == call_id) {
+        match self.operator_calls.iter().any(|call| call.call_id == call_id && !call.is_agents) {
             true => 0,
             false => self.hops,
         }

@@ -523,7 +523,12 @@ macro_rules! words {
 
 words! {
     /// Who called a tool.
-    ToolBy { Model, Operator, }
+    ToolBy {
+        Model,
+        Operator,
+        /// The Pod's agent, through yoi's own MCP server: beside what it says itself of its calls, and no part of the context.
+        Agent,
+    }
 }
 words! {
     /// What began a run.

@@ -51,7 +51,7 @@ pub(crate) use self::{
     patch::{Patch, with_use},
     receipts::FarSender,
     state::checkpoint,
-    task::Request,
+    task::{OutsideCall, Request},
     tasks::{Actors, Equipment},
 };
 use self::{

@@ -21,7 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub use self::outage::DatabaseState;
 pub(crate) use self::outage::{Slip, reason};
 use self::{lease::Lease, outage::Looked, seats::Seats};
-use crate::{error, list::ListFeed};
+use crate::{error, list::ListFeed, pod_tokens::PodTokens};
 
 /// The ground of one host.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Ground {
     pub(crate) viewers: AtomicU64,
     /// A Pod here waits for the end of a usage limit.
     pub(crate) limited: Notify,
+    /// By which agents of Pods reach this server.
+    pub(crate) pod_tokens: PodTokens,
 }
 
 impl Ground {
@@ -63,6 +65,7 @@ impl Ground {
             commands: AtomicU64::new(0),
             viewers: AtomicU64::new(0),
             limited: Notify::new(),
+            pod_tokens: PodTokens::default(),
         }
     }
 

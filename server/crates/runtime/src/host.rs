@@ -25,16 +25,18 @@ use self::{
     approvals::Approvals, audit::Audit, blobs::Blobs, claims::Claims, journals::Journals, pods::Pods,
     sessions::Sessions, stores::Stores, work::Work,
 };
-pub use self::{claims::Claimed, health::Health, settings::Settings};
+pub use self::{claims::Claimed, health::Health, settings::Settings, work::PodToolView};
 use crate::{
     HostOptions,
     actor::{self, Above, Actors, Equipment},
+    agents::TokenDoor,
     cluster::{self, Cluster},
     family::Family,
     ground::Ground,
     limits,
     names::Names,
     peers::{Peers, expire, far},
+    pod_tokens::PodTokens,
     pod_tools::{self, Kin},
     recipe::Recipes,
 };
@@ -74,6 +76,7 @@ impl Inner {
             options;
         let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
             let ground = Arc::new(Ground::new(store, limits.max));
+            agents.give_door(Arc::new(TokenDoor::new(ground.pod_tokens.clone())));
             let equipment = Equipment {
                 providers: providers.clone(),
                 agents: agents.clone(),
@@ -149,6 +152,11 @@ impl Host {
 
     pub fn stores(&self) -> Stores<'_> {
         Stores { inner: &self.inner }
+    }
+
+    /// Tokens of Pods, by which their agents reach them through yoi's own MCP server.
+    pub fn pod_tokens(&self) -> &PodTokens {
+        &self.inner.pod_tokens
     }
 
     pub fn claims(&self) -> Claims<'_> {

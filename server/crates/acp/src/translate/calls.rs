@@ -136,15 +136,15 @@ impl Calls {
 impl Call {
     /// Something of it is known beyond its name: what comes first is often an empty shell.
     fn is_worth_telling(&self) -> bool {
+        let is_command = self.call.kind == ToolKind::Execute;
         let has_input = self.call.raw_input.as_ref().is_some_and(|input| match input {
+            Value::Object(fields) if is_command => command(fields).is_some(),
             Value::Object(fields) => !fields.is_empty(),
             Value::Null => false,
             _ => true,
         });
-        !matches!(self.call.status, ToolCallStatus::Pending)
-            || has_input
-            || !self.call.locations.is_empty()
-            || !self.call.content.is_empty()
+        let is_placed = !is_command && !self.call.locations.is_empty();
+        !matches!(self.call.status, ToolCallStatus::Pending) || has_input || is_placed || !self.call.content.is_empty()
     }
 
     fn told(&mut self, id: &str) -> Said {
@@ -155,7 +155,7 @@ impl Call {
 
     /// What it was given, what it is about by the name that rules know, how it is called, and where it is.
     fn arguments(&self) -> Value {
-        let mut arguments = match &self.call.raw_input {
+        let arguments = match &self.call.raw_input {
             Some(input) if input.to_string().len() > INPUT_BYTES_MAX => {
                 Map::from_iter([("input".to_owned(), json!(beginning(&input.to_string(), INPUT_BYTES_MAX)))])
             }
@@ -179,10 +179,14 @@ impl Call {
             ToolKind::Read | ToolKind::Edit | ToolKind::Delete | ToolKind::Move => path().map(|path| ("path", path)),
             _ => None,
         };
-        if let Some((name, text)) = about {
-            arguments.insert(name.to_owned(), Value::String(text));
+        // What it is about stands first.
+        let title = Some(("title", cut(&self.call.title, TITLE_CHARS_MAX)));
+        let first = about.into_iter().chain(title).map(|(name, text)| (name.to_owned(), Value::String(text)));
+        let mut first: Map<String, Value> = first.collect();
+        for (name, value) in arguments {
+            first.entry(name).or_insert(value);
         }
-        arguments.insert("title".to_owned(), Value::String(cut(&self.call.title, TITLE_CHARS_MAX)));
+        let mut arguments = first;
         if !locations.is_empty() {
             let location = |location: &&agent_client_protocol::v1::schema::ToolCallLocation| match location.line {
                 Some(line) => json!({ "path": shown(&location.path), "line": line }),

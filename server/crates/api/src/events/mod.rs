@@ -103,7 +103,7 @@ async fn logged_out(backend: Backend, session: Option<Session>) {
 }
 
 /// Resolves when the server stops; never when nobody can say so any more.
-async fn stopping(mut shutdown: watch::Receiver<bool>) {
+pub(crate) async fn stopping(mut shutdown: watch::Receiver<bool>) {
     if shutdown.wait_for(|stopping| *stopping).await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -32,6 +32,18 @@ pub(super) async fn caller(
     }
 }
 
+/// Who asks over MCP: by the server's token, or by that of a Pod, which is good nowhere else.
+pub(super) async fn mcp_caller(api: &Api, headers: &HeaderMap) -> Result<Option<mcp_server::Caller>, ApiError> {
+    let Some(token) = bearer(headers) else { return Ok(None) };
+    if api.options().token.is(token) {
+        return Ok(Some(mcp_server::Caller::Person));
+    }
+    match api.backend().pod_tokens().holder(token) {
+        Some(holder) => Ok(Some(mcp_server::Caller::Pod(holder))),
+        None => api.attempts().failed().await.map(|()| None),
+    }
+}
+
 /// The login of a request's cookie, whatever the host is.
 pub(super) async fn session(api: &Api, headers: &HeaderMap) -> Result<Option<Session>, ApiError> {
     for secret in cookies(headers, &api.options().allowed.cookie_name()).take(COOKIES_MAX) {

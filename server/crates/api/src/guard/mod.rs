@@ -25,7 +25,7 @@ use crate::{
     Api, Visitor,
     access::{Host, Standing},
     answer::problem,
-    previews,
+    mcp, previews,
 };
 
 impl Api {
@@ -95,6 +95,16 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
     if place == Place::Submit {
         return Ok(Step::LogIn(host));
     }
+    if place == Place::Mcp {
+        let caller = login::mcp_caller(api, &parts.headers).await.map_err(problem)?;
+        let unknown = "send `Authorization: Bearer TOKEN`; `yoi token` shows it. A cookie is not taken here";
+        let caller = caller.ok_or_else(|| problem(ApiError::new(ErrorCode::Unauthorized, unknown)))?;
+        if let Some(visitor) = parts.extensions.get::<Visitor>() {
+            visitor.is_known();
+        }
+        parts.extensions.insert(caller);
+        return Ok(Step::In);
+    }
     let is_page = matches!(place, Place::Page | Place::Login);
     if is_page
         && standing == Standing::Console
@@ -144,6 +154,8 @@ enum Place {
     Submit,
     /// Something a person looks at: without login it leads to the login page.
     Page,
+    /// Where MCP clients ask: by a bearer token alone, of a person or of a Pod.
+    Mcp,
     /// All else.
     Machine,
 }
@@ -152,8 +164,9 @@ impl Place {
     fn of(method: &Method, path: &str) -> Self {
         let reads = method == Method::GET || method == Method::HEAD;
         let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let machine = ["/api", "/fn", "/pkg", "/metrics", "/readyz", "/healthz"].into_iter().any(under);
+        let machine = ["/api", "/fn", "/pkg", "/metrics", "/readyz", "/healthz", mcp::PATH].into_iter().any(under);
         match (reads, path) {
+            (_, mcp::PATH) => Self::Mcp,
             (true, "/healthz") => Self::Health,
             (true, "/login") => Self::Login,
             (false, "/login") if method == Method::POST => Self::Submit,
@@ -175,7 +188,7 @@ fn finished(path: &str, answer: Response) -> Response {
     // No page of another origin holds a window of ours, or loads anything of ours.
     headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
-    if path.starts_with("/api") && !headers.contains_key(header::CACHE_CONTROL) {
+    if (path.starts_with("/api") || path == mcp::PATH) && !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     answer
@@ -229,7 +242,21 @@ mod tests {
             assert_eq!(of("HEAD", page), Place::Page, "{page}");
             assert_eq!(of("POST", page), Place::Machine, "{page}");
         }
-        for path in ["/api", "/api/v1/pods", "/fn/x", "/pkg/a.css", "/metrics", "/readyz", "/healthz/x", "/api/docs"] {
+        for method in ["GET", "POST", "DELETE", "PUT"] {
+            assert_eq!(of(method, "/mcp"), Place::Mcp, "{method}");
+        }
+        for path in [
+            "/mcp/",
+            "/mcp/x",
+            "/api",
+            "/api/v1/pods",
+            "/fn/x",
+            "/pkg/a.css",
+            "/metrics",
+            "/readyz",
+            "/healthz/x",
+            "/api/docs",
+        ] {
             assert_eq!(of("GET", path), Place::Machine, "{path}");
         }
         assert_eq!(of("GET", "/healthz"), Place::Health);

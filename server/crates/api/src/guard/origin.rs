@@ -4,7 +4,10 @@ use axum::http::{HeaderMap, Method, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
 
 use super::{Place, address};
-use crate::access::{HTTP_PORT, Host};
+use crate::{
+    access::{HTTP_PORT, Host},
+    mcp,
+};
 
 /// Where a browser says that a request comes from.
 pub(super) const FETCH_SITE: &str = "sec-fetch-site";
@@ -31,7 +34,7 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
         Place::Submit => false,
         // A link may lead to a page; nothing may show one inside of another, or load it as something else.
         Place::Login | Place::Page => is_foreign(&parts.headers) && !is_for_a_window(&parts.headers),
-        Place::Machine => is_foreign(&parts.headers),
+        Place::Machine | Place::Mcp => is_foreign(&parts.headers),
     };
     match is_refused {
         true => Err(forbidden("the request comes from a page of another origin; open the console and do it there")),
@@ -67,7 +70,9 @@ fn needs_own_origin(parts: &Parts) -> bool {
     let path = parts.uri.path();
     let is_login = !reads && path == "/login";
     let is_upgrade = parts.headers.contains_key(header::UPGRADE);
-    !is_login && (!reads || path == "/fn" || path.starts_with("/fn/") || is_upgrade)
+    // Reading there can begin a stream, and the protocol wants it looked at.
+    let is_mcp = path == mcp::PATH;
+    !is_login && (!reads || is_mcp || path == "/fn" || path.starts_with("/fn/") || is_upgrade)
 }
 
 /// An `Origin`, where there is one, has to be exactly `http://` and the request's own `Host`; of a host that `--allow-host` names,

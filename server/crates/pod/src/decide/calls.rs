@@ -9,6 +9,9 @@ use crate::{Failing, PodSpec, ToolOutcome, permission};
 /// for ever.
 pub const ROUNDS_MAX: u32 = 1_000;
 
+/// Calls of an agent that run or wait for a person at once.
+const AGENT_CALLS_MAX: usize = 64;
+
 /// So often the same call may fail in answers behind each other, before a person should look.
 const FAILURES_MAX: u32 = 3;
 
@@ -73,6 +76,20 @@ pub(super) fn answer(
         draft.wait_no_more();
         return Ok(());
     }
+    if is_of_operator {
+        match decision {
+            protocol::Decision::Deny => {
+                draft.finish_call(&open.call_id, ToolOutcome::failed("permission_denied", denied));
+            }
+            protocol::Decision::Allow => draft.effect(Effect::RunTool {
+                call_id: open.call_id,
+                name: open.tool,
+                arguments: open.arguments,
+                by: ToolBy::Agent,
+            }),
+        }
+        return Ok(());
+    }
     let is_paused = draft.pod.is_paused();
     match decision {
         protocol::Decision::Deny => {
@@ -115,26 +132,56 @@ pub(super) fn operator_call(
     if !draft.pod.state.is_live() {
         return Err(Refusal::NotLive);
     }
-    let block = draft.next_block();
-    let call_id = format!("call-{block}");
-    draft.outside(TurnEvent::ToolCalled {
-        call_id: call_id.clone(),
-        block,
-        name: name.clone(),
-        arguments: arguments.clone(),
-        by: ToolBy::Operator,
-        agent_call_id: None,
-    });
-    if !spec.offers(&name) {
-        let sentence = format!("the profile of this Pod does not offer {name}");
-        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
-    } else if permission(spec, &name, &arguments) == PermissionDecision::Deny {
-        let sentence = format!("a rule of this Pod denies {name}");
-        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
-    } else {
-        draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Operator });
+    let call_id = begin_beside(draft, &name, &arguments, ToolBy::Operator);
+    match refusal(spec, &name, &arguments) {
+        Some(sentence) => draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence)),
+        None => draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Operator }),
     }
     Ok(())
+}
+
+/// The agent of the Pod calls a tool of ours while its run goes on, or between two: the Pod's rules decide as over a model's call. A
+/// question holds up this call alone.
+pub(super) fn agent_call(
+    draft: &mut Draft,
+    spec: &PodSpec,
+    name: String,
+    arguments: serde_json::Value,
+) -> Result<(), Refusal> {
+    if !draft.pod.state.is_live() {
+        return Err(Refusal::NotLive);
+    }
+    if draft.pod.operator_calls.iter().filter(|call| call.is_agents).count() >= AGENT_CALLS_MAX {
+        return Err(Refusal::Busy);
+    }
+    let call_id = begin_beside(draft, &name, &arguments, ToolBy::Agent);
+    if let Some(sentence) = refusal(spec, &name, &arguments) {
+        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
+    } else if permission(spec, &name, &arguments) == PermissionDecision::Ask {
+        draft.outside(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments, options: Vec::new() });
+    } else {
+        draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Agent });
+    }
+    Ok(())
+}
+
+/// A call that belongs to no run; its id.
+fn begin_beside(draft: &mut Draft, name: &str, arguments: &serde_json::Value, by: ToolBy) -> String {
+    let block = draft.next_block();
+    let call_id = format!("call-{block}");
+    let (name, arguments) = (name.to_owned(), arguments.clone());
+    let agent_call_id = None;
+    draft.outside(TurnEvent::ToolCalled { call_id: call_id.clone(), block, name, arguments, by, agent_call_id });
+    call_id
+}
+
+/// Why nobody makes this call, whoever is asked.
+fn refusal(spec: &PodSpec, name: &str, arguments: &serde_json::Value) -> Option<String> {
+    if !spec.offers(name) {
+        return Some(format!("the profile of this Pod does not offer {name}"));
+    }
+    let is_denied = permission(spec, name, arguments) == PermissionDecision::Deny;
+    is_denied.then(|| format!("a rule of this Pod denies {name}"))
 }
 
 pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutcome) {

@@ -103,6 +103,7 @@ pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
     draft.void_approvals("the run was cancelled");
+    draft.close_asked_agent_calls("cancelled", "not run: the run was cancelled");
     draft.close_calls("cancelled", "not finished: the run was cancelled");
     draft.finish_run(Outcome::Cancelled, None);
     draft.status(PodState::Idle, None);

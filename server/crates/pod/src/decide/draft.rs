@@ -151,7 +151,7 @@ impl Draft {
     pub(crate) fn finish_call(&mut self, call_id: &str, outcome: ToolOutcome) {
         let of_model = self.pod.calls.iter().find(|call| call.call_id == call_id).map(|call| (call, ToolBy::Model));
         let of_operator =
-            || self.pod.operator_calls.iter().find(|call| call.call_id == call_id).map(|call| (call, ToolBy::Operator));
+            || self.pod.operator_calls.iter().find(|call| call.call_id == call_id).map(|call| (call, beside(call)));
         let Some((call, by)) = of_model.or_else(of_operator) else { return };
         let call = call.clone();
         if let Some(id) = call.wanted() {
@@ -172,14 +172,15 @@ impl Draft {
         };
         match by {
             ToolBy::Model => self.event(event),
-            ToolBy::Operator => self.outside(event),
+            ToolBy::Operator | ToolBy::Agent => self.outside(event),
         }
         self.void_asked(call_id, by);
     }
 
-    /// Withdraws what a call has asked that is over.
+    /// Withdraws what a call has asked that is over, and whether an agent may make it.
     fn void_asked(&mut self, call_id: &str, by: ToolBy) {
-        let is_its = |open: &&OpenApproval| open.asker() == Some(call_id);
+        let is_its =
+            |open: &&OpenApproval| open.asker() == Some(call_id) || (by == ToolBy::Agent && open.call_id == call_id);
         for open in self.pod.approvals.iter().filter(is_its).cloned().collect::<Vec<_>>() {
             if let Some((_, ask)) = open.agents_ask() {
                 self.effect(Effect::AnswerAgent { ask: ask.to_owned(), option: None });
@@ -187,7 +188,7 @@ impl Draft {
             let event = withdrawn(open, "the command ended");
             match by {
                 ToolBy::Model => self.event(event),
-                ToolBy::Operator => self.outside(event),
+                ToolBy::Operator | ToolBy::Agent => self.outside(event),
             }
         }
     }
@@ -228,7 +229,16 @@ impl Draft {
         }
     }
 
-    /// Gives every open call of a person a result.
+    /// Gives a result to the calls of the agent that wait for a person.
+    pub(super) fn close_asked_agent_calls(&mut self, code: &str, summary: &str) {
+        let is_asked = |call: &&OpenCall| self.pod.approvals.iter().any(|open| open.call_id == call.call_id);
+        let asked = self.pod.operator_calls.iter().filter(|call| call.is_agents).filter(is_asked);
+        for call in asked.cloned().collect::<Vec<_>>() {
+            self.finish_call(&call.call_id, ToolOutcome::failed(code, summary));
+        }
+    }
+
+    /// Gives every open call of a person, or of the agent, a result.
     pub(crate) fn close_operator_calls(&mut self, code: &str, summary: &str) {
         for call in self.pod.operator_calls.clone() {
             self.interrupt_call(&call, code, summary);
@@ -249,6 +259,11 @@ impl Draft {
         let (code, detail) = failure.unzip();
         self.event(ControlEvent::RunFinished { outcome, code, detail, usage });
     }
+}
+
+/// Who made a call that belongs to no run.
+fn beside(call: &OpenCall) -> ToolBy {
+    if call.is_agents { ToolBy::Agent } else { ToolBy::Operator }
 }
 
 fn withdrawn(open: OpenApproval, reason: &str) -> ControlEvent {

@@ -97,13 +97,14 @@ fn called(pod: &mut Pod, event: &TurnEvent) {
     blocks::close(pod, block);
     let calls = match by {
         ToolBy::Model => &mut pod.calls,
-        ToolBy::Operator => &mut pod.operator_calls,
+        ToolBy::Operator | ToolBy::Agent => &mut pod.operator_calls,
     };
     calls.push(OpenCall {
         call_id: call_id.clone(),
         block: block.clone(),
         name: name.clone(),
         arguments: arguments.clone(),
+        is_agents: *by == ToolBy::Agent,
         is_allowed: false,
         began_at: None,
         wrote_at: None,

@@ -273,7 +273,7 @@ impl World {
                 }
                 Effect::AbortOperatorCalls => self.by_hand.clear(),
                 Effect::RunTool { call_id, by: ToolBy::Model, .. } => self.tools.push(call_id),
-                Effect::RunTool { call_id, by: ToolBy::Operator, .. } => self.by_hand.push(call_id),
+                Effect::RunTool { call_id, by: ToolBy::Operator | ToolBy::Agent, .. } => self.by_hand.push(call_id),
             }
         }
         if self.journal.pod.run.is_none() {

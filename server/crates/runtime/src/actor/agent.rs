@@ -71,14 +71,8 @@ impl AgentTurn {
             Said::Thought(text) => Input::Model(ModelPiece::Reasoning(text)),
             Said::Piece(piece) => Input::Agent(piece),
         };
-        let inputs: Vec<_> = said.into_iter().map(input).collect();
-        let ends = |input: &Input| {
-            matches!(input, Input::Agent(AgentPiece::Ended(_) | AgentPiece::Failed { .. } | AgentPiece::Lost(_)))
-        };
-        if inputs.iter().any(ends) {
-            self.turn = None;
-        }
-        inputs
+        // Its end comes back as an effect, behind what the agent is still told.
+        said.into_iter().map(input).collect()
     }
 
     /// What it is to be sent is made, or cannot be.

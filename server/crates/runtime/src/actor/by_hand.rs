@@ -4,17 +4,16 @@ use pod::{Input, Reach, remembered, with_rule};
 use pod_store::{PodKey, PodUpdate, Store};
 use protocol::{
     ApiError, Approval, ApprovalCommand, Decision, ErrorCode, Event, PermissionDecision, Record, RewindCommand, Seq,
-    ToolAnswer, TurnEvent,
+    ToolAnswer, ToolBy, TurnEvent,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
     Actor,
     commands::{Carrying, encoded},
     commit::Extras,
     sight::Looking,
-    task::Reply,
+    task::{OutsideCall, Reply},
 };
 use crate::{
     about, clock,
@@ -86,16 +85,21 @@ impl Carrying<'_> {
         self.enter(input, "rewind", |kind| kind == "rewound").await
     }
 
-    /// Begins a tool for a person.
-    pub(super) async fn begin_call(mut self, name: String, arguments: Value) -> Result<Begun, ApiError> {
+    /// Begins a tool for a person, or for the Pod's agent.
+    pub(super) async fn begin_call(mut self, call: OutsideCall) -> Result<Begun, ApiError> {
         if let Some(first) = self.first_answer().await? {
             return read_answer(&first);
         }
         let pod = &self.actor.state.pod;
         let begun = Begun { call_id: format!("call-b{}", pod.blocks + 1), seq: pod.head.next() };
+        let OutsideCall { name, arguments, by } = call;
         let about = about::about_call(&name, &arguments);
         let extras = self.extras("tool", clock::now(), &begun).about(about);
-        match self.commit(Some(Input::OperatorCall { name, arguments }), extras).await? {
+        let input = match by {
+            ToolBy::Agent => Input::AgentCall { name, arguments },
+            ToolBy::Operator | ToolBy::Model => Input::OperatorCall { name, arguments },
+        };
+        match self.commit(Some(input), extras).await? {
             Some(first) => read_answer(&first),
             None => Ok(begun),
         }

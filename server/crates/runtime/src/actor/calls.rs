@@ -68,7 +68,7 @@ pub(super) struct Calls {
     wanted: VecDeque<Call>,
     /// How each of the model's calls is ended alone.
     ends: HashMap<String, AbortHandle>,
-    /// Calls of people that have not begun, and those that run: beside everything else.
+    /// Calls of people and of agents that have not begun, and those that run: beside everything else.
     operator_queue: Vec<Call>,
     operator_tools: JoinSet<(String, ToolOutcome)>,
     output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
@@ -158,7 +158,7 @@ impl Calls {
         match call.by {
             ToolBy::Model if call.wanted.is_some() => self.wanted.push_back(call),
             ToolBy::Model => self.queue.push_back(call),
-            ToolBy::Operator => self.operator_queue.push(call),
+            ToolBy::Operator | ToolBy::Agent => self.operator_queue.push(call),
         }
     }
 
@@ -248,7 +248,7 @@ impl Calls {
         };
         match by {
             ToolBy::Model => drop(self.ends.insert(ended_by, self.tools.spawn(crate::watched(work)))),
-            ToolBy::Operator => drop(self.operator_tools.spawn(crate::watched(work))),
+            ToolBy::Operator | ToolBy::Agent => drop(self.operator_tools.spawn(crate::watched(work))),
         }
     }
 

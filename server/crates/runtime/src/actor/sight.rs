@@ -61,7 +61,9 @@ fn to_be_judged(pod: &Pod, inputs: &[Input]) -> Vec<(String, Value)> {
     }
     for input in inputs {
         match input {
-            Input::OperatorCall { name, arguments } | Input::Model(ModelPiece::ToolCall { name, arguments, .. }) => {
+            Input::OperatorCall { name, arguments }
+            | Input::AgentCall { name, arguments }
+            | Input::Model(ModelPiece::ToolCall { name, arguments, .. }) => {
                 calls.push((name.clone(), arguments.clone()));
             }
             Input::Agent(

@@ -123,7 +123,7 @@ impl Staged {
                 content,
                 is_error,
                 code,
-                by: ToolBy::Operator,
+                by: ToolBy::Operator | ToolBy::Agent,
                 ..
             }) => {
                 let answer = ToolAnswer {

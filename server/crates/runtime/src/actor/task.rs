@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use pod::{AgentPiece, Input, ModelPiece};
-use protocol::{ApiError, ToolAnswer, WorkerId};
+use protocol::{ApiError, ToolAnswer, ToolBy, WorkerId};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,14 +28,23 @@ pub(crate) enum Request {
         /// JSON of the answer.
         reply: Reply<String>,
     },
-    /// A person runs a tool as this Pod would; answered when it has ended.
-    Tool { name: String, arguments: Value, key: CommandKey, origin: Origin, reply: Reply<ToolAnswer> },
+    /// A tool is run beside the Pod's run: by a person as this Pod would, or by its agent. Answered when it has ended.
+    Tool { call: OutsideCall, key: CommandKey, origin: Origin, reply: Reply<ToolAnswer> },
     /// Answered once the Pod is in order after a crash.
     Settle { reply: oneshot::Sender<()> },
     /// Something may be in the Pod's mailbox. Carries nothing: the mailbox is read (I6).
     Wake,
     /// Stand still until an order comes, so that several Pods change in one transaction.
     Hold { reply: Reply<Held> },
+}
+
+/// A call that belongs to no run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct OutsideCall {
+    pub(crate) name: String,
+    pub(crate) arguments: Value,
+    /// A person, or the Pod's agent.
+    pub(crate) by: ToolBy,
 }
 
 /// Where the answer goes. Its caller may give up before the request is taken; then it does not happen.
@@ -122,7 +132,11 @@ impl PodTask {
     /// Nothing goes on, and nothing waits to begin.
     fn is_resting(&self) -> bool {
         let state = &self.actor.state;
-        self.actor.is_idle() && self.mailbox.is_empty() && (state.queue.is_empty() || !state.is_idle())
+        // Who waits for an agent's call waits here, and it may be a person that the call waits for.
+        self.actor.is_idle()
+            && self.actor.waiters.is_empty()
+            && self.mailbox.is_empty()
+            && (state.queue.is_empty() || !state.is_idle())
     }
 
     async fn take(&mut self, request: Request) {
@@ -137,9 +151,9 @@ impl PodTask {
                 let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
                 reply.send(Box::pin(carrying.carry_out(*command)).await);
             }
-            Request::Tool { name, arguments, key, origin, reply } if reply.take() => {
+            Request::Tool { call, key, origin, reply } if reply.take() => {
                 let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
-                match carrying.begin_call(name, arguments).await {
+                match carrying.begin_call(call).await {
                     Ok(begun) => await_call(&mut self.actor, begun, reply).await,
                     Err(error) => drop(reply.send(Err(error))),
                 }

@@ -7,12 +7,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, Weak},
 };
 
-use protocol::{ApiError, ErrorCode, ToolAnswer, ToolCommand, WorkerId};
+use protocol::{ApiError, ErrorCode, ToolAnswer, WorkerId};
 use provider::Providers;
 use tokio::sync::{mpsc, oneshot};
 use tools::Toolbox;
 
-use super::{Above, Held, PodCommand, Request, feeds::Feeds, task::Reply};
+use super::{
+    Above, Held, PodCommand, Request,
+    feeds::Feeds,
+    task::{OutsideCall, Reply},
+};
 use crate::{
     CommandKey, Origin, error,
     ground::{Ground, Slip},
@@ -94,17 +98,16 @@ impl Actors {
         }
     }
 
-    /// Runs one tool as a Pod of this host would; waits until it has ended.
+    /// Runs one tool beside the run of a Pod of this host; waits until it has ended.
     pub(crate) async fn tool_here(
         self: &Arc<Self>,
         key: CommandKey,
         origin: &Origin,
         worker_id: &WorkerId,
-        name: &str,
-        command: ToolCommand,
+        call: OutsideCall,
     ) -> Result<ToolAnswer, ApiError> {
-        let (ToolCommand { arguments }, name, origin) = (command, name.to_owned(), origin.clone());
-        self.ask(worker_id, |reply| Request::Tool { name, arguments, key, origin, reply }).await
+        let origin = origin.clone();
+        self.ask(worker_id, |reply| Request::Tool { call, key, origin, reply }).await
     }
 
     /// Has a Pod of this host stand still.

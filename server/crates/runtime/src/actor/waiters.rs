@@ -1,4 +1,4 @@
-//! Those who wait for the end of a tool that a person runs.
+//! Those who wait for the end of a tool that a person or an agent runs.
 
 use std::collections::HashMap;
 
@@ -11,6 +11,10 @@ use super::task::Reply;
 pub(super) struct Waiters(HashMap<String, Vec<Reply<ToolAnswer>>>);
 
 impl Waiters {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn wait(&mut self, call_id: String, reply: Reply<ToolAnswer>) {
         self.0.entry(call_id).or_default().push(reply);
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use protocol::{ApiError, ErrorCode, ToolAnswer, ToolCommand, WorkerId};
+use protocol::{ApiError, ErrorCode, ToolAnswer, WorkerId};
 use serde::de::DeserializeOwned;
 
 use super::{Call, Cluster, ROUNDS_MAX, Route};
 use crate::{
     CommandKey, Origin,
-    actor::{PodCommand, Request, place},
+    actor::{OutsideCall, PodCommand, Request, place},
     command::read_answer,
     error, view,
 };
@@ -38,29 +38,27 @@ impl Cluster {
         read_answer(&answer)
     }
 
-    /// Runs one tool as this Pod would; waits until it has ended.
+    /// Runs one tool beside the Pod's run; waits until it has ended.
     pub(crate) async fn run_tool(
         &self,
         key: CommandKey,
         origin: &Origin,
         worker_id: &WorkerId,
-        name: &str,
-        command: ToolCommand,
+        asked: OutsideCall,
     ) -> Result<ToolAnswer, ApiError> {
         self.existing_row(worker_id).await?;
-        self.actors.check_tool(name)?;
+        self.actors.check_tool(&asked.name)?;
         self.count_command();
         let call = || Call::Tool {
             worker_id: worker_id.clone(),
             key: key.clone(),
             origin: origin.clone(),
-            name: name.to_owned(),
-            command: command.clone(),
+            asked: asked.clone(),
         };
         if let Some(answer) = self.there(worker_id, call).await? {
             return Ok(answer);
         }
-        self.actors.tool_here(key, origin, worker_id, name, command).await
+        self.actors.tool_here(key, origin, worker_id, asked).await
     }
 
     /// Files that the Pod may read and whose path fits what was `begun`, the nearest first.

@@ -9,12 +9,16 @@ use std::{
 
 use pod::{Pod, PodSpec};
 use pod_store::{HostRow, MailPut, MessageChange, PodChange, PodKey};
-use protocol::{ApiError, ControlEvent, ErrorCode, PodLabel, ToolCommand, TurnEvent, WorkerId};
+use protocol::{ApiError, ControlEvent, ErrorCode, PodLabel, TurnEvent, WorkerId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, time::timeout};
 
 use super::Cluster;
-use crate::{CommandKey, Origin, actor::PodCommand, ground::Ground};
+use crate::{
+    CommandKey, Origin,
+    actor::{OutsideCall, PodCommand},
+    ground::Ground,
+};
 
 /// A host takes up what it is asked within this time, or is taken for gone …
 const TAKE_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -40,8 +44,7 @@ pub(crate) enum Call {
         worker_id: WorkerId,
         key: CommandKey,
         origin: Origin,
-        name: String,
-        command: ToolCommand,
+        asked: OutsideCall,
     },
     Files {
         worker_id: WorkerId,

@@ -71,9 +71,7 @@ async fn carry_out(cluster: &Arc<Cluster>, call: Call) -> Result<Answer, ApiErro
         Call::Command { worker_id, key, origin, command } => {
             Ok(Answer::Done(cluster.actors.command_here(key, &origin, &worker_id, command).await?))
         }
-        Call::Tool { worker_id, key, origin, name, command } => {
-            done(&cluster.run_tool(key, &origin, &worker_id, &name, command).await?)
-        }
+        Call::Tool { worker_id, key, origin, asked } => done(&cluster.run_tool(key, &origin, &worker_id, asked).await?),
         Call::Files { worker_id, begun } => done(&cluster.files(&worker_id, &begun).await?),
         Call::Read { worker_id } => done(&cluster.read_elsewhere(&worker_id).await?),
         Call::Wake { worker_id } => done(&cluster.actors.send(&worker_id, Request::Wake).await?),

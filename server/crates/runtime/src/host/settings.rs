@@ -8,7 +8,7 @@ use protocol::{
 use provider::Providers;
 
 use super::Inner;
-use crate::view;
+use crate::{agents, view};
 
 /// Rows that are read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
@@ -24,12 +24,7 @@ pub struct Settings<'a> {
 impl Settings<'_> {
     /// The agents that Pods can be made with.
     pub async fn agents(self) -> Vec<AgentItem> {
-        self.inner.actors.equipment.agents.list().await
-    }
-
-    /// The agents themselves.
-    pub fn all_agents(self) -> acp::Agents {
-        self.inner.actors.equipment.agents.clone()
+        agents::list(&self.inner.actors.equipment.agents).await
     }
 
     pub async fn providers(self) -> Vec<ProviderView> {

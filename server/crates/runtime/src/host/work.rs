@@ -2,13 +2,38 @@
 
 use std::collections::BTreeSet;
 
+use std::sync::Weak;
+
 use protocol::{
-    ApiError, CommandId, InputCommand, QueuedInput, Receipt, RewindCommand, ToolAnswer, ToolCommand, WorkerId,
+    ApiError, CommandId, ErrorCode, InputCommand, QueuedInput, Receipt, RewindCommand, ToolAnswer, ToolBy, ToolCommand,
+    WorkerId,
 };
+use serde_json::Value;
 use tokio::net::UnixStream;
+use tools::Tool;
 
 use super::Inner;
-use crate::{CommandKey, Origin, actor::PodCommand};
+use crate::{
+    CommandKey, Origin,
+    actor::{OutsideCall, PodCommand},
+    pod_tools, view,
+};
+
+/// One of the Pod tools, as whoever calls it is told of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PodToolView {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub schema: Value,
+}
+
+impl PodToolView {
+    fn of(tool: &dyn Tool) -> Self {
+        let (name, description) = (tool.name().to_owned(), tool.description().to_owned());
+        Self { name, description, schema: tool.schema() }
+    }
+}
 
 /// What a person gives a Pod to do, and what is seen of its commands.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +83,38 @@ impl Work<'_> {
         name: &str,
         command: ToolCommand,
     ) -> Result<ToolAnswer, ApiError> {
-        self.inner.cluster.run_tool(key, origin, worker_id, name, command).await
+        let ToolCommand { arguments } = command;
+        let asked = OutsideCall { name: name.to_owned(), arguments, by: ToolBy::Operator };
+        self.inner.cluster.run_tool(key, origin, worker_id, asked).await
+    }
+
+    /// One of the Pod tools, called by the Pod's own agent: its rules decide as over a model's call. Waits until it has ended, for a
+    /// person too where one is asked.
+    pub async fn agent_call(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        name: &str,
+        arguments: Value,
+    ) -> Result<ToolAnswer, ApiError> {
+        // Tools that touch files and commands are the agent's own matter, and not given out here.
+        if !pod_tools::tools(&Weak::new()).iter().any(|tool| tool.name() == name) {
+            return Err(ApiError::new(ErrorCode::NotFound, format!("no Pod tool is called \"{name}\"")));
+        }
+        let asked = OutsideCall { name: name.to_owned(), arguments, by: ToolBy::Agent };
+        self.inner.cluster.run_tool(key, origin, worker_id, asked).await
+    }
+
+    /// The Pod tools that this Pod has.
+    ///
+    /// # Errors
+    /// `pod_not_found`.
+    pub async fn pod_tools(self, worker_id: &WorkerId) -> Result<Vec<PodToolView>, ApiError> {
+        let row = self.inner.existing_row(worker_id).await?;
+        let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
+        let tools = pod_tools::tools(&Weak::new()).into_iter().filter(|tool| opened.spec.offers(tool.name()));
+        Ok(tools.map(|tool| PodToolView::of(&*tool)).collect())
     }
 
     /// Files that the Pod may read and whose path fits what was `begun`, the nearest first; from the working directory

@@ -66,6 +66,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Rename(name) => sentences::name(&name).map(Act::Rename),
         Command::Network(policy) => Ok(Act::Network(policy)),
         Command::Model(Some((model, provider))) => Ok(Act::Model(model, provider)),
+        Command::Mode(mode) => Ok(Act::Mode(mode)),
         Command::Think(level) => Ok(Act::Think(level)),
         Command::Budget(budget) => Ok(Act::Budget(budget)),
         Command::AutoResume(is_on) => Ok(Act::AutoResume(is_on)),

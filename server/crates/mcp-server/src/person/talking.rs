@@ -1,0 +1,58 @@
+//! `send`.
+
+use protocol::{ApiError, InputCommand, Segment, operations::Input};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Hints, PersonTool};
+
+pub(super) struct Send;
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SendArguments {
+    /// The Pod: its name, `name@runtime_id` or `runtime_id/worker_id`.
+    pod: String,
+    /// What it is told, up to 64 KiB.
+    text: String,
+    /// While it runs: wait for the run's end (true, and when absent), or be refused as `busy`.
+    #[serde(default = "yes")]
+    queue: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Sent {
+    pod: String,
+    /// Names this message; its run has the same id.
+    command_id: String,
+    accepted_at: String,
+    /// Where the Pod's journal was when the message was accepted.
+    seq: i64,
+}
+
+impl PersonTool for Send {
+    const NAME: &'static str = "send";
+    const TITLE: &'static str = "Send a message";
+    const DESCRIPTION: &'static str = "Sends a Pod a message, as a person. Success means that it is on the disk; `wait` waits for what \
+                                       comes of it.";
+    const HINTS: Hints = Hints::Acts;
+    type Arguments = SendArguments;
+    type Answer = Sent;
+
+    async fn act(call: &Call<'_>, arguments: SendArguments) -> Result<Sent, ApiError> {
+        let SendArguments { pod, text, queue } = arguments;
+        let pod = call.backend.resolve(&pod).await?;
+        let body = InputCommand { segments: vec![Segment::Text { text }], queue, steer: false };
+        let receipt = call.backend.carry_out(&call.origin, call.key.clone(), Input { pod: pod.clone(), body }).await?;
+        Ok(Sent {
+            pod: pod.to_string(),
+            command_id: receipt.command_id.to_string(),
+            accepted_at: receipt.accepted_at.to_string(),
+            seq: receipt.seq.0,
+        })
+    }
+}

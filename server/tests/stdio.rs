@@ -1,0 +1,370 @@
+//! `yoi mcp` and `yoi acp`: the built binary on standard input and output, as programs that start it themselves use it.
+
+#![allow(clippy::unwrap_used)]
+
+use std::{process::Stdio, time::Duration};
+
+use serde_json::{Value, json};
+use testkit::{
+    until_so,
+    yoi::{Launch, YoiProcess, pod_path},
+};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    process::{Child, ChildStdin, ChildStdout},
+    time::timeout,
+};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+/// Longer than any answer here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program that is spoken with by lines of JSON.
+struct Spoken {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Lines<BufReader<ChildStdout>>,
+    next: i64,
+    /// What was told, and asked, while something else was waited for.
+    told: Vec<Value>,
+}
+
+impl Spoken {
+    fn start(launch: &Launch, words: &[&str]) -> Self {
+        let mut command = launch.command();
+        command.args(words).arg("--data").arg(launch.data_dir());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { input: child.stdin.take(), child, output, next: 1, told: Vec::new() }
+    }
+
+    async fn say(&mut self, message: &Value) {
+        self.say_text(&message.to_string()).await;
+    }
+
+    async fn say_text(&mut self, line: &str) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        input.flush().await.unwrap();
+    }
+
+    async fn send(&mut self, method: &str, params: Value) -> i64 {
+        let id = self.next;
+        self.next += 1;
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        id
+    }
+
+    async fn tell(&mut self, method: &str, params: Value) {
+        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = timeout(PATIENCE, self.output.next_line()).await.expect("it says something").unwrap();
+        serde_json::from_str(&line.expect("it goes on")).unwrap()
+    }
+
+    /// The message that fits; what comes before it is kept.
+    async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.told.iter().position(&fits) {
+            return self.told.remove(at);
+        }
+        loop {
+            let message = self.next().await;
+            if fits(&message) {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
+    async fn answer(&mut self, id: i64) -> Value {
+        self.until(|message| message["id"] == id && message.get("method").is_none()).await
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params).await;
+        let answer = self.answer(id).await;
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// Ends as its client does: nothing more is said.
+    async fn end(mut self) -> Option<i32> {
+        drop(self.input.take());
+        timeout(PATIENCE, self.child.wait()).await.expect("it ends with its input").unwrap().code()
+    }
+}
+
+async fn mcp(launch: &Launch) -> Spoken {
+    let mut client = Spoken::start(launch, &["mcp"]);
+    let about = client
+        .ask(
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "stdio", "version": "1" } }),
+        )
+        .await;
+    assert_eq!(about["serverInfo"]["name"], "yoi");
+    client.tell("notifications/initialized", json!({})).await;
+    client
+}
+
+async fn call(client: &mut Spoken, tool: &str, arguments: Value) -> Value {
+    let result = client.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+    assert_eq!(result["isError"], false, "{result}");
+    result["structuredContent"].clone()
+}
+
+#[tokio::test]
+async fn the_bridge_passes_messages_on_and_survives_a_restart_of_the_server() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    let mut client = mcp(yoi.launch()).await;
+    call(&mut client, "create_pod", json!({ "name": "ada" })).await;
+    call(&mut client, "send", json!({ "pod": "ada", "text": "say before" })).await;
+    assert_eq!(call(&mut client, "wait", json!({ "pod": "ada" })).await["answer"], "before");
+    let uri = client.ask("resources/list", json!({})).await["resources"][0]["uri"].as_str().unwrap().to_owned();
+    client.ask("resources/subscribe", json!({ "uri": uri })).await;
+
+    yoi.kill9().await;
+    // Asked while nobody is there.
+    let id =
+        client.send("tools/call", json!({ "name": "send", "arguments": { "pod": "ada", "text": "say after" } })).await;
+    yoi.restart().await;
+    let sent = client.answer(id).await;
+    assert_eq!(sent["result"]["isError"], false, "{sent}");
+    client.until(|message| message["method"] == "notifications/resources/list_changed").await;
+    assert_eq!(call(&mut client, "wait", json!({ "pod": "ada" })).await["answer"], "after");
+    // What was followed is followed again.
+    client
+        .until(|message| {
+            message["method"] == "notifications/resources/updated" && message["params"]["uri"] == uri.as_str()
+        })
+        .await;
+    let pod = yoi.get("/api/v1/pods?name=ada").await.expect(200)["items"][0]["pod"].clone();
+    let said = yoi.journal(&pod).await.into_iter().filter(|record| record["event"]["kind"] == "user_message").count();
+    assert_eq!(said, 2, "nothing happened twice");
+    assert_eq!(client.end().await, Some(0));
+}
+
+#[tokio::test]
+async fn the_bridge_answers_what_is_no_message_and_a_server_that_is_not_there() {
+    let yoi = YoiProcess::start(YOI).await;
+    let mut client = mcp(yoi.launch()).await;
+    for (line, code) in [("nonsense", -32_700), ("[]", -32_700)] {
+        client.say_text(line).await;
+        let answer = client.until(|message| message["id"].is_null() && message.get("error").is_some()).await;
+        assert_eq!(answer["error"]["code"], code, "{line}");
+    }
+    let id = client.send("tools/nonsense", json!({})).await;
+    assert_eq!(client.answer(id).await["error"]["code"], -32_601);
+    assert_eq!(client.end().await, Some(0));
+
+    let mut command = yoi.launch().command();
+    command.args(["mcp", "--data"]).arg(yoi.launch().data_dir()).env("YOI_TOKEN", "wrong");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n").await.unwrap();
+    drop(input);
+    let output = child.wait_with_output().await.unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("YOI_TOKEN") && text.contains("\"id\":1"), "{text}");
+}
+
+async fn editor(launch: &Launch, words: &[&str]) -> Spoken {
+    let mut editor = Spoken::start(launch, &[&["acp"], words].concat());
+    let about = editor
+        .ask("initialize", json!({ "protocolVersion": 1, "clientCapabilities": { "fs": { "readTextFile": true } } }))
+        .await;
+    assert_eq!((&about["protocolVersion"], &about["agentCapabilities"]["loadSession"]), (&json!(1), &json!(true)));
+    editor
+}
+
+fn words(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+/// All text of one kind of update that came so far, for a session.
+fn shown(told: &[Value], kind: &str) -> String {
+    let updates =
+        told.iter().map(|message| &message["params"]["update"]).filter(|update| update["sessionUpdate"] == kind);
+    updates.filter_map(|update| update["content"]["text"].as_str()).collect()
+}
+
+fn address(session: &str) -> Value {
+    let (runtime_id, worker_id) = session.split_once('/').unwrap();
+    json!({ "runtime_id": runtime_id, "worker_id": worker_id })
+}
+
+#[tokio::test]
+async fn an_editor_and_the_browser_are_on_the_same_pod() {
+    let yoi = YoiProcess::start(YOI).await;
+    let folder = yoi.launch().work_dir();
+    let mut zed = editor(yoi.launch(), &[]).await;
+    let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
+    let session = opened["sessionId"].as_str().unwrap().to_owned();
+    let pod = address(&session);
+    assert_eq!(opened["configOptions"][0]["category"], "model");
+    let summary = yoi.get(&pod_path(&pod)).await.expect(200);
+    assert_eq!(summary["cwd"], folder.to_str().unwrap());
+
+    let done =
+        zed.ask("session/prompt", json!({ "sessionId": session, "prompt": words("think hm\nsay hello there") })).await;
+    assert_eq!(done["stopReason"], "end_turn");
+    assert_eq!(shown(&zed.told, "agent_message_chunk"), "hello there");
+    assert_eq!(shown(&zed.told, "agent_thought_chunk"), "hm");
+    assert_eq!(shown(&zed.told, "user_message_chunk"), "", "the editor shows what it sent itself");
+
+    // Somebody writes in the browser.
+    yoi.say(&pod, "say from elsewhere").await;
+    zed.until(|message| message["params"]["update"]["content"]["text"] == "elsewhere").await;
+    assert_eq!(shown(&zed.told, "user_message_chunk"), "say from elsewhere");
+
+    // Opened anew, all of it is there before the session is.
+    let mut other = editor(yoi.launch(), &[]).await;
+    other.ask("session/load", json!({ "sessionId": session, "cwd": folder, "mcpServers": [] })).await;
+    assert_eq!(shown(&other.told, "user_message_chunk"), "think hm\nsay hello theresay from elsewhere");
+    assert_eq!(shown(&other.told, "agent_message_chunk"), "hello therefrom elsewhere");
+    let listed = other.ask("session/list", json!({ "cwd": folder })).await;
+    assert_eq!(listed["sessions"][0]["sessionId"], session.as_str());
+    assert_eq!((zed.end().await, other.end().await), (Some(0), Some(0)));
+    assert_eq!(yoi.get(&pod_path(&pod)).await.expect(200)["state"], "idle", "the Pod outlives its editors");
+}
+
+#[tokio::test]
+async fn a_question_is_asked_in_the_editor_and_taken_back_when_it_was_answered_elsewhere() {
+    let yoi = YoiProcess::start(YOI).await;
+    let folder = yoi.launch().work_dir();
+    let mut zed = editor(yoi.launch(), &[]).await;
+    let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
+    let session = opened["sessionId"].as_str().unwrap().to_owned();
+    let path = pod_path(&address(&session));
+    let write = |file: &str| words(&format!("call Write {{\"path\":\"{file}\",\"content\":\"one\\ntwo\\n\"}}"));
+
+    let prompt = zed.send("session/prompt", json!({ "sessionId": session, "prompt": write("a.txt") })).await;
+    let asked = zed.until(|message| message["method"] == "session/request_permission").await;
+    assert_eq!(asked["params"]["toolCall"]["title"], "Write: a.txt");
+    assert_eq!(yoi.get(&path).await.expect(200)["state"], "waiting");
+    let options = asked["params"]["options"].as_array().unwrap();
+    assert_eq!(
+        options.iter().map(|option| &option["kind"]).collect::<Vec<_>>(),
+        ["allow_once", "allow_always", "reject_once", "reject_always"]
+    );
+    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
+    zed.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": outcome })).await;
+    assert_eq!(zed.answer(prompt).await["result"]["stopReason"], "end_turn");
+    assert_eq!(std::fs::read_to_string(folder.join("a.txt")).unwrap(), "one\ntwo\n");
+    let change = zed.until(|message| message["params"]["update"]["content"][0]["type"] == "diff").await;
+    assert_eq!(change["params"]["update"]["content"][0]["newText"], "one\ntwo\n");
+
+    let prompt = zed.send("session/prompt", json!({ "sessionId": session, "prompt": write("b.txt") })).await;
+    let asked = zed.until(|message| message["method"] == "session/request_permission").await;
+    let question =
+        yoi.get(&format!("{path}/approvals")).await.expect(200)["items"][0]["id"].as_str().unwrap().to_owned();
+    yoi.post(&format!("{path}/approvals/{question}"), &json!({ "decision": "deny" })).await.expect(200);
+    let taken_back = zed.until(|message| message["method"] == "$/cancel_request").await;
+    assert_eq!(taken_back["params"]["requestId"], asked["id"]);
+    zed.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "outcome": { "outcome": "selected", "optionId": "allow" } } })).await;
+    assert_eq!(zed.answer(prompt).await["result"]["stopReason"], "end_turn");
+    assert!(!folder.join("b.txt").exists(), "the first answer counts");
+
+    // One that was open before the editor came.
+    yoi.say(&address(&session), "call Write {\"path\":\"c.txt\",\"content\":\"x\"}").await;
+    until_so("it waits", async || yoi.get(&path).await.expect(200)["state"] == "waiting").await;
+    let mut late = editor(yoi.launch(), &[]).await;
+    late.ask("session/resume", json!({ "sessionId": session, "cwd": folder, "mcpServers": [] })).await;
+    let asked = late.until(|message| message["method"] == "session/request_permission").await;
+    assert_eq!(asked["params"]["toolCall"]["title"], "Write: c.txt");
+    assert_eq!(shown(&late.told, "user_message_chunk"), "", "what is resumed is not shown again");
+}
+
+#[tokio::test]
+async fn a_prompt_is_cancelled_from_the_editor_and_outlives_a_kill_of_the_server() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    let folder = yoi.launch().work_dir();
+    let pod = yoi.new_pod("ada").await;
+    yoi.say(&pod, "say from before").await;
+    let mut zed = editor(yoi.launch(), &["--pod", "ada"]).await;
+    let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
+    let session = opened["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(address(&session), pod);
+    zed.until(|message| message["params"]["update"]["content"]["text"] == "say from before").await;
+
+    let begun = |word: &'static str| {
+        move |message: &Value| {
+            message["params"]["update"]["content"]["text"].as_str().is_some_and(|text| text.contains(word))
+        }
+    };
+    let prompt = zed
+        .send("session/prompt", json!({ "sessionId": session, "prompt": words("say w\nstream 100000 at 50") }))
+        .await;
+    zed.until(begun("w")).await;
+    let queued = zed.send("session/prompt", json!({ "sessionId": session, "prompt": words("say queued") })).await;
+    until_so("it is queued", async || yoi.get(&pod_path(&pod)).await.expect(200)["queued_count"] == 1).await;
+    zed.tell("session/cancel", json!({ "sessionId": session })).await;
+    for id in [prompt, queued] {
+        assert_eq!(zed.answer(id).await["result"]["stopReason"], "cancelled");
+    }
+
+    let prompt = zed
+        .send("session/prompt", json!({ "sessionId": session, "prompt": words("say x1\nstream 100000 at 50") }))
+        .await;
+    zed.until(begun("x1")).await;
+    yoi.kill9().await;
+    yoi.restart().await;
+    // The run was interrupted, and the editor is told so.
+    assert_eq!(zed.answer(prompt).await["result"]["stopReason"], "end_turn");
+    let done = zed.ask("session/prompt", json!({ "sessionId": session, "prompt": words("say again") })).await;
+    assert_eq!(done["stopReason"], "end_turn");
+    zed.until(begun("again")).await;
+}
+
+#[tokio::test]
+async fn choices_pictures_and_nonsense_in_the_editor() {
+    let yoi = YoiProcess::start(YOI).await;
+    let folder = yoi.launch().work_dir();
+    let mut zed = editor(yoi.launch(), &[]).await;
+    let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
+    let session = opened["sessionId"].as_str().unwrap().to_owned();
+    let path = pod_path(&address(&session));
+    let chosen = zed
+        .ask("session/set_config_option", json!({ "sessionId": session, "configId": "network", "value": "none" }))
+        .await;
+    let network = chosen["configOptions"].as_array().unwrap().iter().find(|option| option["id"] == "network").unwrap();
+    assert_eq!(network["currentValue"], "none");
+    assert_eq!(yoi.get(&path).await.expect(200)["network"], "none");
+
+    // The smallest picture there is.
+    let picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let prompt = json!([
+        { "type": "text", "text": "say seen" },
+        { "type": "image", "mimeType": "image/png", "data": picture },
+        { "type": "resource", "resource": { "uri": "file:///x/notes.md", "text": "a note" } },
+    ]);
+    zed.ask("session/prompt", json!({ "sessionId": session, "prompt": prompt })).await;
+    let journal = yoi.journal(&address(&session)).await;
+    let sent = journal.iter().find(|record| record["event"]["kind"] == "user_message").unwrap();
+    let kinds: Vec<_> =
+        sent["event"]["segments"].as_array().unwrap().iter().map(|segment| segment["type"].clone()).collect();
+    assert_eq!(kinds, ["text", "image", "paste"]);
+
+    for (method, params, code) in [
+        ("session/prompt", json!({ "sessionId": "local/nobody", "prompt": words("x") }), -32_002),
+        ("session/load", json!({ "sessionId": "nonsense", "cwd": folder, "mcpServers": [] }), -32_602),
+        ("session/load", json!({ "sessionId": "local/0190", "cwd": folder, "mcpServers": [] }), -32_002),
+        ("session/new", json!({ "cwd": "relative", "mcpServers": [] }), -32_602),
+        ("session/prompt", json!({}), -32_602),
+        (
+            "session/prompt",
+            json!({ "sessionId": session, "prompt": [{ "type": "image", "mimeType": "image/png", "data": "?" }] }),
+            -32_602,
+        ),
+        ("session/set_config_option", json!({ "sessionId": session, "configId": "mood", "value": "x" }), -32_602),
+        ("nonsense", json!({}), -32_601),
+    ] {
+        let id = zed.send(method, params.clone()).await;
+        let answer = zed.answer(id).await;
+        assert_eq!(answer["error"]["code"], code, "{method} {params}: {answer}");
+    }
+    zed.say_text("nonsense").await;
+    assert_eq!(zed.until(|message| message["id"].is_null()).await["error"]["code"], -32_700);
+}
