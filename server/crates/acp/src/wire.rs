@@ -112,7 +112,10 @@ impl Wire {
     async fn read_line(&mut self) -> Result<(), Closed> {
         loop {
             let read = self.reading.fill_buf().await;
-            let buffer = read.map_err(|error| Closed::Broken(format!("it could not be read: {error}")))?;
+            let buffer = read.map_err(|error| match error.kind() {
+                io::ErrorKind::ConnectionReset => Closed::End,
+                _ => Closed::Broken(format!("it could not be read: {error}")),
+            })?;
             if buffer.is_empty() {
                 return Err(Closed::End);
             }
@@ -164,7 +167,9 @@ impl Wire {
         };
         match timeout(WRITE_MAX, writing).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Err(Closed::End),
+            Ok(Err(error)) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+                Err(Closed::End)
+            }
             Ok(Err(error)) => Err(Closed::Broken(format!("nothing could be sent to it: {error}"))),
             Err(_) => Err(Closed::Broken(format!("it did not read for {} s", WRITE_MAX.as_secs()))),
         }
