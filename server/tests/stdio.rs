@@ -86,6 +86,14 @@ impl Spoken {
         }
     }
 
+    /// Reads on until the text of this kind of update ends so, in however many pieces it comes.
+    async fn until_shown(&mut self, kind: &str, end: &str) {
+        while !shown(&self.told, kind).ends_with(end) {
+            let message = self.next().await;
+            self.told.push(message);
+        }
+    }
+
     async fn answer(&mut self, id: i64) -> Value {
         self.until(|message| message["id"] == id && message.get("method").is_none()).await
     }
@@ -224,7 +232,7 @@ async fn an_editor_and_the_browser_are_on_the_same_pod() {
 
     // Somebody writes in the browser.
     yoi.say(&pod, "say from elsewhere").await;
-    zed.until(|message| message["params"]["update"]["content"]["text"] == "elsewhere").await;
+    zed.until_shown("agent_message_chunk", "from elsewhere").await;
     assert_eq!(shown(&zed.told, "user_message_chunk"), "say from elsewhere");
 
     // Opened anew, all of it is there before the session is.
