@@ -81,9 +81,13 @@ impl McpServer {
         let ends = request.method() == Method::DELETE;
         let mut request = request;
         request.extensions_mut().insert(caller.clone());
-        let answer = self.service.handle(request).await;
+        let mut answer = self.service.handle(request).await;
         match (session, answer.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok())) {
-            (Some(id), _) if ends && answer.status().is_success() => self.sessions.end(&id).await,
+            (Some(id), _) if ends && answer.status().is_success() => {
+                self.sessions.end(&id).await;
+                // There is nothing left to accept: official clients take 202 for a failure.
+                *answer.status_mut() = StatusCode::NO_CONTENT;
+            }
             (None, Some(id)) => self.sessions.begun(id, &caller).await,
             _ => (),
         }

@@ -95,6 +95,7 @@ fn section(block: &Block) -> String {
     let text = plain_text(block);
     match &block.kind {
         BlockKind::Turn { .. } => format!("## {text} · {}", block.at),
+        BlockKind::Person { by, .. } if by == "operator" => format!("### You\n\n{text}"),
         BlockKind::Person { by, .. } => format!("### {}\n\n{text}", actor_words(by)),
         BlockKind::Peer { from, message_id, receipt, .. } => {
             let state = receipt.as_ref().map(|receipt| format!(", {}", receipt_text(receipt))).unwrap_or_default();
