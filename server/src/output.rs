@@ -36,7 +36,7 @@ fn is_coloured() -> bool {
     IS_COLOURED.get().copied().unwrap_or(false)
 }
 
-/// Prints one line, sanitized whoever wrote the text.
+/// Prints one line, sanitised no matter who wrote the text.
 pub(crate) fn line(text: &str) -> Result<()> {
     bytes(format!("{}\n", printable(text)).as_bytes())
 }

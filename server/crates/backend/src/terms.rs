@@ -48,7 +48,7 @@ impl Terms {
         }
         match self.ours_there() {
             Some(ours) if ours == *theirs => RuntimeId::local(),
-            // A server that only the other one knows. The result is recognizable, and no runtime here has this id.
+            // A server that only the other one knows. The result is recognisable, and no runtime here has this id.
             _ => {
                 let mut id = format!("{}-{theirs}", self.id);
                 if id.len() > ID_LEN_MAX {

@@ -250,7 +250,7 @@ impl ToolOutcome {
         }
     }
 
-    /// A success, summarized in one line.
+    /// A success, summarised in one line.
     pub fn done(summary: impl Into<String>) -> Self {
         Self {
             summary: summary.into(),

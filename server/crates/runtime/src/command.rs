@@ -115,6 +115,6 @@ pub struct Figures {
     pub longest_step: std::time::Duration,
     /// The database cannot be written now.
     pub is_out: bool,
-    /// The cause is that it is gone: deleted, moved or replaced.
+    /// It cannot be written because it was deleted, moved or replaced.
     pub is_lost: bool,
 }

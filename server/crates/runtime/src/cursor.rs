@@ -5,7 +5,7 @@ use protocol::{DiagnosticCode, Seq, WorkerId, open_cursor, seal_cursor};
 const VERSION: &str = "2";
 
 /// Encodes `VERSION.EPOCH.WORKER.SEQ`, sealed, so that a cursor of another database, Pod or format, or one that was
-/// damaged on its way, is recognized instead of misread.
+/// damaged on its way, is recognised instead of misread.
 pub(crate) fn encode(epoch: &str, worker_id: &WorkerId, seq: Seq) -> String {
     seal_cursor(&format!("{VERSION}.{epoch}.{worker_id}.{seq}"))
 }

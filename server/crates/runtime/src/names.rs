@@ -108,7 +108,7 @@ fn nearest<'a>(known: &'a [Known], wanted: &str) -> Vec<&'a PodName> {
 /// The distance of a name, or `None` if it is too far away.
 fn distance(name: &Known, wanted: &str, distance_max: usize) -> Option<usize> {
     if holds(name, wanted) {
-        // If one name contains the other, only the surrounding characters have to be inserted.
+        // If the name contains the wanted one, only the surrounding characters have to be inserted.
         return Some(name.folded.len() - wanted.len());
     }
     let distance = strsim::damerau_levenshtein(wanted, &name.folded);

@@ -155,7 +155,7 @@ fn said(frame: ClientFrame) -> Result<Said, Refusal> {
     }
 }
 
-/// Enough of what the client sent to recognize it.
+/// Enough of what the client sent to recognise it.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", &text[..end]),

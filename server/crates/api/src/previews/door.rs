@@ -143,7 +143,7 @@ pub(super) fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Whether another origin sent it. Other pages may navigate a window here and nothing else; requests and sockets that
-/// they open are recognizable as theirs.
+/// they open are recognisable as theirs.
 fn is_sent_by_another_origin(request: &Request) -> bool {
     let headers = request.headers();
     let own = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(|host| format!("http://{host}"));

@@ -97,14 +97,14 @@ fn pod((key, worker_id, name, parent, a, b, c, d, cost, first, last): PodColumns
     })
 }
 
-/// Parent; sums.
+/// The parent, then the sums.
 type BelowColumns = (i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
 fn below((parent, a, b, c, d, cost, first, last): BelowColumns) -> Result<(PodKey, Tokens), StoreError> {
     Ok((PodKey(parent), tokens(&(a, b, c, d, cost, first, last))?))
 }
 
-/// Day; sums.
+/// The day, then the sums.
 type DayColumns = (String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
 fn day((day, a, b, c, d, cost, first, last): DayColumns) -> Result<DayTokens, StoreError> {

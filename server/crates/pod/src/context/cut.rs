@@ -9,7 +9,7 @@ use crate::{Newest, QuestionSize};
 const BYTES_PER_TOKEN: usize = 4;
 /// The approximate tokens of a picture, whatever its file size: models process pictures in a few sizes.
 const PICTURE_TOKENS: usize = 1_600;
-/// The most bytes of a text file that are sent; of any other file, about as much is counted.
+/// The most bytes that a text file, or any other file except a picture, counts for.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// The most tokens of the header above a summary.
 const SUMMARY_HEADER_TOKENS: u64 = 64;
@@ -17,7 +17,7 @@ const SUMMARY_HEADER_TOKENS: u64 = 64;
 /// A context cut in two.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cut {
-    /// The request for the summary: the system message first, then what is to be summarized, then the request itself.
+    /// The request for the summary: the system message first, then what is to be summarised, then the request itself.
     pub request: Vec<Message>,
     /// The first record that is kept unchanged.
     pub kept_from_seq: Seq,
@@ -80,7 +80,7 @@ impl Context {
         let at = boundary(&entries, &behind, room.kept(system).min(in_tokens(behind[0]) / 2)).min(floor);
         let (dropped, kept) = entries.split_at(at);
         let tokens_summary = room.summary(system);
-        // Summarizing only a summary makes no room, unless that one was made when there was more room.
+        // Summarising nothing but an earlier summary frees nothing, unless that one was made when there was more room.
         let summary_at = self.compacted.last().map(|(at, _)| *at);
         let is_long = room.is_too_long() && in_tokens(behind[0] - behind[at]) > tokens_summary + SUMMARY_HEADER_TOKENS;
         if dropped.is_empty() || (!is_long && dropped.iter().all(|entry| Some(entry.at) == summary_at)) {

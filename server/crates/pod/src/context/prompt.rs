@@ -8,7 +8,7 @@ pub(super) const SUMMARY_HEADER: &str = "[summary of what came before]";
 /// Stands above the files that a person's message refers to.
 pub(super) const FILES_HEADER: &str = "[files that this message refers to; their contents are not in it]";
 
-/// Stands above a conversation that is rendered as one text to be summarized.
+/// Stands above a conversation that is rendered as one text to be summarised.
 pub(super) const TOLD_HEADER: &str = "[the conversation so far, shortened, because it is longer than your context]";
 
 /// The request for a summary.

@@ -56,7 +56,7 @@ impl Room {
         part.min(SUMMARY_TOKENS_MAX)
     }
 
-    /// The room for the text to be summarized, out of a context of `now` tokens; `None` if nothing has to be left out.
+    /// The room for the text to be summarised, out of a context of `now` tokens; `None` if nothing has to be left out.
     pub(super) fn request(&self, system: u64, now: u64) -> Option<u64> {
         let size = match (self.fits, self.limit) {
             (Some(size), _) => size,

@@ -31,7 +31,7 @@ pub(super) fn told(messages: &[Message], bytes_max: usize) -> String {
     summary.into_iter().chain(left_out).chain(pieces).collect::<Vec<_>>().join("\n")
 }
 
-/// The replacement for messages that no model could summarize.
+/// The replacement for messages that no model could summarise.
 pub(super) fn without_summary(messages: &[Message], bytes_max: usize) -> String {
     let (summary, count) = match messages.split_first() {
         Some((first, rest)) if is_summary(first) => {

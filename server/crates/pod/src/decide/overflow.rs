@@ -1,4 +1,4 @@
-//! A request that is longer than the model's context: older turns are summarized, and it is sent again.
+//! A request that is longer than the model's context: older turns are summarised, and it is sent again.
 
 use protocol::{AlertLevel, ControlEvent, Outcome, PodState, Seq, Timestamp, Trigger, Usage};
 

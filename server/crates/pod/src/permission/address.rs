@@ -179,7 +179,7 @@ fn labels_match(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// Normalized as in a URL; `None` for what no URL can name, including a `*`.
+/// Normalised as in a URL; `None` for what no URL can name, including a `*`.
 fn plain_host(host: &str) -> Option<String> {
     let bare = host.trim_end_matches('.');
     let bracketed = if bare.contains(':') && !bare.starts_with('[') { format!("[{bare}]") } else { bare.to_owned() };

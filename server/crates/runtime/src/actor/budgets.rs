@@ -30,7 +30,7 @@ pub(super) struct Standing {
     /// Why nothing more may be spent.
     pub(super) spent: Option<String>,
     /// Warnings about budgets that are nearly spent or cannot be enforced. A budget's text stays the same, so that it
-    /// can be recognized.
+    /// can be recognised.
     pub(super) warnings: Vec<String>,
 }
 

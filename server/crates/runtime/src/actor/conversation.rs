@@ -9,12 +9,12 @@ pub(super) enum Conversation {
     /// Only in the journal.
     #[default]
     Unread,
-    /// Being read or worked on elsewhere, with what is said meanwhile.
+    /// Being read, or in use elsewhere. Collects what is said meanwhile.
     Away(Vec<Said>),
     Here(Box<Context>),
 }
 
-/// What the conversation has to catch up with.
+/// Something said while the conversation was away, to be added when it is back.
 #[derive(Debug)]
 pub(super) enum Said {
     Run(u64),

@@ -21,7 +21,7 @@ impl<'a> Stores<'a> {
         self.inner.store.epoch()
     }
 
-    /// What this server calls other stores, and which of them answer. Whoever knows keeps it up to date.
+    /// What this server calls other stores, and which of them answer. The caller keeps it up to date.
     pub fn names(self) -> &'a watch::Sender<FarNames> {
         &self.inner.peers.far.names
     }

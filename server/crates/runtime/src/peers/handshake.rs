@@ -28,7 +28,7 @@ pub(super) enum News {
     /// Here: the answer to the other side's request.
     Accept,
     Decline,
-    /// Here: end whatever they are to each other.
+    /// Here: end the pair or the open request.
     End,
     /// There: the other side asks this Pod.
     Proposed(PeerPolicy, Which),
@@ -79,9 +79,9 @@ pub(super) enum Step {
     Link,
     /// They are peers on the other side; make them peers here as well.
     Linked,
-    /// They are peers here, but the other side does not have that: tell it again.
+    /// They are peers here, but the other side has no record of it: tell it again.
     LinkAgain,
-    /// They were peers here, but the other side does not have that: wait for a person there again.
+    /// They were peers here, but the other side has no record of it: wait for a person there again.
     WaitAgain,
     End(Ending),
     Refuse(Refusal),

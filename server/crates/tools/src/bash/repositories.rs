@@ -156,7 +156,7 @@ impl Repositories {
     }
 }
 
-/// By its name, or by its contents, as git itself recognizes bare repositories.
+/// By its name, or by its contents, as git itself recognises bare repositories.
 fn is_git_folder(folder: &Path) -> bool {
     let is_named = folder.file_name() == Some(OsStr::new(".git"));
     is_named || folder.join("HEAD").is_file() && folder.join("objects").is_dir()

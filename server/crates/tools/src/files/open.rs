@@ -34,7 +34,7 @@ pub(super) struct Opened {
     pub(super) stat: Stat,
 }
 
-/// Opens `path` (absolute, normalized) for reading, if it is in the scope.
+/// Opens `path` (absolute, normalised) for reading, if it is in the scope.
 pub(super) fn open(work: &Work, path: &str) -> Result<Opened, Failure> {
     let mut route = Route::new(work, path);
     for _ in 0..LINKS_MAX {

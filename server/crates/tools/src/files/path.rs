@@ -26,7 +26,7 @@ pub(super) fn absolute(cwd: &str, path: &str) -> Result<String, Failure> {
     Ok(whole)
 }
 
-/// `path` relative to `folder`, normalized; an absolute `path` is not changed by `folder`.
+/// `path` relative to `folder`, normalised; an absolute `path` is not changed by `folder`.
 pub(super) fn join(folder: &str, path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     let folder = if path.starts_with('/') { "" } else { folder };

@@ -46,7 +46,7 @@ pub(super) enum Missing {
 }
 
 impl<'a> Target<'a> {
-    /// Finds the place of `path` (absolute, normalized), if the scope may write it. A link at its end is followed.
+    /// Finds the place of `path` (absolute, normalised), if the scope may write it. A link at its end is followed.
     pub(super) fn find(work: &'a Work, path: &str, missing: Missing) -> Result<Self, Failure> {
         let mut route = Route::new(work, path);
         for _ in 0..LINKS_MAX {

@@ -48,8 +48,8 @@ pub(super) async fn refuse(peers: &Peers, taken: Taken<'_>, handshake: &str, err
     taken.commit(peers, vec![put_out(taken.store, &news)]).await
 }
 
-/// What the Pod and the far one are to each other, with the row that says so. `None` if the handshake belongs to two
-/// other Pods; then the other side is told.
+/// How the Pod and the far one stand to each other, and the row between them, if any. `None` if the handshake belongs
+/// to two other Pods; then the other side is told.
 pub(super) async fn between(
     peers: &Peers,
     taken: Taken<'_>,
