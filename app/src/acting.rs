@@ -200,8 +200,8 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
     }
 }
 
-/// Carries out a verb, or asks first: compacting says what it drops, and resuming a Pod with children offers to
-/// resume them too. A stop is done at once and can be undone for a moment.
+/// Carries out a verb, or asks first: compacting says what it drops, and restoring a Pod with children offers to
+/// restore them too. A stop is done at once and can be undone for a moment.
 pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
     match (verb, refusal(verb, pod.state)) {
         (_, Some(reason)) => console.note(format!("{} is not available: {reason}", label(verb).trim_end_matches('…'))),

@@ -47,7 +47,7 @@ impl Recall {
         before.checked_sub(1).is_some_and(|at| self.show(at, draft))
     }
 
-    /// Goes one message forward; after the newest comes the empty field. Returns false as in [`older`](Self::older).
+    /// Goes one message forward; after the newest comes the empty field. Returns false if no recalled message is shown.
     pub(crate) fn newer(&mut self, draft: &mut Draft) -> bool {
         match &self.at {
             Some((at, _)) if self.is_on(draft) => {

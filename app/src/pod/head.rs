@@ -100,7 +100,7 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
     }
 }
 
-/// Pause and Resume share a place, and so do Stop and Restore; this is the one hidden now.
+/// Whether the verb is hidden in this state: Pause and Resume share a place, and so do Stop and Restore.
 fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
     let is_down = matches!(state, PodState::Stopped | PodState::Broken | PodState::Unreachable);
     match verb {

@@ -43,7 +43,7 @@ fn selects(query: &PodQuery, pod: &PodSummary) -> bool {
             || pod.activity.as_deref().is_some_and(holds))
 }
 
-/// Names of which this one is a prefix, or the other way round.
+/// The pods whose name contains this one or is contained in it, ignoring case.
 pub(crate) fn near_names(folder: &Folder, name: &PodName) -> Vec<Candidate> {
     let wanted = name.as_str().to_lowercase();
     let is_near = |known: &str| {

@@ -41,7 +41,7 @@ pub(crate) fn top(model: &mut Model) {
     load_older(model);
 }
 
-/// Goes to the next message to this Pod below the lowest line, or to the previous one.
+/// Goes to the next or previous message to this Pod: from the block that was gone to, else from the top of the screen.
 pub(crate) fn turn(model: &mut Model, is_next: bool) {
     let (area, detail) = (transcript_area(model), model.detail);
     let Some(open) = &mut model.open else { return };
