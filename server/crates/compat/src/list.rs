@@ -62,7 +62,7 @@ struct Watcher {
     is_begun: bool,
 }
 
-/// The whole list, then its changes. A Pod that has been there once stays in it.
+/// The whole list first, then its changes. A Pod that has been listed once stays listed.
 pub(crate) fn observe(folder: Arc<Folder>) -> PodsObservation {
     let changes = folder.list.subscribe();
     let watcher = Watcher { folder, changes, told: HashMap::new(), is_begun: false };
