@@ -44,8 +44,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
         tracing::warn!("{ROOT_WARNING}");
     }
     // Before anything runs beside this process.
-    let groups =
-        tokio::task::spawn_blocking(Groups::of_this_process).await.context("groups could not be looked for")?;
+    let groups = tokio::task::spawn_blocking(Groups::of_this_process).await.context("cgroups could not be detected")?;
     let options = HostOptions {
         profiles: config.profiles.clone(),
         toolbox: toolbox(config, files, groups.clone()),
@@ -82,7 +81,7 @@ async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
             Err(error @ StoreError::Unread(_)) => {
                 let seconds = began.elapsed().as_secs();
                 bail!(
-                    "{error}; it was tried for {seconds} s: see that its disk has room and that no other program holds it"
+                    "{error}; yoi tried for {seconds} s: check that its disk has room and that no other program holds it"
                 )
             }
             opened => return Ok(opened?),

@@ -272,7 +272,7 @@ fn real_path(path: &Path) -> Result<PathBuf, ApiError> {
             (Some(folder), Some(name)) => Ok(real_path(folder)?.join(name)),
             _ => Err(ApiError::invalid("each path of a scope has to be without `..` where nothing exists yet")),
         },
-        Err(error) => Err(ApiError::invalid(format!("{} cannot be looked at: {error}", path.display()))),
+        Err(error) => Err(ApiError::invalid(format!("{} cannot be inspected: {error}", path.display()))),
     }
 }
 

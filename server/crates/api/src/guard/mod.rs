@@ -208,7 +208,7 @@ fn with_problem(path: &str, answer: Response) -> Response {
         return answer;
     }
     let error = match status {
-        StatusCode::NOT_FOUND => ApiError::new(ErrorCode::NotFound, format!("nothing is at {path}")),
+        StatusCode::NOT_FOUND => ApiError::new(ErrorCode::NotFound, format!("there is nothing at {path}")),
         StatusCode::METHOD_NOT_ALLOWED => {
             ApiError::new(ErrorCode::MethodNotAllowed, format!("{path} does not take this method; see `Allow`"))
         }
