@@ -390,5 +390,5 @@ async fn files_go_with_a_message_and_what_cannot_be_attached_is_said() {
     let (code, _, said) = run(launch, &["send", "ada", "hello", "--attach", &path("nothing")]).await;
     assert!(code == Some(2) && said.contains("nothing"), "{said}");
     let (code, _, said) = run(launch, &["send", "ada", "hello", "--attach", folder.path().to_str().unwrap()]).await;
-    assert!(code == Some(2) && said.contains("no regular file"), "{said}");
+    assert!(code == Some(2) && said.contains("not a regular file"), "{said}");
 }

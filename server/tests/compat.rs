@@ -274,7 +274,7 @@ async fn pods_that_misbehave_say_what_is_wrong_and_harm_nobody() {
         ("silent", Trouble::NoSnapshot, "did not say what it is in time"),
         ("half", Trouble::HalfLine, "time"),
         ("endless", Trouble::EndlessLine, "more than 64 MiB"),
-        ("web", Trouble::NotJson, "no JSON"),
+        ("web", Trouble::NotJson, "not JSON"),
         ("alerts", Trouble::EndlessAlerts, "alerts"),
     ];
     let pods: Vec<_> =

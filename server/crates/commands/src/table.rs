@@ -163,7 +163,7 @@ pub const TABLE: &[Entry] = &[
     of(Anywhere, "approvals", "", "g a", "Pending approvals"),
     of(Browser, "map", "", "g m", "Map of children and peers"),
     of(Anywhere, "search", "WORDS", "g s", "Search all transcripts"),
-    of(Browser, "usage", "", "g u", "Token usage"),
+    of(Browser, "usage", "", "g u", "Tokens and cost"),
     of(Browser, "audit", "", "g l", "Audit log"),
     of(Browser, "settings", "", "g ,", "Models, profiles, runtimes, this browser"),
     of(Anywhere, "help", "", "?", "List all keys (:help peer explains peers)"),

@@ -37,7 +37,7 @@ pub(crate) enum Gone {
     NoSnapshot,
     #[error("it sent more than {ALERTS_MAX} alerts before it said what it is")]
     TooManyAlerts,
-    #[error("it sent a line that is no event")]
+    #[error("it sent a line that is not an event")]
     NoEvent,
     #[error("{0}")]
     Line(#[from] LineError),

@@ -40,7 +40,7 @@ pub(crate) enum LineError {
     TooLong,
     #[error("it sent a line that holds more than {} values", values::VALUES_MAX)]
     TooManyValues,
-    #[error("it sent a line that is no JSON ({0})")]
+    #[error("it sent a line that is not JSON ({0})")]
     NotJson(String),
     #[error("the connection failed: {0}")]
     Failed(std::io::ErrorKind),

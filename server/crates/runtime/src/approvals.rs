@@ -54,7 +54,7 @@ async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&m
 fn unheld(walls: &[WallItem]) -> String {
     let namespaces = walls.iter().find(|item| item.wall == Wall::Namespaces);
     let why = namespaces.and_then(|item| item.detail.as_deref()).unwrap_or("each command is asked for");
-    format!("this machine has no room for commands, so it would not be held to the scope as a whole; {why}")
+    format!("this machine cannot sandbox commands, so the command would not be fully confined to the scope; {why}")
 }
 
 /// The open questions of one Pod, as its journal has them.

@@ -260,7 +260,7 @@ pub(crate) fn real_existing_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError
     let real = real_rule(rule)?;
     match real.access == Access::Deny || Path::new(&real.path).exists() {
         true => Ok(real),
-        false => Err(ApiError::invalid(format!("{} does not exist; make it before it is lent", rule.path))),
+        false => Err(ApiError::invalid(format!("{} does not exist; create it before you lend it", rule.path))),
     }
 }
 

@@ -97,7 +97,7 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
     }
     if place == Place::Mcp {
         let caller = login::mcp_caller(api, &parts.headers).await.map_err(problem)?;
-        let unknown = "send `Authorization: Bearer TOKEN`; `yoi token` shows it. A cookie is not taken here";
+        let unknown = "send `Authorization: Bearer TOKEN`; `yoi token` shows it. A cookie is not accepted here";
         let caller = caller.ok_or_else(|| problem(ApiError::new(ErrorCode::Unauthorized, unknown)))?;
         if let Some(visitor) = parts.extensions.get::<Visitor>() {
             visitor.is_known();

@@ -129,7 +129,7 @@ impl Runtimes<'_> {
             return Err(ApiError::new(ErrorCode::NameTaken, sentence));
         }
         if entries.len() > RUNTIMES_MAX {
-            let sentence = format!("{RUNTIMES_MAX} other runtimes are the most; remove one first");
+            let sentence = format!("there can be at most {RUNTIMES_MAX} other runtimes; remove one first");
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         Ok(())
@@ -175,5 +175,5 @@ fn json(value: &impl Serialize) -> String {
 
 fn not_written(error: std::io::Error) -> ApiError {
     tracing::error!(%error, "the file of runtimes could not be written");
-    ApiError::new(ErrorCode::Internal, "yoi could not write down its runtimes, so nothing was done; its log says why")
+    ApiError::new(ErrorCode::Internal, "yoi could not store its runtimes, so nothing was done; its log says why")
 }

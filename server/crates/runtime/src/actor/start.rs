@@ -104,7 +104,7 @@ impl Starting<'_> {
             NetworkPolicy::Open => Ok((Network::Open, None)),
             NetworkPolicy::Ask => {
                 let proxy = Proxy::open(&call.call_id, self.calls.wishes()).map_err(|error| {
-                    let sentence = format!("the command's way to the network could not be made: {error}");
+                    let sentence = format!("the command's way to the network could not be set up: {error}");
                     ToolOutcome::failed("io_failed", sentence)
                 })?;
                 Ok((Network::Through { socket: proxy.socket() }, Some(proxy)))
