@@ -70,6 +70,6 @@ async fn where_the_kernel_makes_no_namespaces_each_command_is_asked_for_and_told
 
     let doctor = yoi.launch().command().args(["doctor", "--no-test", "--data"]).arg(yoi.launch().data_dir()).output();
     let doctor = String::from_utf8(doctor.await.unwrap().stdout).unwrap();
-    let is_told = |line: &str| line.contains("each command is asked for") && line.contains(REASON);
+    let is_told = |line: &str| line.contains("each command needs approval") && line.contains(REASON);
     assert!(doctor.lines().any(is_told), "{doctor}");
 }

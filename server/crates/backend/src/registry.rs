@@ -81,7 +81,7 @@ impl Registry {
     pub fn insert(&self, runtime_id: RuntimeId, entry: Entry) -> Result<(), ApiError> {
         let mut entries = self.0.entries.write().expect("no holder of the registry panics");
         if entries.contains_key(&runtime_id) {
-            let sentence = format!("a runtime called \"{runtime_id}\" is already there; choose another name");
+            let sentence = format!("a runtime called \"{runtime_id}\" already exists; choose another name");
             return Err(ApiError::new(ErrorCode::NameTaken, sentence));
         }
         entries.insert(runtime_id, entry);

@@ -93,7 +93,7 @@ impl McpServer {
 
 /// Of a session that is not there, or not this caller's. Its client begins a new one.
 fn not_here() -> Response<Body> {
-    let sentence = "this session is not known here, or is over; send `initialize` again, without Mcp-Session-Id";
+    let sentence = "this session is unknown here, or has ended; send `initialize` again, without Mcp-Session-Id";
     let mut answer = Response::new(http_body_util::BodyExt::boxed(http_body_util::Full::new(Bytes::from(sentence))));
     *answer.status_mut() = StatusCode::NOT_FOUND;
     answer.headers_mut().insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));

@@ -11,7 +11,7 @@ pub enum StoreError {
     #[error("the Pod is run by the host \"{}\"", .0.name)]
     Elsewhere(crate::HostRow),
     /// Two Pods of one name.
-    #[error("a Pod called \"{0}\" is already there; choose another name")]
+    #[error("a Pod called \"{0}\" already exists; choose another name")]
     NameTaken(PodName),
     /// The Pod, or the one that was to be its parent, its peer or its message's other side, was deleted or was never
     /// here.
@@ -51,10 +51,9 @@ pub enum StoreError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NameTaken(name) => Self::new(
-                ErrorCode::NameTaken,
-                format!("a Pod called \"{name}\" is already there; choose another name"),
-            ),
+            StoreError::NameTaken(name) => {
+                Self::new(ErrorCode::NameTaken, format!("a Pod called \"{name}\" already exists; choose another name"))
+            }
             StoreError::PodGone => Self::new(ErrorCode::PodNotFound, "the Pod was deleted"),
             StoreError::Closed => {
                 Self::new(ErrorCode::RuntimeUnavailable, "yoi is stopping; try again when it is back")

@@ -53,7 +53,7 @@ async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&m
 /// Why a command is asked for that a rule may allow.
 fn unheld(walls: &[WallItem]) -> String {
     let namespaces = walls.iter().find(|item| item.wall == Wall::Namespaces);
-    let why = namespaces.and_then(|item| item.detail.as_deref()).unwrap_or("each command is asked for");
+    let why = namespaces.and_then(|item| item.detail.as_deref()).unwrap_or("each command needs approval");
     format!("this machine cannot sandbox commands, so the command would not be fully confined to the scope; {why}")
 }
 

@@ -125,7 +125,7 @@ impl Runtimes<'_> {
     fn check_free(self, runtime_id: &RuntimeId) -> Result<(), ApiError> {
         let entries = self.backend.registry.entries();
         if entries.iter().any(|(id, _)| id == runtime_id) {
-            let sentence = format!("a runtime called \"{runtime_id}\" is already there; choose another name");
+            let sentence = format!("a runtime called \"{runtime_id}\" already exists; choose another name");
             return Err(ApiError::new(ErrorCode::NameTaken, sentence));
         }
         if entries.len() > RUNTIMES_MAX {

@@ -41,7 +41,7 @@ impl PodTool for SendToPod {
                 Err(ApiError::new(ErrorCode::Busy, sentence))
             }
             Err(error) if error.code == ErrorCode::NotLive => {
-                let sentence = format!("{child} is stopped; bring it back with RestorePod first");
+                let sentence = format!("{child} is stopped; restore it with RestorePod first");
                 Err(ApiError::new(ErrorCode::NotLive, sentence))
             }
             Err(error) => Err(error),
