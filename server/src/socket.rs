@@ -52,7 +52,7 @@ fn make_private(folder: &Path) -> Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .with_context(|| format!("the folder {} of the socket cannot be made", folder.display()))?;
+        .with_context(|| format!("the folder {} of the socket cannot be created", folder.display()))?;
     let mode = fs::metadata(folder).with_context(|| format!("{} cannot be read", folder.display()))?.mode();
     if mode & 0o022 != 0 {
         let sentence = format!(

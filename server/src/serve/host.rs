@@ -35,7 +35,7 @@ pub(crate) const ROOT_WARNING: &str =
 pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
     let options = StoreOptions::new(config.database.clone()).with_remains(remains(config));
     let store = open(options, identity(config)?).await.context("the store cannot be opened")?;
-    let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
+    let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that exists")?;
     let cwd = cwd
         .into_os_string()
         .into_string()

@@ -109,7 +109,7 @@ impl Registry {
     /// As [`Registry::get`], or `runtime_not_found`.
     pub(crate) fn entry(&self, runtime_id: &RuntimeId) -> Result<Entry, ApiError> {
         self.get(runtime_id).ok_or_else(|| {
-            let sentence = format!("no runtime is called \"{runtime_id}\"; GET /api/v1/runtimes lists those that are");
+            let sentence = format!("no runtime is called \"{runtime_id}\"; GET /api/v1/runtimes lists the runtimes");
             ApiError::new(ErrorCode::RuntimeNotFound, sentence)
         })
     }

@@ -34,7 +34,7 @@ pub(crate) enum LineError {
     End,
     #[error("it closed the connection in the middle of a line")]
     EndInLine,
-    #[error("it began a line and did not end it in time")]
+    #[error("it started a line and did not finish it in time")]
     HalfLine,
     #[error("it sent a line of more than {} MiB", LINE_BYTES_MAX / 1024 / 1024)]
     TooLong,

@@ -191,7 +191,7 @@ fn within(cwd: &str, template: &[ScopeRule]) -> Vec<ScopeRule> {
 async fn known_model(recipes: &Recipes, provider: &str, model: Option<String>) -> Result<String, ApiError> {
     if recipes.providers.get(provider).is_none() {
         return Err(ApiError::invalid(format!(
-            "no provider is called \"{provider}\"; GET /api/v1/providers lists those that are"
+            "no provider is called \"{provider}\"; GET /api/v1/providers lists the providers"
         )));
     }
     let model = match model {

@@ -79,7 +79,7 @@ pub(super) fn variables(report: &mut Report, environment: &Environment, of_confi
 pub(super) fn configuration(report: &mut Report, config: &Config, environment: &Environment) {
     match &config.file {
         Some(path) => report.ok("configuration", format!("{} was read", path.display())),
-        None => report.ok("configuration", "no file; using defaults"),
+        None => report.ok("configuration", "no file; using the defaults"),
     }
     for variable in &config.key_variables {
         if environment.text(variable).is_none() {

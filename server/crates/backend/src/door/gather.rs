@@ -61,7 +61,7 @@ impl Everywhere<'_> {
     /// Where all the words were said, newest first: in all runtimes that answer, in one, or in one Pod wherever it is.
     pub(super) async fn search(self, search: Search) -> Result<Gathered<SearchHit>, ApiError> {
         if search.q.as_deref().is_none_or(|words| words.trim().is_empty()) {
-            return Err(ApiError::invalid("say what to look for: `?q=`"));
+            return Err(ApiError::invalid("say what to search for: `?q=`"));
         }
         let only = match (&search.pod.0, &search.runtime.0) {
             (Some(pod), Some(runtime)) if pod.runtime_id != *runtime => {

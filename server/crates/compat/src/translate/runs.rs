@@ -7,7 +7,7 @@ use super::{Face, Sent, calls::Calls, drafts::Drafts, speech::Speech};
 use crate::{names, values};
 
 /// How a run ended that said nothing.
-const UNSAID: &str = "it ended without saying how";
+const UNSAID: &str = "it ended without a result";
 
 #[derive(Debug)]
 pub(super) struct Runs {

@@ -56,7 +56,7 @@ impl Starting<'_> {
         let questions = proxy.as_ref().map_or_else(Questions::none, Proxy::questions);
         let redirects = self.redirects(call).await?;
         let way_in = self.way_in(call, &network).map_err(|error| {
-            ToolOutcome::failed("io_failed", format!("there is no room for the command's sockets: {error}"))
+            ToolOutcome::failed("io_failed", format!("there is no folder for the command's sockets: {error}"))
         })?;
         let place = Place {
             worker_id: self.state.worker_id.clone(),
