@@ -123,7 +123,7 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         Command::Model(Some((model, provider))) => {
             let patch = PatchPod { model: Some(model), provider, ..PatchPod::default() };
             let now = change_pod(pod, fresh_command(), patch).await?;
-            console.note(format!("{} answers with {} now.", at.summary.name, now.summary.model));
+            console.note(format!("{} now uses {}.", at.summary.name, now.summary.model));
         }
         Command::Budget(budget) => {
             change_pod(pod, fresh_command(), PatchPod { budget: Some(budget), ..PatchPod::default() }).await?;

@@ -61,7 +61,7 @@ pub(crate) enum Verb {
     Queue(TargetOption),
     /// Take back a queued message
     Unqueue(UnqueueOptions),
-    /// Open a port that a Pod's command serves at an address for one browser; without a port, list open previews
+    /// Preview a port that a Pod's command serves, in one browser; without a port, list previews
     Preview(PreviewOptions),
     /// Rename a Pod
     Rename(RenameOptions),
@@ -69,9 +69,9 @@ pub(crate) enum Verb {
     Policy(PolicyOptions),
     /// Set the network access of a Pod's commands
     Network(NetworkOptions),
-    /// Print a Pod's model, or change it and how hard it thinks
+    /// Print a Pod's model, or change the model and its thinking level
     Model(ModelOptions),
-    /// Print what a Pod may use at most, with its children, or set it
+    /// Print or set the budget of a Pod and its children
     Budget(BudgetOptions),
     /// Set a Pod's instructions, scope or profile
     Set(SetOptions),
@@ -93,7 +93,7 @@ pub(crate) enum Verb {
     Peers(TargetOption),
     /// List the Pods that a Pod's model can see
     Visible(TargetOption),
-    /// List the files that a message to a Pod can mention
+    /// List the files that a message to a Pod can name
     Files(FilesOptions),
     /// Print a Pod's context as its model would get it now
     History(TargetOption),
@@ -129,7 +129,7 @@ pub(crate) enum Verb {
     Export(ExportOptions),
     /// Create a stopped Pod from an exported transcript
     Import(ImportOptions),
-    /// Print token usage
+    /// Print tokens and cost
     Usage,
     /// Print the audit log
     Audit(AuditOptions),
@@ -139,12 +139,12 @@ pub(crate) enum Verb {
     Runtimes(RuntimesOptions),
     /// List the model providers, or test them
     Providers(ProvidersOptions),
-    /// Give a model provider its key, or forget it
+    /// Store or delete a model provider's key
     #[command(subcommand)]
     Key(KeyVerb),
     /// List the models with their limits and prices, and where each fact comes from
     Models,
-    /// List the templates for new Pods
+    /// List the profiles: templates for new Pods
     Profiles,
     /// List the logged-in browsers
     Sessions,
@@ -152,7 +152,7 @@ pub(crate) enum Verb {
     SignOut(SignOutOptions),
     /// Check the configuration and the environment
     Doctor(DoctorOptions),
-    /// Run yoi as a systemd user service, without root
+    /// Run yoi as a systemd user service; needs no root
     #[command(subcommand)]
     Service(ServiceVerb),
     /// Print shell completions; they complete Pod names too

@@ -33,7 +33,7 @@ impl DataDir {
             .recursive(true)
             .mode(0o700)
             .create(path)
-            .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
+            .with_context(|| format!("the data folder {} cannot be created", path.display()))?;
         let lock = hold_lock(path)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
     }

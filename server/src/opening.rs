@@ -18,7 +18,7 @@ const FILE: &str = "open.html";
 /// Writes the page that logs in to the console at this address. Returns its path.
 pub(crate) fn write_page(data: &Path, console: &str, code: &str) -> Result<PathBuf> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(data);
-    made.with_context(|| format!("the data folder {} cannot be made", data.display()))?;
+    made.with_context(|| format!("the data folder {} cannot be created", data.display()))?;
     let path = std::path::absolute(data.join(FILE)).context("the current directory is gone")?;
     write_private(&path, &page(console, code))?;
     Ok(path)

@@ -126,10 +126,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
 /// The model providers. A stored key whose name is in the configuration or the environment is not used for now.
 fn providers(config: &Config, kept: Vec<ProviderConfig>) -> Result<Providers, BadConfig> {
     for hidden in kept.iter().filter(|kept| config.providers.iter().any(|config| config.name == kept.name)) {
-        tracing::info!(
-            provider = hidden.name,
-            "the key that was given for it is not used: what is configured counts more"
-        );
+        tracing::info!(provider = hidden.name, "its stored key is not used: the configuration takes precedence");
     }
     let options = ProviderOptions {
         configs: config.providers.clone(),

@@ -52,11 +52,11 @@ fn make_private(folder: &Path) -> Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .with_context(|| format!("the folder {} of the socket cannot be made", folder.display()))?;
+        .with_context(|| format!("the folder {} of the socket cannot be created", folder.display()))?;
     let mode = fs::metadata(folder).with_context(|| format!("{} cannot be read", folder.display()))?.mode();
     if mode & 0o022 != 0 {
         let sentence = format!(
-            "others may write in {}; give --socket a path in a folder of your own, such as {0}/yoi/yoi.sock",
+            "others may write to {}; give --socket a path in a folder of your own, such as {0}/yoi/yoi.sock",
             folder.display()
         );
         return Err(BadConfig(sentence).into());
@@ -68,7 +68,7 @@ fn make_private(folder: &Path) -> Result<()> {
 async fn make_room(path: &Path) -> Result<()> {
     let there = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        there => there.with_context(|| format!("{} cannot be looked at", path.display()))?,
+        there => there.with_context(|| format!("{} cannot be inspected", path.display()))?,
     };
     if !there.file_type().is_socket() {
         bail!("{} exists and is not a socket; give --socket another path", path.display());

@@ -66,7 +66,7 @@ async fn not_found(request: Request, next: Next) -> Response {
     let is_page = matches!(*request.method(), Method::GET | Method::HEAD)
         && !["/fn/", "/pkg/"].iter().any(|prefix| path.starts_with(prefix));
     if !is_page {
-        return problem(ApiError::new(ErrorCode::NotFound, format!("nothing is at {path}")));
+        return problem(ApiError::new(ErrorCode::NotFound, format!("there is nothing at {path}")));
     }
     let mut page = next.run(request).await;
     if page.status() == StatusCode::OK {

@@ -172,8 +172,8 @@ async fn the_settings_of_a_pod_are_seen_and_changed() {
     let detail = json(launch, &set).await;
     assert_eq!((&detail["instructions"], &detail["scope"][0]["access"]), (&"Be brief.".into(), &"write".into()));
     assert_eq!(run(launch, &["set", "eve"]).await.0, Some(2));
-    assert_eq!(run(launch, &["budget", "eve"]).await.1, "eve may use as much as it needs\n");
-    let said = "eve may use $5 a day, with its children; 0 % is used\n";
+    assert_eq!(run(launch, &["budget", "eve"]).await.1, "eve has no budget\n");
+    let said = "eve has a budget of $5 a day, including its children; 0 % is used\n";
     assert_eq!(run(launch, &["budget", "eve", "$5", "a", "day"]).await.1, said);
     assert_eq!(json(launch, &["show", "eve"]).await["budget"], serde_json::json!({ "cost": "5", "per": "day" }));
     let (code, _, stderr) = run(launch, &["budget", "eve", "much"]).await;
@@ -390,5 +390,5 @@ async fn files_go_with_a_message_and_what_cannot_be_attached_is_said() {
     let (code, _, said) = run(launch, &["send", "ada", "hello", "--attach", &path("nothing")]).await;
     assert!(code == Some(2) && said.contains("nothing"), "{said}");
     let (code, _, said) = run(launch, &["send", "ada", "hello", "--attach", folder.path().to_str().unwrap()]).await;
-    assert!(code == Some(2) && said.contains("no regular file"), "{said}");
+    assert!(code == Some(2) && said.contains("not a regular file"), "{said}");
 }

@@ -270,11 +270,11 @@ async fn a_large_snapshot_is_read_whole_before_anything_is_asked() {
 async fn pods_that_misbehave_say_what_is_wrong_and_harm_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let table = [
-        ("ends", Trouble::EndBeforeSnapshot, "before it said what it is"),
-        ("silent", Trouble::NoSnapshot, "did not say what it is in time"),
+        ("ends", Trouble::EndBeforeSnapshot, "before it identified itself"),
+        ("silent", Trouble::NoSnapshot, "did not identify itself in time"),
         ("half", Trouble::HalfLine, "time"),
         ("endless", Trouble::EndlessLine, "more than 64 MiB"),
-        ("web", Trouble::NotJson, "no JSON"),
+        ("web", Trouble::NotJson, "not JSON"),
         ("alerts", Trouble::EndlessAlerts, "alerts"),
     ];
     let pods: Vec<_> =

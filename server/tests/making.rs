@@ -134,7 +134,7 @@ async fn a_terminal_offers_the_same_and_makes_the_pod_that_its_line_says() {
     let mut command = yoi.launch().command();
     command.arg("tui").args(["--server", yoi.base_url()]).arg("--data").arg(yoi.launch().data_dir());
     let mut terminal = Terminal::start(&command, 120, 30).await;
-    terminal.wait_text("creates ada, who answers with the rehearsal model").await;
+    terminal.wait_text("creates ada, which uses the rehearsal model").await;
     terminal.types("nada ").await;
     terminal.wait_text("default: rehearsal of rehearsal").await;
     terminal.types("pro\t").await;
@@ -170,13 +170,13 @@ async fn a_terminal_takes_a_key_unseen_and_lists_whose_it_is() {
     assert!(!screen.contains("sk-"), "{screen}");
     terminal.types("\r").await;
     terminal.wait_text("lab works: 2 models; its key is kept; new Pods use it").await;
-    terminal.wait_text("who answers with small of lab (key given here)").await;
+    terminal.wait_text("which uses small of lab (key given here)").await;
     terminal.enters(":providers").await;
     terminal.wait_text("default · key given here · small and 1 more").await;
     terminal.types("t").await;
     terminal.wait_text("✓ works: answered in").await;
     terminal.escape().await;
-    terminal.wait_text("who answers with small of lab").await;
+    terminal.wait_text("which uses small of lab").await;
     terminal.types("\r").await;
     terminal.wait_text("No messages yet.").await;
     assert_eq!(pod_called(&yoi, "ada").await["provider"], "lab");

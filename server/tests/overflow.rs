@@ -81,7 +81,7 @@ async fn however_a_server_says_that_a_question_is_too_long_every_one_is_answered
         assert_eq!((&summary["state"], &summary["usage"]["context_limit"]), (&json!("idle"), &json!(ROOM_TOKENS)));
 
         // In plain words, in a terminal and in what is saved.
-        let words = "The model's context was full; older turns were summarised and the question was asked again.";
+        let words = "The model's context was full; older turns were summarised and the model was called again.";
         let launch = yoi.launch();
         let output = launch.command().args(["log", "ada", "--data"]).arg(launch.data_dir()).output().await.unwrap();
         assert!(String::from_utf8_lossy(&output.stdout).contains(words), "{how}: {output:?}");

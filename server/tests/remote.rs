@@ -413,7 +413,7 @@ async fn the_token_goes_to_the_given_address_alone_and_another_protocol_is_not_s
     let (newer, _) = stranger(answer("200 OK", "content-type: application/json\r\n", newer)).await;
     let (page, _) = stranger(answer("200 OK", "content-type: text/html\r\n", "<h1>hello</h1>")).await;
     let (down, _) = stranger(answer("502 Bad Gateway", "", "")).await;
-    for (url, why) in [(redirecting, "elsewhere"), (newer, "version 99"), (page, "no yoi")] {
+    for (url, why) in [(redirecting, "elsewhere"), (newer, "version 99"), (page, "not a yoi")] {
         let body = json!({ "runtime_id": "box", "url": url, "token": "secret" });
         let refused = here.post("/api/v1/runtimes", &body).await.expect(400);
         assert!(refused["detail"].as_str().unwrap().contains(why), "{refused}");

@@ -239,7 +239,7 @@ async fn the_doctor_asks_a_postgresql_and_shows_no_password() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("postgres://me:hush-hush@{}/yoi", listener.local_addr().unwrap());
     for (address, says) in [
-        ("postgres://me:hush-hush@127.0.0.1:1/yoi", "see that it runs"),
+        ("postgres://me:hush-hush@127.0.0.1:1/yoi", "check that it runs"),
         (silent.as_str(), "does not answer within"),
         ("postgres://me:hush-hush@127.0.0.1:not-a-port/yoi", "cannot read the address"),
     ] {

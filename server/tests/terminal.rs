@@ -71,7 +71,7 @@ async fn a_pod_is_found_in_the_list_opened_written_to_and_read_to_the_end() {
 async fn a_pod_is_made_and_opened_by_its_name_or_its_address() {
     let yoi = YoiProcess::start(YOI).await;
     let mut terminal = console(&yoi, &[]).await;
-    terminal.wait_text("creates ada, who answers with the rehearsal model").await;
+    terminal.wait_text("creates ada, which uses the rehearsal model").await;
     terminal.enters("neve").await;
     terminal.wait_text("No messages yet.").await;
     quits(terminal).await;

@@ -40,7 +40,7 @@ pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
 pub(crate) fn held_words(hops: Option<u32>) -> String {
     match hops {
         Some(hops) if hops > 8 => format!("{hops} automatic steps since your last message"),
-        Some(_) => "these two write too fast, or the receiver was woken too often".to_owned(),
+        Some(_) => "the two write too fast, or the receiver was woken too often".to_owned(),
         None => "too many automatic steps, two Pods that write too fast, or a receiver woken too often".to_owned(),
     }
 }

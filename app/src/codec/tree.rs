@@ -68,7 +68,7 @@ impl de::Error for Unreadable {
 #[cold]
 #[inline(never)]
 fn another_kind() -> Unreadable {
-    Unreadable("a value is of another kind than its field".to_owned())
+    Unreadable("a value has the wrong type for its field".to_owned())
 }
 
 #[cold]

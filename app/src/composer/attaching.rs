@@ -72,23 +72,22 @@ pub(super) fn attach(outgoing: Outgoing, files: Vec<Picked>) {
 fn refusal(picked: &Picked, room: usize) -> Option<String> {
     let name = &picked.name;
     if picked.bytes > BLOB_BYTES_MAX as f64 {
-        return Some(format!("{name} is larger than {} MiB, which is the most that is attached", BLOB_BYTES_MAX >> 20));
+        return Some(format!("{name} is larger than {} MiB, the limit for an attachment", BLOB_BYTES_MAX >> 20));
     }
     if picked.bytes == 0.0 {
-        return Some(format!("{name} has nothing in it, or is a folder; attach a file"));
+        return Some(format!("{name} is empty, or is a folder; attach a file"));
     }
     (room >= BLOBS_OF_MESSAGE_MAX)
-        .then(|| format!("{name} was not attached: a message has {BLOBS_OF_MESSAGE_MAX} at most"))
+        .then(|| format!("{name} was not attached: a message has at most {BLOBS_OF_MESSAGE_MAX}"))
 }
 
 /// True while an upload is running, and says so: the message is not sent before it ends.
 pub(super) fn is_attaching(outgoing: Outgoing) -> bool {
     let is = outgoing.attaching.with_untracked(|names| !names.is_empty());
     if is {
-        outgoing.error.set(Some(UiError::new(
-            ErrorCode::Busy,
-            "a file is still on its way to the server; send again in a moment",
-        )));
+        outgoing
+            .error
+            .set(Some(UiError::new(ErrorCode::Busy, "a file is still being uploaded; send again in a moment")));
     }
     is
 }

@@ -48,13 +48,13 @@ const STEPS: [Step; 6] = [
     },
     Step {
         name: "introduce",
-        words: "4 of 6 · Introduce it to bob: press Enter and confirm. They can then write to each other, and gain nothing else.",
+        words: "4 of 6 · Make it a peer of bob: press Enter and confirm. They can then write to each other, and gain nothing else.",
         text: ":peer bob",
         end: End::HasPeer,
     },
     Step {
         name: "write",
-        words: "5 of 6 · Let it write to bob, and bob answer: press Enter.",
+        words: "5 of 6 · Let it write to bob, and let bob answer: press Enter.",
         text: r#"call SendToPeerPod {"name":"bob","message":"say hello ada\ncall SendToPeerPod {\"name\":\"ada\",\"message\":\"say nice to meet you, bob\"}"}"#,
         end: End::Sent,
     },

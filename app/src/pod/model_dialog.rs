@@ -19,7 +19,8 @@ pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
     let choice = ModelChoice::default();
     let deed = Deed::default();
     let title = format!("Model of {}", pod.name);
-    let now = format!("Now {} of {}. A change counts from the next model call on.", pod.model, pod.provider);
+    let now =
+        format!("Currently {} of {}. A change takes effect from the next model call on.", pod.model, pod.provider);
     let found = LocalResource::new(list_providers);
     let providers = Memo::new(move |_| found.get().and_then(Result::ok).map(|found| found.found).unwrap_or_default());
     choice.instead_of.set_value(Some((pod.provider.clone(), pod.model.clone())));
@@ -34,7 +35,7 @@ pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
         deed.begin(Box::pin(async move {
             let now = change_pod(pod, fresh_command(), patch).await?;
             live::close_dialog("model");
-            console.note(format!("{} answers with {} now.", now.summary.name, now.summary.model));
+            console.note(format!("{} now uses {}.", now.summary.name, now.summary.model));
             Ok(())
         }));
     });

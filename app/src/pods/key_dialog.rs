@@ -20,9 +20,8 @@ const VENDORS: [(&str, &str, &str); 5] = [
     (OTHER, "Another server (OpenAI-compatible)", "openai-compatible"),
 ];
 
-/// What happens to a key.
-pub(super) const KEPT: &str = "The server asks the vendor for its models with this key. If that works, it keeps the key in its data \
-    folder, readable by its owner alone, and never shows it again.";
+/// What becomes of a key.
+pub(super) const KEPT: &str = "The server asks the vendor for its models with this key. If that works, it stores the key in its data folder, readable only by its owner, and never shows it again.";
 
 /// The choice of a vendor with its own name and address.
 const OTHER: &str = "";
@@ -128,7 +127,7 @@ pub(crate) fn KeyField(form: KeyForm) -> impl IntoView {
             label="Key"
             kind="password"
             value=form.key
-            hint="What the vendor shows once, when it makes the key."
+            hint="The vendor shows it once, when it creates the key."
             autocomplete="off"
         />
     }

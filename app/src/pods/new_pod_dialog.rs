@@ -160,7 +160,7 @@ fn More(form: NewPodForm) -> impl IntoView {
             label="Folder"
             value=form.cwd
             placeholder=Signal::derive(usual_words)
-            hint="It works here. Type / for the folders of the machine, or a word for those that Pods work in."
+            hint="The Pod works here. Type / for folders on the machine, or a word for folders that Pods work in."
             runtime=runtime
         />
         <ProfileField form=form choices=choices is_here=is_here />
@@ -229,7 +229,7 @@ fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>)
     move || {
         let profiles = choices.with(|choices| choices.profiles.clone());
         if !is_here.get() {
-            return view! { <TextField id="new-pod-profile" label="Profile" value=form.profile hint="One of that server's. Empty: none." /> }
+            return view! { <TextField id="new-pod-profile" label="Profile" value=form.profile hint="A profile of that server. Empty: none." /> }
                 .into_any();
         }
         if profiles.is_empty() {

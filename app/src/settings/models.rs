@@ -46,7 +46,7 @@ pub(crate) fn ModelsSection(providers: ProvidersFound) -> impl IntoView {
 fn key_acts(provider: &ProviderView) -> AnyView {
     let is_here = provider.source == "data folder";
     let words = match (provider.hides_key, provider.has_key) {
-        (true, _) => "A key given here is kept and not used: what is configured counts more.",
+        (true, _) => "A key stored here is not used: the configuration takes precedence.",
         (false, true) => "has a key",
         (false, false) => "",
     };

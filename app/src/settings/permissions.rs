@@ -40,7 +40,7 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRul
             <dl>{defaults}</dl>
             <h3>"Rules per Pod"</h3>
             <p class="hint">
-                "From the profile, or added by “Always allow”. The first match decides; a child is also held to its parent's rules."
+                "From the profile, or added by “Always allow”. The first match decides; a child must also obey its parent's rules."
             </p>
             {absent(&missing)}
             {none}

@@ -11,7 +11,7 @@ pub(super) fn picture(blob: &BlobId, name: Option<&str>, known: Option<&BlobView
     let (href, shown) = (blob_href(blob), blob_href(blob));
     let name = unseen::shown(name.unwrap_or("image")).into_owned();
     let size = known.map(|known| format!(" {}", bytes_words(known.bytes))).unwrap_or_default();
-    let title = format!("{name}{size}, opens in full");
+    let title = format!("{name}{size}, opens at full size");
     view! {
         <a class="attached" href=shown target="_blank" rel="noopener" title=title>
             <img src=href alt=name loading="lazy" decoding="async" />

@@ -76,7 +76,7 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
         report.with(has_unpriced).then(|| {
             view! {
                 <p class="hint">
-                    "No price set: nobody has told what this model costs, so its tokens are in no total. [models.\"NAME\"] in config.toml sets its prices."
+                    "No price set: the cost of this model is unknown, so its tokens are in no cost total. [models.\"NAME\"] in config.toml sets its prices."
                 </p>
             }
             .into_any()

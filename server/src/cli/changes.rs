@@ -57,12 +57,12 @@ pub(crate) struct ModelOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Model to use from the next call on; without it and without options, print the current one
+    /// Model to use from the next call on; without it and without options, the current one is printed
     pub(crate) model: Option<String>,
-    /// Provider of the model; without a model, use its default one
+    /// Provider of the model; without a model, the provider's default model is used
     #[arg(long)]
     pub(crate) provider: Option<String>,
-    /// How hard the model is asked to think: a level that it has
+    /// Thinking level, one that the model supports
     #[arg(long, value_name = "LEVEL", value_parser = one_of::<Thinking>(&LEVELS))]
     pub(crate) thinking: Option<Thinking>,
 }
@@ -72,7 +72,7 @@ pub(crate) struct BudgetOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// '$5', '50000 tokens', '$5 or 50000 tokens', '$5 a day', none; without it, print the current budget
+    /// '$5', '50000 tokens', '$5 or 50000 tokens', '$5 a day', none; without it the current budget is printed
     #[arg(value_name = "AMOUNT")]
     pub(crate) amount: Vec<String>,
 }
@@ -88,10 +88,10 @@ pub(crate) struct SetOptions {
     /// Folder it may use from now on: read:PATH, write:PATH or deny:PATH; repeatable
     #[arg(long, value_name = "ACCESS:PATH", value_parser = parse_scope)]
     pub(crate) scope: Vec<(Access, String)>,
-    /// Template from the server's configuration, whose settings it takes
+    /// Profile from the server's configuration whose settings to apply
     #[arg(long)]
     pub(crate) profile: Option<String>,
-    /// Whether it resumes by itself, once, when a provider's usage limit is over
+    /// Whether it continues by itself, once, when a provider's usage limit ends
     #[arg(long, value_name = "on|off", action = ArgAction::Set, value_parser = switch())]
     pub(crate) auto_resume: Option<bool>,
 }
@@ -111,8 +111,7 @@ pub(crate) struct PermissionsOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The new rules, in order; the first match decides: 'allow Bash cargo *' 'ask Bash'; 'allow Bash@/work cargo *' is
-    /// for one folder
+    /// All rules of the Pod, in order; the first match decides: 'allow Bash cargo *' 'ask Bash'; 'allow Bash@/work cargo *' applies in one folder
     #[arg(value_name = "RULE", value_parser = parse_rule)]
     pub(crate) rules: Vec<PermissionRule>,
     /// Remove all rules

@@ -76,7 +76,7 @@ pub(crate) struct RequestOptions {
     /// Pod that got the request: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Which request; `yoi requests` lists them
+    /// Request id; `yoi requests` lists them
     #[arg(value_name = "REQUEST_ID")]
     pub(crate) id: String,
 }
@@ -124,7 +124,7 @@ pub(crate) struct ApproveOptions {
     /// Deny it instead
     #[arg(long)]
     pub(crate) deny: bool,
-    /// Always answer the same for this Pod, tool and exactly this argument
+    /// Always give this answer for this Pod, this tool and exactly this argument
     #[arg(long)]
     pub(crate) remember: bool,
     /// Reason; the model sees it when denied
@@ -139,7 +139,7 @@ pub(crate) struct DenyOptions {
     pub(crate) target: String,
     /// Approval id; `yoi approvals` lists them
     pub(crate) id: String,
-    /// Always answer the same for this Pod, tool and exactly this argument
+    /// Always give this answer for this Pod, this tool and exactly this argument
     #[arg(long)]
     pub(crate) remember: bool,
     /// Reason; the model sees it
@@ -169,13 +169,14 @@ pub(crate) struct NewOptions {
     /// Default: the provider's first one
     #[arg(long, add = ArgValueCandidates::new(model_names))]
     pub(crate) model: Option<String>,
-    /// How hard the model is asked to think: a level that it has
+    /// Thinking level, one that the model supports
     #[arg(long, value_name = "LEVEL", value_parser = one_of::<Thinking>(&LEVELS))]
     pub(crate) thinking: Option<Thinking>,
-    /// Template from the server's configuration
+    /// Profile from the server's configuration
     #[arg(long, add = ArgValueCandidates::new(profile_names))]
     pub(crate) profile: Option<String>,
-    /// Working directory; default: the current one or, for a server on another machine, the one that it was started in
+    /// Working directory; default: the current one or, if the server is on another machine, the one that it was
+    /// started in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// Instructions for the model
@@ -187,7 +188,7 @@ pub(crate) struct NewOptions {
     /// Folder it may use: read:PATH, write:PATH or deny:PATH; repeatable. Default: write access to its --cwd
     #[arg(long, value_name = "ACCESS:PATH", value_parser = parse_scope)]
     pub(crate) scope: Vec<(Access, String)>,
-    /// Who may become a peer
+    /// Who may become its peer: anyone, anyone you accept, no one
     #[arg(long, value_name = "POLICY", value_parser = one_of::<PeerPolicy>(&POLICIES))]
     pub(crate) peer_policy: Option<PeerPolicy>,
     /// Whether a peer's message starts a run when the Pod is idle
@@ -209,13 +210,13 @@ pub(crate) struct SendOptions {
     /// The message; a single - reads it from standard input; none with --attach
     #[arg(required_unless_present = "attach")]
     pub(crate) text: Vec<String>,
-    /// Send a picture or a file of this machine with it; more than once for more
+    /// Attach a picture or a file from this machine; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<std::path::PathBuf>,
-    /// Fail instead of waiting for the current run to end
+    /// Fail instead of queueing when a run is in progress
     #[arg(long)]
     pub(crate) no_queue: bool,
-    /// Join the current run when its model is asked next, instead of waiting for its end
+    /// Send it into the current run, at the next model call, instead of queueing it
     #[arg(long, conflicts_with = "no_queue")]
     pub(crate) steer: bool,
 }
@@ -225,16 +226,16 @@ pub(crate) struct LogOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Continue with new records until interrupted; on a terminal, text is printed as it arrives
+    /// Follow new records until interrupted; on a terminal, text is printed as it arrives
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// With --follow: print text as it arrives even if the output is no terminal
+    /// With --follow: print text as it arrives even if the output is not a terminal
     #[arg(long, requires = "follow")]
     pub(crate) partial: bool,
-    /// How many of the newest records
+    /// Number of newest records to print
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
-    /// Print the records before this one instead of the newest; the `next` of the previous page
+    /// Print records before this one instead of the newest; `next` of the previous page
     #[arg(long, value_name = "SEQ", conflicts_with = "follow", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) before: Option<i64>,
 }
@@ -251,14 +252,14 @@ pub(crate) struct FilesOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct EventsOptions {
-    /// Begin after this cursor, in the Pod that it belongs to, instead of now
+    /// Start after this cursor, in the Pod that it belongs to, instead of now
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchOptions {
-    /// The words to find; the last one may be the beginning of a word
+    /// Words to find; the last may be the beginning of a word
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
     /// Only in this Pod: NAME, NAME@RUNTIME or RUNTIME/WORKER
@@ -277,7 +278,7 @@ pub(crate) struct ExportOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// For people, or one record per line, which `yoi import` reads; default with --json: jsonl
+    /// markdown for people, or jsonl: one record per line, which `yoi import` reads; --json means jsonl
     #[arg(long, value_parser = ["markdown", "jsonl"])]
     pub(crate) format: Option<String>,
 }
@@ -286,7 +287,7 @@ pub(crate) struct ExportOptions {
 pub(crate) struct ImportOptions {
     /// Name of the new Pod
     pub(crate) name: String,
-    /// What `yoi export --format jsonl` printed; a single - reads it from standard input
+    /// Output of `yoi export --format jsonl`; a single - reads it from standard input
     pub(crate) file: PathBuf,
 }
 
@@ -334,7 +335,7 @@ pub(crate) struct TuiOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct AcpOptions {
-    /// Pod for the editor's sessions: NAME, NAME@RUNTIME or RUNTIME/WORKER; default: a new one for each session
+    /// Pod to use for the editor's sessions: NAME, NAME@RUNTIME or RUNTIME/WORKER; default: a new one for each session
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) pod: Option<String>,
 }

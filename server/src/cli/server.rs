@@ -23,9 +23,9 @@ pub(crate) enum ProvidersVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Read a key from a prompt or standard input, test it, and keep it in the data folder
+    /// Read a key from a prompt or standard input, test it, and store it in the data folder
     Set(SetKeyOptions),
-    /// Forget a key, and the provider with it
+    /// Delete a key, and the provider with it
     Forget {
         /// Its name; `yoi providers` lists them
         provider: String,
@@ -36,7 +36,7 @@ pub(crate) enum KeyVerb {
 pub(crate) struct SetKeyOptions {
     /// openai, anthropic, gemini, openrouter, or a name of your own
     pub(crate) provider: String,
-    /// openai, openai-compatible, anthropic or gemini; default: unchanged, or implied by the name
+    /// openai, openai-compatible, anthropic or gemini; default: unchanged, or according to its name
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Address of its server, for openai-compatible

@@ -8,7 +8,7 @@ use crate::output;
 pub(super) async fn control(caller: &Caller, verb: ControlVerb, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let Answer::Receipt(receipt) = caller.client.command(&CommandId::random(), &verb.of(pod)).await? else {
-        bail!("the server answered something else than a receipt");
+        bail!("the server did not answer with a receipt");
     };
     match caller.config.json {
         true => output::json(&receipt),

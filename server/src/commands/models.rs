@@ -19,7 +19,7 @@ pub(super) async fn models(caller: &Caller) -> Result<()> {
     }
     output::headed(["MODEL", "PROVIDER", "CONTEXT", "ANSWER", "IN", "OUT", "THINKING"], page.items.iter().map(row))?;
     output::note(
-        "* from the model's server, + from the configuration, else from the built-in table; prices of a million tokens",
+        "* from the model's server, + from the configuration, otherwise from the built-in table; prices per million tokens",
     );
     Ok(())
 }

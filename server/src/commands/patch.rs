@@ -77,10 +77,10 @@ fn what_it_may_use(detail: &PodDetail) -> String {
     let name = &detail.summary.name;
     match (&detail.budget, &detail.budget_used) {
         (Some(budget), Some(used)) => {
-            format!("{name} may use {}, with its children; {} % is used", budget.words(), used.percent)
+            format!("{name} has a budget of {}, including its children; {} % is used", budget.words(), used.percent)
         }
-        (Some(budget), None) => format!("{name} may use {}, with its children", budget.words()),
-        (None, _) => format!("{name} may use as much as it needs"),
+        (Some(budget), None) => format!("{name} has a budget of {}, including its children", budget.words()),
+        (None, _) => format!("{name} has no budget"),
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn set(caller: &Caller, options: SetOptions) -> Result<()> {
         return Err(BadConfig("say what to set: --instructions, --scope, --profile or --auto-resume".to_owned()).into());
     }
     let patch = PatchPod { instructions, scope, profile, auto_resume, ..PatchPod::default() };
-    change(caller, &target, &patch, |detail| format!("{} has its new settings", detail.summary.name)).await
+    change(caller, &target, &patch, |detail| format!("{}: settings changed", detail.summary.name)).await
 }
 
 /// Sets whether a peer's message begins a run.

@@ -20,8 +20,7 @@ pub(super) fn url(config: &Config, address: SocketAddr, own_name: &str) -> Strin
 pub(super) fn log(config: &Config, address: SocketAddr, own_name: &str) {
     match shared_name(config) {
         Some(name) => tracing::warn!(
-            "the console stays on {name}, as --allow-host says: any other server of this machine that is opened under that name \
-             is sent its login"
+            "the console stays on {name}, as --allow-host says: any other server on this machine that you open under that name receives its login"
         ),
         None if has_own_name(address) => {
             tracing::info!(

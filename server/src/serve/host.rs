@@ -35,7 +35,7 @@ pub(crate) const ROOT_WARNING: &str =
 pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
     let options = StoreOptions::new(config.database.clone()).with_remains(remains(config));
     let store = open(options, identity(config)?).await.context("the store cannot be opened")?;
-    let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
+    let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that exists")?;
     let cwd = cwd
         .into_os_string()
         .into_string()
@@ -43,9 +43,8 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     if rustix::process::geteuid().is_root() {
         tracing::warn!("{ROOT_WARNING}");
     }
-    // Before anything else runs beside this process.
-    let groups =
-        tokio::task::spawn_blocking(Groups::of_this_process).await.context("groups could not be looked for")?;
+    // Before anything runs beside this process.
+    let groups = tokio::task::spawn_blocking(Groups::of_this_process).await.context("cgroups could not be detected")?;
     let options = HostOptions {
         profiles: config.profiles.clone(),
         toolbox: toolbox(config, files, groups.clone()),
@@ -83,7 +82,7 @@ async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
             Err(error @ StoreError::Unread(_)) => {
                 let seconds = began.elapsed().as_secs();
                 bail!(
-                    "{error}; it was tried for {seconds} s: see that its disk has room and that no other program holds it"
+                    "{error}; yoi tried for {seconds} s: check that its disk has room and that no other program holds it"
                 )
             }
             opened => return Ok(opened?),

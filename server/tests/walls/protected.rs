@@ -279,7 +279,7 @@ async fn what_a_command_puts_into_its_own_repository_is_told() {
     ] {
         let answer = stage.bash(command).await;
         let summary = answer["summary"].as_str().unwrap_or_default();
-        let is_told = summary.contains("runs something once somebody works there: ") && summary.contains(named);
+        let is_told = summary.contains("runs something once someone works there: ") && summary.contains(named);
         tally.note(attack, (!is_told).then(|| answer.to_string()));
     }
     let plain = "git init -q s && cd s && echo a > a && git add a && git -c user.name=a -c user.email=a@b commit -qm a && git clone -q . ../t";

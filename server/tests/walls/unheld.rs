@@ -53,7 +53,7 @@ async fn where_the_kernel_makes_no_namespaces_each_command_is_asked_for_and_told
         asked = question(&yoi, &pod, &asked).await;
         assert_eq!((&asked["tool"], &asked["arguments"]), (&json!("Bash"), &call));
         let effect = asked["effect"].as_str().unwrap();
-        assert!(effect.contains("no room for commands") && effect.contains(REASON), "{asked}");
+        assert!(effect.contains("cannot sandbox commands") && effect.contains(REASON), "{asked}");
         assert!(!work.path().join(round).exists(), "it ran before it was allowed");
         let id = asked["id"].as_str().unwrap();
         let path = format!("{}/approvals/{id}", pod_path(&pod));
@@ -70,6 +70,6 @@ async fn where_the_kernel_makes_no_namespaces_each_command_is_asked_for_and_told
 
     let doctor = yoi.launch().command().args(["doctor", "--no-test", "--data"]).arg(yoi.launch().data_dir()).output();
     let doctor = String::from_utf8(doctor.await.unwrap().stdout).unwrap();
-    let is_told = |line: &str| line.contains("each command is asked for") && line.contains(REASON);
+    let is_told = |line: &str| line.contains("each command needs approval") && line.contains(REASON);
     assert!(doctor.lines().any(is_told), "{doctor}");
 }

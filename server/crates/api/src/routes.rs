@@ -156,7 +156,7 @@ pub(crate) fn router(api: Api) -> Router {
 
 async fn nothing_here(request: Request) -> Response {
     let path = request.uri().path();
-    problem(ApiError::new(ErrorCode::NotFound, format!("nothing is at {path}; /api/docs lists what there is")))
+    problem(ApiError::new(ErrorCode::NotFound, format!("there is nothing at {path}; /api/docs lists what there is")))
 }
 
 /// The router adds `Allow`.

@@ -240,5 +240,5 @@ async fn read_shows_a_picture_to_the_model_and_keeps_it() {
     );
     server.say(&pod, "call Read {\"path\":\"torn.png\"}").await;
     let torn = server.records(&pod, "tool_finished").await.pop().unwrap();
-    assert!(torn["is_error"] == true && torn["summary"].as_str().unwrap().contains("not made as one"), "{torn}");
+    assert!(torn["is_error"] == true && torn["summary"].as_str().unwrap().contains("not a valid one"), "{torn}");
 }

@@ -39,6 +39,6 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> {
     };
     serde_json::from_slice(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        format!("{} is damaged at line {line}, column {column}; mend it, or move it away", path.display())
+        format!("{} is damaged at line {line}, column {column}; repair it, or move it away", path.display())
     })
 }

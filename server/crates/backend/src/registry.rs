@@ -81,7 +81,7 @@ impl Registry {
     pub fn insert(&self, runtime_id: RuntimeId, entry: Entry) -> Result<(), ApiError> {
         let mut entries = self.0.entries.write().expect("no holder of the registry panics");
         if entries.contains_key(&runtime_id) {
-            let sentence = format!("a runtime called \"{runtime_id}\" is already there; choose another name");
+            let sentence = format!("a runtime called \"{runtime_id}\" already exists; choose another name");
             return Err(ApiError::new(ErrorCode::NameTaken, sentence));
         }
         entries.insert(runtime_id, entry);
@@ -109,7 +109,7 @@ impl Registry {
     /// Like [`Registry::get`], but returns `runtime_not_found`.
     pub(crate) fn entry(&self, runtime_id: &RuntimeId) -> Result<Entry, ApiError> {
         self.get(runtime_id).ok_or_else(|| {
-            let sentence = format!("no runtime is called \"{runtime_id}\"; GET /api/v1/runtimes lists those that are");
+            let sentence = format!("no runtime is called \"{runtime_id}\"; GET /api/v1/runtimes lists the runtimes");
             ApiError::new(ErrorCode::RuntimeNotFound, sentence)
         })
     }

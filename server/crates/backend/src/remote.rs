@@ -147,7 +147,7 @@ impl Remote {
 
     /// The error for an answer that cannot be read here.
     fn strange(&self) -> ApiError {
-        let sentence = format!("the runtime \"{}\" answers as no yoi of this version", self.id());
+        let sentence = format!("the runtime \"{}\" does not answer like a yoi of this version", self.id());
         ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
     }
 
@@ -159,7 +159,7 @@ impl Remote {
         match error {
             ClientError::Api(error) => match error.code {
                 ErrorCode::Unauthorized => unavailable(format!(
-                    "the runtime \"{id}\" refuses our token; remove it, and add it again with its present one"
+                    "the runtime \"{id}\" refuses our token; remove it, and add it again with its current one"
                 )),
                 ErrorCode::ForbiddenHost | ErrorCode::ForbiddenOrigin => {
                     unavailable(format!("the runtime \"{id}\" does not answer under the name that it was added with"))

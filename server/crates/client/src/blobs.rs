@@ -25,7 +25,7 @@ impl Client {
         let invalid = |why: &dyn std::fmt::Display| ClientError::Invalid(format!("{}: {why}", path.display()));
         let known = tokio::fs::metadata(path).await.map_err(|error| invalid(&error))?;
         if !known.is_file() {
-            return Err(invalid(&"it is no regular file; attach a file"));
+            return Err(invalid(&"it is not a regular file; attach a file"));
         }
         if known.len() > BLOB_BYTES_MAX as u64 {
             return Err(invalid(&format!("it has {} bytes, and at most {BLOB_BYTES_MAX} are attached", known.len())));

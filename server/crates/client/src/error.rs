@@ -32,7 +32,7 @@ impl ClientError {
 /// Rewords a server's sentence for the command line: requests become verbs.
 pub fn in_verbs(sentence: &str) -> String {
     let mut said = sentence
-        .replace("GET the Pod to see what waits", "`yoi queue NAME` lists what waits")
+        .replace("GET the Pod to see its queue", "`yoi queue NAME` lists its queue")
         .replace("send with `queue`, or wait", "leave --no-queue out, or wait")
         .replace("begin without `after`", "begin without --after");
     while let Some(at) = said.find(LIST) {
@@ -55,7 +55,7 @@ mod tests {
         for (said, expected) in [
             ("no login; GET /api/v1/sessions lists those that are", "no login; `yoi sessions` lists those that are"),
             ("see GET /api/v1/runtimes", "see `yoi runtimes`"),
-            ("no such message; GET the Pod to see what waits", "no such message; `yoi queue NAME` lists what waits"),
+            ("no such message; GET the Pod to see its queue", "no such message; `yoi queue NAME` lists its queue"),
             ("GET a coffee", "GET a coffee"),
         ] {
             assert_eq!(in_verbs(said), expected);

@@ -80,7 +80,7 @@ impl Place {
             return Err(wrong("it begins with http:// or https:// and names a host"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("it holds a login; a server is told its token only"));
+            return Err(wrong("it contains a login; yoi only sends the token"));
         }
         Ok(Self { address: "the other server".to_owned(), ..Self::parse(text)? })
     }

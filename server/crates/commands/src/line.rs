@@ -328,7 +328,7 @@ fn model(argument: &str) -> Result<Option<(String, Option<String>)>, String> {
         [] => Ok(None),
         [name] => Ok(Some(((*name).to_owned(), None))),
         [name, provider] => Ok(Some(((*name).to_owned(), Some((*provider).to_owned())))),
-        _ => Err(":model takes a model's name, and after it a provider's".to_owned()),
+        _ => Err(":model takes a model's name and, after it, a provider's".to_owned()),
     }
 }
 
@@ -341,8 +341,10 @@ fn key(argument: &str) -> Result<Command, String> {
         [name, address] if base_url(address).is_some() => {
             Ok(Command::Key { provider: (*name).to_owned(), base_url: base_url(address) })
         }
-        _ => Err(":key needs a provider after it, such as openai; the key itself is asked for then, and not shown"
-            .to_owned()),
+        _ => {
+            Err(":key needs a provider after it, such as openai; it then asks for the key and does not show it"
+                .to_owned())
+        }
     }
 }
 
@@ -440,7 +442,7 @@ mod tests {
         assert_eq!(parse(":key openai", terminal), key("openai", None));
         assert_eq!(parse(":key lab http://lab:8080/v1", terminal), key("lab", Some("http://lab:8080/v1")));
         for line in [":key", ":key openai sk-123456", ":key a http://b c"] {
-            assert!(parse(line, terminal).unwrap_err().contains("asked for then, and not shown"), "{line}");
+            assert!(parse(line, terminal).unwrap_err().contains("asks for the key and does not show it"), "{line}");
         }
         assert_eq!(parse(":providers", terminal), Ok(Command::Providers));
         assert_eq!(idle(":network none"), Ok(Command::Network(NetworkPolicy::None)));
@@ -455,7 +457,7 @@ mod tests {
             assert!(idle(line).unwrap_err().contains("a port from 1 to 65535"), "{line}");
         }
         assert_eq!(idle(":think hard"), Err(":think needs off, low, medium, high or max after it".into()));
-        assert_eq!(idle(":model a b c"), Err(":model takes a model's name, and after it a provider's".into()));
+        assert_eq!(idle(":model a b c"), Err(":model takes a model's name and, after it, a provider's".into()));
         assert_eq!(idle(":network of"), Err(":network needs none, ask or open after it".into()));
         assert_eq!(idle(":help"), Ok(Command::Help(Topic::Keys)));
         assert_eq!(idle(":help peer"), Ok(Command::Help(Topic::Peers)));

@@ -29,7 +29,7 @@ pub fn not_its_name(own: &str) -> String {
 pub fn blind_words(model: &str, facts: &ModelFacts) -> Option<String> {
     let origin = facts.origin.images.map(|origin| format!(" ({})", origin.as_str())).unwrap_or_default();
     (facts.images == Some(false))
-        .then(|| format!("{model} sees no pictures{origin}: it is told only that one is there"))
+        .then(|| format!("{model} does not see pictures{origin}: it is only told that there is one"))
 }
 
 impl From<Answer> for ApprovalCommand {

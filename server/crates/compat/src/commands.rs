@@ -54,16 +54,14 @@ pub(crate) async fn input(
 /// Checks that the input has content, of known kinds and limited size.
 fn check(input: &InputCommand) -> Result<(), ApiError> {
     if input.steer {
-        return Err(ApiError::invalid(
-            "an older Pod takes nothing into a run that goes on; send it when the run has ended",
-        ));
+        return Err(ApiError::invalid("an older Pod accepts nothing during a run; send it when the run has ended"));
     }
     if input.segments.iter().any(|segment| matches!(segment, Segment::Unknown(_))) {
         return Err(ApiError::invalid("a segment is of type text, paste or file_ref"));
     }
     if input.segments.iter().any(|segment| segment.blob().is_some()) {
         return Err(ApiError::invalid(
-            "an older Pod takes no pictures and files; name a file that it can read instead",
+            "an older Pod accepts no pictures or files; name a file that it can read instead",
         ));
     }
     let is_blank = |segment: &Segment| match segment {

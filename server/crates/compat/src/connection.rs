@@ -31,13 +31,13 @@ pub(crate) enum Gone {
     Refused(std::io::ErrorKind),
     #[error("its socket did not answer in time")]
     Late,
-    #[error("it closed the connection before it said what it is")]
+    #[error("it closed the connection before it identified itself")]
     EndBeforeSnapshot,
-    #[error("it did not say what it is in time")]
+    #[error("it did not identify itself in time")]
     NoSnapshot,
-    #[error("it sent more than {ALERTS_MAX} alerts before it said what it is")]
+    #[error("it sent more than {ALERTS_MAX} alerts before it identified itself")]
     TooManyAlerts,
-    #[error("it sent a line that is no event")]
+    #[error("it sent a line that is not an event")]
     NoEvent,
     #[error("{0}")]
     Line(#[from] LineError),

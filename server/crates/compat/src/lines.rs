@@ -35,13 +35,13 @@ pub(crate) enum LineError {
     End,
     #[error("it closed the connection in the middle of a line")]
     EndInLine,
-    #[error("it began a line and did not end it in time")]
+    #[error("it started a line and did not finish it in time")]
     HalfLine,
     #[error("it sent a line of more than {} MiB", LINE_BYTES_MAX / 1024 / 1024)]
     TooLong,
     #[error("it sent a line that holds more than {} values", values::VALUES_MAX)]
     TooManyValues,
-    #[error("it sent a line that is no JSON ({0})")]
+    #[error("it sent a line that is not JSON ({0})")]
     NotJson(String),
     #[error("the connection failed: {0}")]
     Failed(std::io::ErrorKind),

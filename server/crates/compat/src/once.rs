@@ -145,7 +145,7 @@ fn read<T: DeserializeOwned>(answer: &str) -> Result<T, ApiError> {
 
 fn unknown(id: &CommandId) -> ApiError {
     let sentence = format!(
-        "the command {id} was sent before, and its answer did not come; whether the Pod took it, its transcript shows. \
+        "the command {id} was sent before, and its answer did not come; the Pod's transcript shows whether it took it. \
          To send it again, use a fresh idempotency key"
     );
     ApiError::new(ErrorCode::RuntimeUnavailable, sentence)

@@ -291,7 +291,7 @@ impl Pod {
 
     pub(crate) fn silent(&self, method: &str) -> ApiError {
         let sentence = format!(
-            "pod \"{}\" did not answer `{method}` within {} s; whether it took it, its transcript shows",
+            "pod \"{}\" did not answer `{method}` within {} s; its transcript shows whether it took it",
             self.name,
             ANSWER_MAX.as_secs()
         );

@@ -101,18 +101,18 @@ impl RuntimePort for CompatSockets {
                 let peer = second(&it.body.target)?;
                 return self.once(key, commands::introduce(pod, self.folder.pod(&peer)?)).await;
             }
-            Command::Restore(_) => "a tree is not restored at once; restore its Pods one by one",
+            Command::Restore(_) => "a whole tree cannot be restored; restore its Pods one by one",
             Command::Introduce(_) => "a peer request has no note",
             Command::Create(_) | Command::Import(_) => MADE_ELSEWHERE,
             Command::TakeBack(_) => "they keep no queue, so there is nothing to take back",
             Command::Rewind(_) => "they go back to an input of their own log, not to a record; use their own console",
-            Command::RunTool(_) => "their tools are run by their models alone",
-            Command::AnswerApproval(_) => "they ask nobody before a tool runs",
+            Command::RunTool(_) => "only their models can run their tools",
+            Command::AnswerApproval(_) => "they do not ask before a tool runs",
             Command::Patch(_) => "their name and policies cannot be changed",
             Command::Delete(_) => "they are not deleted over their socket; stop them, and remove their files by hand",
             Command::Unlink(_) => "a peer cannot be removed",
             Command::DecideRequest(_) => "there are no peer requests",
-            Command::SendMessage(_) => "a peer message is sent by their models alone",
+            Command::SendMessage(_) => "only their models can send peer messages",
             Command::DecideHeld(_) => "they hold no messages",
         }))
     }
@@ -125,7 +125,7 @@ impl RuntimePort for CompatSockets {
             return Ok(whole::<OpenRequest>(Vec::new()).into());
         }
         let Some(pod) = query.pod().map(|pod| self.folder.pod(&pod.worker_id)).transpose()? else {
-            return Err(cannot("their protocol has no word for it"));
+            return Err(cannot("their protocol does not support it"));
         };
         Ok(match query {
             Query::Pod(_) => pod.detail().into(),
@@ -141,7 +141,7 @@ impl RuntimePort for CompatSockets {
                 return Err(cannot("what they wrote to each other is in their transcripts, and nowhere else"));
             }
             Query::HistoryOf(_) => return Err(cannot("they do not tell what their model would be sent")),
-            _ => return Err(cannot("their protocol has no word for it")),
+            _ => return Err(cannot("their protocol does not support it")),
         })
     }
 

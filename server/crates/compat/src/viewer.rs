@@ -90,7 +90,7 @@ fn read_cursor(pod: &Pod, cursor: &str) -> Next {
     Next::Records { epoch, after: seq, is_live: false }
 }
 
-const EXPIRED: &str = "the cursor was good for one connection to this older Pod, which is over; a snapshot follows";
+const EXPIRED: &str = "the cursor was valid for one connection to this older Pod, which has ended; a snapshot follows";
 
 impl Viewer {
     async fn next(&mut self) -> Option<FeedItem> {

@@ -67,7 +67,7 @@ impl RawRecord {
             level: AlertLevel::Error,
             source: "journal".to_owned(),
             text: format!(
-                "record {}{kind} of this Pod is damaged: {}; it was set aside and is shown to nobody, the model included",
+                "record {}{kind} of this Pod is damaged: {}; it was set aside and is shown to no one, including the model",
                 self.seq,
                 damage.reason()
             ),

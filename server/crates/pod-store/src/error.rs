@@ -10,8 +10,8 @@ pub enum StoreError {
     /// Another host runs the Pod; nothing was written.
     #[error("the Pod is run by the host \"{}\"", .0.name)]
     Elsewhere(crate::HostRow),
-    /// The name is taken by another Pod.
-    #[error("a Pod called \"{0}\" is already there; choose another name")]
+    /// Two Pods of one name.
+    #[error("a Pod called \"{0}\" already exists; choose another name")]
     NameTaken(PodName),
     /// The Pod was deleted or never existed, or that is so for its intended parent, its peer, or the other side of its
     /// message.
@@ -52,10 +52,9 @@ pub enum StoreError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NameTaken(name) => Self::new(
-                ErrorCode::NameTaken,
-                format!("a Pod called \"{name}\" is already there; choose another name"),
-            ),
+            StoreError::NameTaken(name) => {
+                Self::new(ErrorCode::NameTaken, format!("a Pod called \"{name}\" already exists; choose another name"))
+            }
             StoreError::PodGone => Self::new(ErrorCode::PodNotFound, "the Pod was deleted"),
             StoreError::Closed => {
                 Self::new(ErrorCode::RuntimeUnavailable, "yoi is stopping; try again when it is back")

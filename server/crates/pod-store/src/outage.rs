@@ -148,7 +148,7 @@ impl Health {
                     OutageKind::Away => {
                         tracing::error!(why, "the database cannot be written; trying again until it can")
                     }
-                    OutageKind::Lost => tracing::error!(why, "THE DATABASE IS GONE; nothing is written any more"),
+                    OutageKind::Lost => tracing::error!(why, "THE DATABASE IS GONE; nothing more is written"),
                 }
             }
             let since = since.unwrap_or_else(Timestamp::now);

@@ -31,7 +31,9 @@ pub fn with_rule(rules: &[PermissionRule], rule: PermissionRule) -> Result<Vec<P
         return Err(format!("the rule would have {length} characters; it has at most {RULE_PATTERN_CHARS_MAX}"));
     }
     match all.len() > RULES_MAX.max(rules.len()) {
-        true => Err(format!("the Pod has {} rules, and at most {RULES_MAX}; take one from it first", rules.len())),
+        true => {
+            Err(format!("the Pod has {} rules, and at most {RULES_MAX} are allowed; remove one first", rules.len()))
+        }
         false => Ok(all),
     }
 }

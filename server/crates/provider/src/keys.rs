@@ -39,7 +39,7 @@ pub enum KeyRefusal {
     #[error("the provider {name:?} of kind openai-compatible needs base_url, the address of its server")]
     Nowhere { name: String },
     #[error(
-        "the provider {name:?} is in the {place}, which counts more than a key given here; change it there, or use another name"
+        "the provider {name:?} is in the {place}, which takes precedence over a key given here; change it there, or use another name"
     )]
     Given { name: String, place: &'static str },
     #[error("{TESTS_MAX} providers are being tested already; try again in a moment")]

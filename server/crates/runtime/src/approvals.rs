@@ -54,8 +54,8 @@ async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&m
 /// Why a command that a rule may allow still needs an approval.
 fn unheld(walls: &[WallItem]) -> String {
     let namespaces = walls.iter().find(|item| item.wall == Wall::Namespaces);
-    let why = namespaces.and_then(|item| item.detail.as_deref()).unwrap_or("each command is asked for");
-    format!("this machine has no room for commands, so it would not be held to the scope as a whole; {why}")
+    let why = namespaces.and_then(|item| item.detail.as_deref()).unwrap_or("each command needs approval");
+    format!("this machine cannot sandbox commands, so the command would not be fully confined to the scope; {why}")
 }
 
 /// The open approvals of one Pod, from its journal.

@@ -186,7 +186,7 @@ async fn held_within(store: &Store, takes: Takes, attachment: &Attachment, room:
         return Ok(Held::Not(why));
     }
     let too_much =
-        || Held::Not(format!("newer ones take all the room that a question has ({ATTACHED_BYTES_MAX} bytes)"));
+        || Held::Not(format!("newer attachments take all the room of a model call ({ATTACHED_BYTES_MAX} bytes)"));
     if PictureKind::of_media_type(&media_type).is_some() && bytes > room as u64 {
         return Ok(too_much());
     }

@@ -10,13 +10,13 @@ pub(crate) fn stopping() -> ApiError {
 
 /// The task that a caller waited for was dropped because this host was held up for too long.
 pub(crate) fn cut_off() -> ApiError {
-    let sentence = "this host was cut off from the database for too long, and takes part anew; it may have happened or \
-        not: send it again with the same idempotency key";
+    let sentence = "this host was cut off from the database for too long and has to rejoin; the command may or may not have \
+        been carried out: send it again with the same idempotency key";
     ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
 }
 
 pub(crate) fn moves_about() -> ApiError {
-    ApiError::new(ErrorCode::RuntimeUnavailable, "the Pod goes from host to host; try again in a moment")
+    ApiError::new(ErrorCode::RuntimeUnavailable, "the Pod is moving between hosts; try again in a moment")
 }
 
 pub(crate) fn not_across_hosts() -> ApiError {
@@ -32,8 +32,9 @@ pub(crate) fn refused(name: &PodName, refusal: Refusal) -> ApiError {
 }
 
 pub(crate) fn does_not_end(name: &PodName) -> ApiError {
-    let sentence =
-        format!("something that pod \"{name}\" started does not end, so nothing it holds was taken back; try again");
+    let sentence = format!(
+        "something that pod \"{name}\" started is still running, so nothing it holds was taken back; try again"
+    );
     ApiError::new(ErrorCode::Timeout, sentence)
 }
 
@@ -45,7 +46,7 @@ pub(crate) fn request_answered(request_id: &str) -> ApiError {
 
 /// The answer to a decision on a request by the side that made it.
 pub(crate) fn asked_itself() -> ApiError {
-    let sentence = "this Pod asked itself, so it cannot answer; withdraw with DELETE P/peers/…, or answer there";
+    let sentence = "this Pod sent the request, so it cannot answer it; withdraw with DELETE P/peers/…, or answer there";
     ApiError::new(ErrorCode::PermissionDenied, sentence)
 }
 

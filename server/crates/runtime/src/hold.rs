@@ -48,7 +48,7 @@ pub(crate) async fn bounded<T>(what: &str, work: impl Future<Output = Result<T, 
         let seconds = PODS_WAIT_MAX.as_secs();
         Err(ApiError::new(
             ErrorCode::Timeout,
-            format!("{what} took longer than {seconds} s; look before you try again"),
+            format!("{what} took longer than {seconds} s; check what happened before you try again"),
         ))
     })
 }

@@ -123,7 +123,7 @@ impl Host {
         self.inner.stopping.cancel();
         self.inner.tracker.close();
         if tokio::time::timeout(limit, self.inner.tracker.wait()).await.is_err() {
-            tracing::warn!("some Pods did not come to a committed point in time; a restart puts them in order");
+            tracing::warn!("some Pods did not come to a committed point in time; a restart recovers them");
         }
         self.inner.store.close().await;
     }

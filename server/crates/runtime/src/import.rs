@@ -54,7 +54,7 @@ pub(crate) async fn import(
     });
     let newborn = reading.await.map_err(|error| {
         tracing::error!(%error, "an import broke");
-        ApiError::new(ErrorCode::Internal, "the import broke inside yoi, so nothing was done; its log says where")
+        ApiError::new(ErrorCode::Internal, "the import failed inside yoi, so nothing was done; its log says where")
     })??;
     newborn.commit(ground, asked, "import", target).await
 }
@@ -70,7 +70,7 @@ impl History {
         let mut history = Self { pod: Pod::default(), records: Vec::new() };
         let lines = jsonl.strip_suffix('\n').unwrap_or(jsonl);
         if lines.trim().is_empty() {
-            return Err(ApiError::invalid("there is nothing to import: `jsonl` holds one record a line"));
+            return Err(ApiError::invalid("there is nothing to import: `jsonl` holds one record per line"));
         }
         for (number, line) in (1..).zip(lines.split('\n')) {
             let record = lines::record(number, line, history.pod.head)?;
@@ -90,7 +90,7 @@ impl History {
         let is_open = |id: &str| pod.calls.iter().chain(&pod.operator_calls).any(|call| call.call_id == id);
         match &event {
             Event::Turn(TurnEvent::ToolCalled { call_id, .. }) if is_open(call_id) => {
-                return wrong("a call of this id waits for its result already");
+                return wrong("a call with this id is already waiting for its result");
             }
             Event::Turn(TurnEvent::ToolFinished { call_id, .. }) if !is_open(call_id) => {
                 return wrong("this is the result of a call that no line before it makes");
@@ -127,7 +127,7 @@ impl History {
         if self.pod.state != PodState::Stopped {
             last.push(outside(status(PodState::Stopped)));
         }
-        let text = "what stands above was imported; it happened in another Pod".to_owned();
+        let text = "everything above was imported; it happened in another Pod".to_owned();
         last.push(outside(ControlEvent::Alert {
             level: AlertLevel::Note,
             source: "import".to_owned(),

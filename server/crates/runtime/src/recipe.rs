@@ -193,7 +193,7 @@ fn within(cwd: &str, template: &[ScopeRule]) -> Vec<ScopeRule> {
 async fn known_model(recipes: &Recipes, provider: &str, model: Option<String>) -> Result<String, ApiError> {
     if recipes.providers.get(provider).is_none() {
         return Err(ApiError::invalid(format!(
-            "no provider is called \"{provider}\"; GET /api/v1/providers lists those that are"
+            "no provider is called \"{provider}\"; GET /api/v1/providers lists the providers"
         )));
     }
     let model = match model {
@@ -262,7 +262,7 @@ pub(crate) fn real_existing_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError
     let real = real_rule(rule)?;
     match real.access == Access::Deny || Path::new(&real.path).exists() {
         true => Ok(real),
-        false => Err(ApiError::invalid(format!("{} does not exist; make it before it is lent", rule.path))),
+        false => Err(ApiError::invalid(format!("{} does not exist; create it before you lend it", rule.path))),
     }
 }
 
@@ -274,7 +274,7 @@ fn real_path(path: &Path) -> Result<PathBuf, ApiError> {
             (Some(folder), Some(name)) => Ok(real_path(folder)?.join(name)),
             _ => Err(ApiError::invalid("each path of a scope has to be without `..` where nothing exists yet")),
         },
-        Err(error) => Err(ApiError::invalid(format!("{} cannot be looked at: {error}", path.display()))),
+        Err(error) => Err(ApiError::invalid(format!("{} cannot be inspected: {error}", path.display()))),
     }
 }
 

@@ -148,7 +148,7 @@ pub fn fallback_words(names: &[ModelName]) -> String {
 /// What a Pod does when a provider's usage limit has been reset.
 pub fn auto_resume_words(is_on: bool) -> &'static str {
     match is_on {
-        true => "goes on by itself, once, when a usage limit is over",
+        true => "continues by itself, once, when a usage limit ends",
         false => "waits for you when a usage limit is over",
     }
 }
@@ -157,8 +157,8 @@ pub fn auto_resume_words(is_on: bool) -> &'static str {
 pub fn limit_words(until: Timestamp, resumes: bool) -> String {
     let at = minute_words(until);
     match resumes {
-        true => format!("the usage limit is reached until {at}; the Pod goes on by itself then"),
-        false => format!("the usage limit is reached until {at}; resume the Pod then, or let it go on by itself"),
+        true => format!("the usage limit is reached until {at}; the Pod then continues by itself"),
+        false => format!("the usage limit is reached until {at}; resume the Pod then, or let it continue by itself"),
     }
 }
 

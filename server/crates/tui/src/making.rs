@@ -49,9 +49,7 @@ pub(crate) fn read(text: &str, started_in: Option<&str>) -> Result<CreatePod, St
     let (mut folder, mut scope) = (None, Vec::new());
     for word in words {
         let Some((setting, value)) = word.split_once('=').filter(|(_, value)| !value.is_empty()) else {
-            return Err(format!(
-                "after the name comes a setting and its value, such as model=NAME, and not \"{word}\""
-            ));
+            return Err(format!("after the name, give a setting and its value, such as model=NAME, not \"{word}\""));
         };
         let value = value.to_owned();
         match setting {
@@ -84,7 +82,7 @@ fn absolute(path: &str, beside: Option<&str>) -> Result<String, String> {
     let whole = match (Path::new(path).is_absolute(), beside) {
         (true, _) => path.into(),
         (false, Some(beside)) => Path::new(beside).join(path),
-        (false, None) => return Err(format!("{path} has to be a path of the server, from its / on")),
+        (false, None) => return Err(format!("{path} must be an absolute path on the server")),
     };
     Ok(whole.components().collect::<std::path::PathBuf>().to_string_lossy().into_owned())
 }
@@ -133,7 +131,7 @@ mod tests {
         );
         assert_eq!(read("ada folder=src", Some("/here")).unwrap().cwd.as_deref(), Some("/here/src"));
         for (line, says) in [
-            ("ada folder=src", "from its / on"),
+            ("ada folder=src", "an absolute path"),
             ("ada big", "such as model=NAME"),
             ("ada model=", "such as model=NAME"),
             ("ada size=3", "no \"size\"; it has profile, folder"),

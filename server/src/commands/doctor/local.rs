@@ -42,8 +42,9 @@ pub(super) fn commands(report: &mut Report, builder: Builder) {
             report.note("commands", format!("have no sandbox here, so each asks for permission: {reason}"));
         }
     }
-    // Groups belong to a server, which this process is not.
-    report.walls = walls(Confine::Auto, builder, &Groups::none("groups belong to a server, and none was asked"));
+    // The groups are those of a server, which this process is none of.
+    report.walls =
+        walls(Confine::Auto, builder, &Groups::none("cgroups belong to a running server, and none was asked"));
     if rustix::process::geteuid().is_root() {
         report.note("account", serve::host::ROOT_WARNING);
     }
@@ -78,7 +79,7 @@ pub(super) fn variables(report: &mut Report, environment: &Environment, of_confi
 pub(super) fn configuration(report: &mut Report, config: &Config, environment: &Environment) {
     match &config.file {
         Some(path) => report.ok("configuration", format!("{} was read", path.display())),
-        None => report.ok("configuration", "no file; using defaults"),
+        None => report.ok("configuration", "no file; using the defaults"),
     }
     for variable in &config.key_variables {
         if environment.text(variable).is_none() {
@@ -148,14 +149,14 @@ pub(super) async fn database(report: &mut Report, config: &Config) {
             }
             Ok(Err(error)) => report.broken(
                 "database",
-                format!("PostgreSQL: {error}; see that it runs, and that YOI_DATABASE or --database is its address"),
+                format!("PostgreSQL: {error}; check that it runs, and that YOI_DATABASE or --database is its address"),
             ),
             Err(_) => {
                 let seconds = DATABASE_WAIT_MAX.as_secs();
                 report.broken(
                     "database",
                     format!(
-                        "PostgreSQL does not answer within {seconds} s; see that its host can be reached from here"
+                        "PostgreSQL does not answer within {seconds} s; check that its host can be reached from here"
                     ),
                 );
             }

@@ -57,7 +57,7 @@ pub(super) fn words(common: &CommonOptions, serve: &ServeOptions) -> Result<Vec<
         add("--allow-host", Some(host.clone()));
     }
     match words.iter().find(|word| word.contains(['\n', '\r', '\0'])) {
-        Some(word) => Err(format!("{word:?} cannot stand in a unit of systemd")),
+        Some(word) => Err(format!("{word:?} cannot be used in a systemd unit")),
         None => Ok(words),
     }
 }

@@ -98,7 +98,7 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
     }
     if place == Place::Mcp {
         let caller = login::mcp_caller(api, &parts.headers).await.map_err(problem)?;
-        let unknown = "send `Authorization: Bearer TOKEN`; `yoi token` shows it. A cookie is not taken here";
+        let unknown = "send `Authorization: Bearer TOKEN`; `yoi token` shows it. A cookie is not accepted here";
         let caller = caller.ok_or_else(|| problem(ApiError::new(ErrorCode::Unauthorized, unknown)))?;
         if let Some(visitor) = parts.extensions.get::<Visitor>() {
             visitor.is_known();
@@ -209,7 +209,7 @@ fn with_problem(path: &str, answer: Response) -> Response {
         return answer;
     }
     let error = match status {
-        StatusCode::NOT_FOUND => ApiError::new(ErrorCode::NotFound, format!("nothing is at {path}")),
+        StatusCode::NOT_FOUND => ApiError::new(ErrorCode::NotFound, format!("there is nothing at {path}")),
         StatusCode::METHOD_NOT_ALLOWED => {
             ApiError::new(ErrorCode::MethodNotAllowed, format!("{path} does not take this method; see `Allow`"))
         }

@@ -55,7 +55,7 @@ pub(super) fn is_ahead(headers: &HeaderMap) -> bool {
 }
 
 pub(super) fn nobody_came() -> ApiError {
-    forbidden("nobody has come here yet; what is fetched ahead begins no login, and is for our own pages")
+    forbidden("prefetched requests start no login and are only for the console's own pages")
 }
 
 fn is_for_a_window(headers: &HeaderMap) -> bool {

@@ -80,14 +80,13 @@ pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Respon
 async fn guest_of(api: &Api, open: &OpenPreview, headers: &HeaderMap) -> Result<Guest, Box<Response>> {
     let refusal = |status, title, words: &str| Err(Box::new(page(status, title, words)));
     let Some(guest) = known_by_cookie(open, headers) else {
-        let words =
-            "Come in by the link on the Pod's page in the console, or by `yoi preview`: it lets one browser in.";
+        let words = "Use the link on the Pod's page in the console, or `yoi preview`; it admits one browser.";
         return refusal(StatusCode::UNAUTHORIZED, "This preview is not open to you yet", words);
     };
     match api.backend().previews().stays(open, &guest).await {
         Ok(true) => Ok(guest),
         Ok(false) => {
-            let words = "Log in to the console, and come in by the link on the Pod's page.";
+            let words = "Log in to the console, and use the link on the Pod's page.";
             refusal(StatusCode::UNAUTHORIZED, "The login that opened this preview has ended", words)
         }
         Err(error) => refusal(StatusCode::SERVICE_UNAVAILABLE, "Your login cannot be checked", &error.detail),
@@ -113,7 +112,7 @@ fn enter(open: &OpenPreview, request: &Request) -> Response {
     if secret.is_none() && known_by_cookie(open, request.headers()).is_none() {
         let words =
             "A link to a preview works once and within a minute. Open it again from the Pod's page in the console.";
-        return page(StatusCode::UNAUTHORIZED, "This link was used, or is too old", words);
+        return page(StatusCode::UNAUTHORIZED, "This link was already used, or has expired", words);
     }
     let mut answer = StatusCode::SEE_OTHER.into_response();
     let headers = answer.headers_mut();
@@ -163,7 +162,7 @@ pub(super) fn nobody(port: u16) -> Response {
     page(
         StatusCode::BAD_GATEWAY,
         &title,
-        "Have the Pod start its server in a command that goes on, and load this page again.",
+        "Have the Pod start its server in a command that keeps running, and reload this page.",
     )
 }
 

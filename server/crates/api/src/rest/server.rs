@@ -142,7 +142,7 @@ pub(crate) async fn login_code(
     Sent(asked): Sent<MakeLoginCode>,
 ) -> Result<Response, Problem> {
     if this.is_some() {
-        let sentence = "a login makes no code; use the token, or `yoi open` on the machine of the server";
+        let sentence = "a login cannot create codes; use the token, or `yoi open` on the machine of the server";
         return Err(ApiError::new(ErrorCode::PermissionDenied, sentence).into());
     }
     let code = api.codes().issue(())?;

@@ -64,7 +64,7 @@ fn not_brought(runtime_id: &RuntimeId, error: ClientError) -> ApiError {
         _ => ApiError::new(
             ErrorCode::RuntimeUnavailable,
             format!(
-                "the runtime \"{runtime_id}\" did not take what goes with the message, so it was not sent; try again"
+                "the runtime \"{runtime_id}\" did not accept the attachments, so the message was not sent; try again"
             ),
         ),
     }

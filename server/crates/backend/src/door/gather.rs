@@ -61,7 +61,7 @@ impl Everywhere<'_> {
     /// Where all the words occur together, newest first: in all runtimes that answer, in one of them, or in one Pod.
     pub(super) async fn search(self, search: Search) -> Result<Gathered<SearchHit>, ApiError> {
         if search.q.as_deref().is_none_or(|words| words.trim().is_empty()) {
-            return Err(ApiError::invalid("say what to look for: `?q=`"));
+            return Err(ApiError::invalid("say what to search for: `?q=`"));
         }
         let only = match (&search.pod.0, &search.runtime.0) {
             (Some(pod), Some(runtime)) if pod.runtime_id != *runtime => {

@@ -54,7 +54,7 @@ impl Keys<'_> {
         // If two keys are given at once, the later one wins, both in the file and in use.
         let mut file = self.backend.kept_keys.hold().await;
         if file.get(name).is_none() && file.len() >= KEYS_MAX {
-            let sentence = format!("{KEYS_MAX} keys are the most; forget one first");
+            let sentence = format!("there can be at most {KEYS_MAX} keys; forget one first");
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         file.put(tried.config().clone()).await.map_err(not_written)?;
@@ -70,7 +70,7 @@ impl Keys<'_> {
         if file.get(name).is_none() {
             let name = cut(name);
             let sentence = format!(
-                "no key was given to a provider \"{name}\"; one of the configuration or the environment is changed there"
+                "the provider \"{name}\" has no stored key; change a key of the configuration or the environment there"
             );
             return Err(ApiError::new(ErrorCode::NotFound, sentence));
         }
@@ -147,5 +147,5 @@ fn refused(refusal: KeyRefusal) -> ApiError {
 
 fn not_written(error: std::io::Error) -> ApiError {
     tracing::error!(%error, "the file of keys could not be written");
-    ApiError::new(ErrorCode::Internal, "yoi could not write down its keys, so nothing was done; its log says why")
+    ApiError::new(ErrorCode::Internal, "yoi could not store its keys, so nothing was done; its log says why")
 }

@@ -69,7 +69,7 @@ impl Links<'_> {
         }
         let announced = |(_, entry): &(RuntimeId, Entry)| entry.kind == EntryKind::Announced;
         if self.backend.registry.entries().iter().filter(|entry| announced(entry)).count() >= ANNOUNCED_MAX {
-            let sentence = format!("{ANNOUNCED_MAX} servers have added this one, and more are not taken");
+            let sentence = format!("{ANNOUNCED_MAX} servers have added this one, and no more are accepted");
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         let runtime_id = self.put_announced(store, wanted);

@@ -125,11 +125,11 @@ impl Runtimes<'_> {
     fn check_free(self, runtime_id: &RuntimeId) -> Result<(), ApiError> {
         let entries = self.backend.registry.entries();
         if entries.iter().any(|(id, _)| id == runtime_id) {
-            let sentence = format!("a runtime called \"{runtime_id}\" is already there; choose another name");
+            let sentence = format!("a runtime called \"{runtime_id}\" already exists; choose another name");
             return Err(ApiError::new(ErrorCode::NameTaken, sentence));
         }
         if entries.len() > RUNTIMES_MAX {
-            let sentence = format!("{RUNTIMES_MAX} other runtimes are the most; remove one first");
+            let sentence = format!("there can be at most {RUNTIMES_MAX} other runtimes; remove one first");
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         Ok(())
@@ -175,5 +175,5 @@ fn json(value: &impl Serialize) -> String {
 
 fn not_written(error: std::io::Error) -> ApiError {
     tracing::error!(%error, "the file of runtimes could not be written");
-    ApiError::new(ErrorCode::Internal, "yoi could not write down its runtimes, so nothing was done; its log says why")
+    ApiError::new(ErrorCode::Internal, "yoi could not store its runtimes, so nothing was done; its log says why")
 }

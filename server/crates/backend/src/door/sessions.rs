@@ -50,7 +50,7 @@ impl Sessions<'_> {
         let Some(row) = self.backend.host.sessions().find(session.hash()).await? else { return Ok(false) };
         if row.seen_at + SEEN_EVERY <= Timestamp::now() {
             self.backend.host.sessions().seen(session.hash()).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "could not note that a login is used");
+                tracing::warn!(%error, "could not record that a login is used");
             });
         }
         Ok(true)
@@ -105,7 +105,7 @@ impl Sessions<'_> {
     async fn end_one(self, id: &str) -> Result<(), ApiError> {
         let sessions = self.backend.host.sessions().list().await?;
         let Some(row) = sessions.into_iter().find(|row| Session::from_hash(row.hash).id() == id) else {
-            let sentence = "no login is called that, or not any more; GET /api/v1/sessions lists those that are";
+            let sentence = "there is no such login, or it has ended; GET /api/v1/sessions lists the logins";
             return Err(ApiError::new(ErrorCode::NotFound, sentence));
         };
         self.backend.host.sessions().delete(&row.hash).await?;

@@ -84,7 +84,7 @@ impl Feeds {
         }
         if self.feeds.len() >= SUBSCRIPTIONS_MAX {
             let code = DiagnosticCode::RuntimeUnavailable;
-            let detail = "too many Pods of this runtime are looked at at once; close some".to_owned();
+            let detail = "too many Pods of this runtime are viewed at once; close some".to_owned();
             feeder.put(FeedItem::Diagnostic { code, detail });
             feeder.put(FeedItem::Closed { reason: code.as_str().to_owned() });
             return;

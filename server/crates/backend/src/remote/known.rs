@@ -107,14 +107,14 @@ impl Known {
         let id = self.terms.id();
         let sentence = match state {
             RuntimeState::Unauthorized => {
-                format!("the runtime \"{id}\" refuses our token; remove it, and add it again with its present one")
+                format!("the runtime \"{id}\" refuses our token; remove it, and add it again with its current one")
             }
             RuntimeState::Incompatible => {
-                format!("the runtime \"{id}\" cannot be spoken with; GET /api/v1/runtimes says why")
+                format!("the runtime \"{id}\" cannot be used; GET /api/v1/runtimes says why")
             }
             RuntimeState::Connecting => format!("the runtime \"{id}\" has not answered yet; try again"),
             RuntimeState::Unreachable | RuntimeState::Live => {
-                format!("the runtime \"{id}\" does not answer since {since:.0}; its Pods are shown as they were last")
+                format!("the runtime \"{id}\" has not answered since {since:.0}; its Pods are shown as last seen")
             }
         };
         ApiError::new(ErrorCode::RuntimeUnavailable, sentence)

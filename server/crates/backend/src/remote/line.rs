@@ -177,7 +177,7 @@ impl Line {
                 Some("that is this server itself; its Pods are already here, so remove this runtime".to_owned())
             }
             (None, Some(other)) if other != *own && !self.is_announced(&other) => {
-                Some(format!("it is already here, as \"{other}\"; remove one of both"))
+                Some(format!("it is already here, as \"{other}\"; remove one of the two"))
             }
             _ => None,
         }

@@ -28,18 +28,20 @@ pub(super) async fn look(client: &Client) -> Seen {
                 Seen::Other("it does not answer under this name; start it with --allow-host and the name".to_owned())
             }
             ErrorCode::NotFound => Seen::Other("it is an older yoi; update it".to_owned()),
-            code if code.status() >= 500 => Seen::Away("it answers, and that it cannot now"),
+            code if code.status() >= 500 => Seen::Away("it answers that it is not available now"),
             code => Seen::Other(format!("it answers {code}")),
         },
         Err(ClientError::NoServer { .. }) => Seen::Away("it does not take the connection"),
         // A proxy in front of a server that is away answers with such a status.
         Err(ClientError::Protocol { cause, .. }) if cause.starts_with("status 5") => {
-            Seen::Away("what stands before it says that it is away")
+            Seen::Away("the proxy in front of it says that it is away")
         }
-        Err(ClientError::Protocol { cause, .. }) if cause.starts_with("status 3") => Seen::Other(
-            "it sends us elsewhere, and the token goes nowhere else; add the address that is meant".to_owned(),
-        ),
-        Err(ClientError::Protocol { .. } | ClientError::Invalid(_)) => Seen::Other("what answers is no yoi".to_owned()),
+        Err(ClientError::Protocol { cause, .. }) if cause.starts_with("status 3") => {
+            Seen::Other("it redirects elsewhere, and the token is not sent there; add that address instead".to_owned())
+        }
+        Err(ClientError::Protocol { .. } | ClientError::Invalid(_)) => {
+            Seen::Other("what answers is not a yoi".to_owned())
+        }
     }
 }
 

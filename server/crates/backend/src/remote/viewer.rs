@@ -106,6 +106,6 @@ impl Viewer {
 }
 
 fn gone() -> FeedItem {
-    let detail = "this runtime was taken out, or the server stops".to_owned();
+    let detail = "this runtime was removed, or the server stops".to_owned();
     FeedItem::Diagnostic { code: DiagnosticCode::RuntimeUnavailable, detail }
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::{Face, Sent, calls::Calls, drafts::Drafts, speech::Speech};
 use crate::{names, values};
 
-/// The detail of a run whose end was not reported.
-const UNSAID: &str = "it ended without saying how";
+/// How a run ended that said nothing.
+const UNSAID: &str = "it ended without a result";
 
 #[derive(Debug)]
 pub(super) struct Runs {

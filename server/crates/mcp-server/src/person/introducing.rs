@@ -34,7 +34,7 @@ pub(super) struct Introduced {
 impl PersonTool for Introduce {
     const NAME: &'static str = "introduce";
     const TITLE: &'static str = "Introduce two Pods";
-    const DESCRIPTION: &'static str = "Introduces two Pods to each other: both then see each other and can write to each other. Neither conversation is touched.";
+    const DESCRIPTION: &'static str = "Makes two Pods peers: both then see each other and can send each other messages. Neither conversation is changed.";
     const HINTS: Hints = Hints::Adds;
     type Arguments = IntroduceArguments;
     type Answer = Introduced;

@@ -149,7 +149,7 @@ pub(super) struct CreateArguments {
     /// The folders that it reads and writes; its working directory, for writing, when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scope: Option<Vec<Rule>>,
-    /// Who may introduce itself to it: open, ask or closed.
+    /// Who may become its peer: open, ask or closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     peer_policy: Option<String>,
 }

@@ -226,7 +226,7 @@ pub(crate) async fn a_damaged_record_is_set_aside_and_harms_no_other(world: Worl
     let alert = ControlEvent::Alert {
         level: AlertLevel::Error,
         source: "journal".to_owned(),
-        text: "record 3 of this Pod is damaged: its checksum does not match; it was set aside and is shown to nobody, the model included".to_owned(),
+        text: "record 3 of this Pod is damaged: its checksum does not match; it was set aside and is shown to no one, including the model".to_owned(),
         model: None,
     };
     assert_eq!((stand_in.seq, stand_in.event), (Seq(3), Event::Control(alert)));

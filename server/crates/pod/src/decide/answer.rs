@@ -67,7 +67,7 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
             draft.close_speech(false);
             draft.close_arguments("limit");
             draft.close_calls("limit", "not run: the answer was cut by the model's limit of output tokens");
-            let detail = "the model reached its limit of output tokens; send a message to let it go on".to_owned();
+            let detail = "the model reached its limit of output tokens; send a message to continue".to_owned();
             draft.finish_run(Outcome::Limit, Some(("limit".to_owned(), detail)));
             draft.status(PodState::Idle, None);
         }

@@ -200,9 +200,7 @@ pub(crate) fn go_on_after_calls(draft: &mut Draft) {
             ),
         ),
         None if run.is_none_or(|run| run.rounds < ROUNDS_MAX) => return draft.ask_model(),
-        None => {
-            ("rounds", format!("the model called tools {ROUNDS_MAX} times in one run; send a message to let it go on"))
-        }
+        None => ("rounds", format!("the model called tools {ROUNDS_MAX} times in one run; send a message to continue")),
     };
     draft.finish_run(Outcome::Limit, Some((code.to_owned(), detail)));
     draft.status(PodState::Idle, None);

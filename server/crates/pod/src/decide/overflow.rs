@@ -102,8 +102,8 @@ fn make_room(draft: &mut Draft, failure: &Failure, Sizes { fits, limit }: Sizes,
 /// Raises an alert once there is room, before the request is sent again.
 pub(super) fn tell_room(draft: &mut Draft, was_suspected: bool) {
     let text = match was_suspected {
-        true => "The model's context may have been full; older turns were summarised and the question was asked again.",
-        false => "The model's context was full; older turns were summarised and the question was asked again.",
+        true => "The model's context may have been full; older turns were summarised and the model was called again.",
+        false => "The model's context was full; older turns were summarised and the model was called again.",
     };
     draft.event(ControlEvent::Alert {
         level: AlertLevel::Note,

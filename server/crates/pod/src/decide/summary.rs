@@ -54,7 +54,7 @@ pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, NoSummary>)
 
 fn tell_failure(draft: &mut Draft, reason: NoSummary) {
     let reason = match reason {
-        NoSummary::NothingToDrop(_) => "there is nothing yet that a summary could stand for".to_owned(),
+        NoSummary::NothingToDrop(_) => "there is nothing to summarise yet".to_owned(),
         NoSummary::Failed(detail) => detail,
     };
     draft.event(ControlEvent::Alert {

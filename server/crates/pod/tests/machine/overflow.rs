@@ -66,7 +66,7 @@ fn the_context_is_summarised_and_the_question_asked_again() {
 
     let kept = kept(&journal);
     assert_eq!(journal.take(summary("S", kept)).unwrap(), [Effect::CallModel]);
-    assert!(journal.last("alert")["text"].as_str().unwrap().contains("asked again"));
+    assert!(journal.last("alert")["text"].as_str().unwrap().contains("called again"));
     assert_eq!((journal.pod.fits, &journal.pod.state_reason), (None, &None));
     assert_eq!(journal.said(), ["user: [summary of what came before] / S", "user: third"]);
     let journal = journal.all([text("3"), finished()]);

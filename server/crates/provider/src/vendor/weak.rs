@@ -72,13 +72,11 @@ impl Manner {
     /// The alerts for the user, once per Pod.
     pub(super) fn alerts(self, kind: ProviderKind, provider: &str, model: &str) -> Vec<ModelEvent> {
         let wire = (self.wire != kind).then(|| {
-            format!(
-                "The provider \"{provider}\" does not know OpenAI's Responses API; it is asked by chat completions."
-            )
+            format!("The provider \"{provider}\" does not support OpenAI's Responses API; yoi uses chat completions.")
         });
         let tools = (!self.offers_tools).then(|| {
             format!(
-                "The model \"{model}\" of \"{provider}\" takes no tools; it is asked without them, and can only talk."
+                "The model \"{model}\" of \"{provider}\" does not support tools; yoi calls it without them, so it can only talk."
             )
         });
         wire.into_iter().chain(tools).map(|text| ModelEvent::Alert { text }).collect()

@@ -45,7 +45,7 @@ async fn a_server_without_the_responses_api_is_asked_by_chat_completions_from_th
     server.push(Answer::refuse(404, NO_PATH));
     server.otherwise(Answer::say("ok"));
     let provider = at(OpenAi, &server);
-    let told = alert("The provider \"mine\" does not know OpenAI's Responses API; it is asked by chat completions.");
+    let told = alert("The provider \"mine\" does not support OpenAI's Responses API; yoi uses chat completions.");
     for _ in 0..2 {
         assert_eq!(all(provider.stream(request())).await, [told.clone(), text("ok"), finished(FinishReason::Stop)]);
     }
@@ -108,8 +108,9 @@ async fn a_model_that_takes_no_tools_is_asked_without_them_from_then_on() {
         server.push(Answer::refuse(status, words));
         server.otherwise(said(kind));
         let provider = at(kind, &server);
-        let told =
-            alert("The model \"scripted\" of \"mine\" takes no tools; it is asked without them, and can only talk.");
+        let told = alert(
+            "The model \"scripted\" of \"mine\" does not support tools; yoi calls it without them, so it can only talk.",
+        );
         for _ in 0..2 {
             let items = all(provider.stream(with_tools())).await;
             assert_eq!(items[..2], [told.clone(), text("ok")], "{kind} {words}");

@@ -209,7 +209,7 @@ impl Carrying<'_> {
                 return Ok(ApiError::new(ErrorCode::AlreadyAnswered, sentence));
             }
         }
-        let sentence = format!("pod \"{}\" has no queued message {id}; GET the Pod to see what waits", state.name);
+        let sentence = format!("pod \"{}\" has no queued message {id}; GET the Pod to see its queue", state.name);
         Ok(ApiError::new(ErrorCode::NotFound, sentence))
     }
 
@@ -245,7 +245,7 @@ impl Carrying<'_> {
         let Actor { actors, state, .. } = &*self.actor;
         // Its peers are told before it is deleted. While this runs it cannot get new ones.
         if actors.above()?.knows_anybody(state.key).await? {
-            let sentence = format!("pod \"{}\" has come to know another Pod; try again", state.name);
+            let sentence = format!("pod \"{}\" has just become a peer of another Pod; try again", state.name);
             return Err(ApiError::new(ErrorCode::Busy, sentence));
         }
         if !self.actor.end_work().await {

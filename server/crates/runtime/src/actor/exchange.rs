@@ -281,7 +281,7 @@ fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option
         (name.provider.as_str(), name.model.as_str()) != present && providers.get(&name.provider).is_some()
     };
     let next = state.next_fallbacks().iter().find(is_other)?.clone();
-    let text = format!("{}; {next} answers for the rest of this run", error.detail);
+    let text = format!("{}; {next} is used for the rest of this run", error.detail);
     let model = Some(next.clone());
     let alert = ControlEvent::Alert { level: AlertLevel::Warn, source: "model".to_owned(), text, model };
     let Usage { context_used, context_limit, .. } = state.pod.usage;

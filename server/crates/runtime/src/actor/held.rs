@@ -125,7 +125,7 @@ impl Actor {
     async fn prepare(&mut self, wanted: Wanted) -> Result<(Change, Vec<Effect>), ApiError> {
         let Wanted { inputs, events, extras, ends_work } = wanted;
         if ends_work && !self.end_work().await {
-            tracing::warn!(pod = %self.state.name, "something that a tool of this Pod started does not end");
+            tracing::warn!(pod = %self.state.name, "something that a tool of this Pod started is still running");
             return Err(error::does_not_end(&self.state.name));
         }
         let mut staged = Staged::new();

@@ -133,10 +133,7 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
 async fn check_scope(actors: &Actors, state: &State, scope: &[ScopeRule]) -> Result<(), ApiError> {
     let refuse = |sentence: String| Err(ApiError::new(ErrorCode::InvalidInput, sentence));
     if actors.store.family().child(state.key).await?.is_some() {
-        return refuse(format!(
-            "the scope of \"{}\" is lent by its parent; only that one lends more or less",
-            state.name
-        ));
+        return refuse(format!("the scope of \"{}\" is lent by its parent; only the parent can change it", state.name));
     }
     let loans = place::loans(actors, state.key).await?;
     let lent = Scope::new(scope.iter().cloned(), Vec::new()).lend(&loans, &[]);

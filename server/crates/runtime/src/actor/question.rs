@@ -72,7 +72,7 @@ impl Making {
                 None => Standing::default(),
                 Some(budgets) => {
                     let standing = budgets.look().await;
-                    standing.map_err(|error| format!("what was used could not be read: {}", error.detail))?
+                    standing.map_err(|error| format!("the usage could not be read: {}", error.detail))?
                 }
             };
             if let Some(why) = spent {
@@ -92,7 +92,7 @@ impl Making {
             let mut asked = made.await;
             if let Question::Answer(messages, _) = &asked.question {
                 let found = blobs::attached(&store, self.takes, messages).await;
-                let failed = |error| format!("what goes with the conversation could not be read: {error}");
+                let failed = |error| format!("the attachments of the conversation could not be read: {error}");
                 (asked.attached, asked.unsent) = found.map_err(failed)?;
             }
             Ok(asked)

@@ -137,7 +137,7 @@ impl Looking<'_> {
             };
             if pod.is_none() && rule.decision == PermissionDecision::Allow {
                 let sentence =
-                    format!("a rule allows {} for \"{name}\", and no Pod is called so; make it first", rule.tool);
+                    format!("a rule allows {} for \"{name}\", and no Pod has that name; create it first", rule.tool);
                 return Err(ApiError::new(ErrorCode::InvalidInput, sentence));
             }
             kept.push(PermissionRule { pod, ..rule });

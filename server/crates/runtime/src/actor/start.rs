@@ -56,7 +56,7 @@ impl Starting<'_> {
         let questions = proxy.as_ref().map_or_else(Questions::none, Proxy::questions);
         let redirects = self.redirects(call).await?;
         let way_in = self.way_in(call, &network).map_err(|error| {
-            ToolOutcome::failed("io_failed", format!("there is no room for the command's sockets: {error}"))
+            ToolOutcome::failed("io_failed", format!("there is no folder for the command's sockets: {error}"))
         })?;
         let place = Place {
             worker_id: self.state.worker_id.clone(),
@@ -104,7 +104,7 @@ impl Starting<'_> {
             NetworkPolicy::Open => Ok((Network::Open, None)),
             NetworkPolicy::Ask => {
                 let proxy = Proxy::open(&call.call_id, self.calls.wishes()).map_err(|error| {
-                    let sentence = format!("the command's way to the network could not be made: {error}");
+                    let sentence = format!("the command's way to the network could not be set up: {error}");
                     ToolOutcome::failed("io_failed", sentence)
                 })?;
                 Ok((Network::Through { socket: proxy.socket() }, Some(proxy)))

@@ -182,7 +182,7 @@ impl PodTask {
             if is_summary {
                 tracing::error!(%error, %pod, "a summary could not be stored; the context stays as it was");
             } else {
-                tracing::error!(%error, %pod, "what the model said could not be stored; the run is interrupted");
+                tracing::error!(%error, %pod, "the model's answer could not be stored; the run is interrupted");
                 self.actor.read_again(true).await;
             }
         }

@@ -167,7 +167,7 @@ async fn lent_again(
     if family.store.family().child(lender.key).await?.is_some_and(|link| !link.is_lent) {
         let leader = &lender.label.name;
         let sentence =
-            format!("{leader} leads it and is stopped, so what it holds was taken back; restore {leader} first");
+            format!("{leader}, its parent, is stopped, so what it held was taken back; restore {leader} first");
         return Err(ApiError::new(ErrorCode::ScopeNotHeld, sentence));
     }
     let scope = view::lent_last(&link);

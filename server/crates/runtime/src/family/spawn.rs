@@ -75,7 +75,7 @@ async fn check_room(family: &Family, parent: PodKey) -> Result<(), ApiError> {
                 false => ("its family has", family_max, "family_max"),
             };
             let sentence = format!(
-                "{has} {max} children that are not stopped, and there may be no more; stop one first, or ask a person to \
+                "{has} {max} children that are not stopped, which is the maximum; stop one first, or ask a person to \
                  raise {key} in [pods] of config.toml"
             );
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
@@ -111,8 +111,9 @@ pub(super) fn check_idle(lender: &Held, lent: &[ScopeRule]) -> Result<(), ApiErr
         return Ok(());
     }
     let name = &lender.label.name;
-    let sentence =
-        format!("a command of {name} runs that can write what is to be lent; wait until it has ended, or cancel it");
+    let sentence = format!(
+        "a command of {name} is running that can write to what is to be lent; wait until it has ended, or cancel it"
+    );
     Err(ApiError::new(ErrorCode::Busy, sentence))
 }
 

@@ -159,8 +159,8 @@ impl Ground {
 pub(crate) fn reason(outage: &Outage) -> String {
     match outage.kind {
         OutageKind::Away => {
-            format!("yoi cannot write to its database and goes on by itself once it can: {}", outage.why)
+            format!("yoi cannot write to its database and continues by itself once it can: {}", outage.why)
         }
-        OutageKind::Lost => format!("yoi's database is gone, and nothing is kept any more: {}", outage.why),
+        OutageKind::Lost => format!("yoi's database is gone, and nothing can be stored any more: {}", outage.why),
     }
 }

@@ -43,7 +43,7 @@ impl Ground {
             return Ok(seat);
         }
         let sentence = format!(
-            "this server has {max} Pods that are not stopped, and there may be no more; stop or delete one first, or ask a person to \
+            "this server has {max} Pods that are not stopped, which is the maximum; stop or delete one first, or ask a person to \
              raise max in [pods] of config.toml"
         );
         Err(ApiError::new(ErrorCode::RateLimited, sentence))

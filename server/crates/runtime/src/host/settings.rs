@@ -48,7 +48,7 @@ impl Settings<'_> {
     pub async fn test_provider(self, name: &str) -> Result<ProviderTest, ApiError> {
         self.inner.actors.equipment.providers.test(name).await.ok_or_else(|| {
             let name: String = name.chars().take(64).collect();
-            let sentence = format!("no provider is called \"{name}\"; GET /api/v1/providers lists those that are");
+            let sentence = format!("no provider is called \"{name}\"; GET /api/v1/providers lists the providers");
             ApiError::new(ErrorCode::NotFound, sentence)
         })
     }

@@ -108,5 +108,5 @@ fn used(usage: &Usage) -> Option<String> {
     let is_count =
         [input, cached, written, output, context_used, context_limit].into_iter().all(|count| count <= NUMBER_MAX);
     let is_cost = cost.is_none_or(|cost| cost.units() <= COST_UNITS_MAX);
-    (!is_count || !is_cost).then(|| "its figures of use are beyond reason".to_owned())
+    (!is_count || !is_cost).then(|| "its usage figures are implausible".to_owned())
 }

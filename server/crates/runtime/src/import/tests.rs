@@ -133,7 +133,7 @@ fn what_no_journal_holds_is_refused() {
         assert!(refusal(&[line(1, &event)]).starts_with("line 1: "), "{event}");
     }
     let twice = [line(1, &call("c1", "model")), line(2, &call("c1", "model"))];
-    assert!(refusal(&twice).contains("waits for its result already"));
+    assert!(refusal(&twice).contains("already waiting for its result"));
     let open: Vec<_> =
         (1..=2_000).map(|n| line(n, &json!({ "kind": "text_chunk", "block": format!("x{n}"), "text": "x" }))).collect();
     assert!(refusal(&open).contains("too much is open at once"));

@@ -56,7 +56,7 @@ impl<'a> Pair<'a> {
             true => Ok(()),
             false => {
                 let name = &self.receiver.name;
-                let sentence = format!("{name} is stopped, so nothing was sent; bring it back with RestorePod first");
+                let sentence = format!("{name} is stopped, so nothing was sent; restore it with RestorePod first");
                 Err(ApiError::new(ErrorCode::NotLive, sentence))
             }
         }

@@ -42,13 +42,13 @@ pub(crate) async fn verdict(
     }
     if level < WHOLE {
         return held(format!(
-            "these two write too fast: after {BURST} at once, one in {SECONDS_PER_MESSAGE} s goes through"
+            "the two write too fast: after {BURST} at once, one every {SECONDS_PER_MESSAGE} s is delivered"
         ));
     }
     let since = now - SignedDuration::from_hours(1);
     let runs = peers.store.messages().woke_count(receiver, since).await?;
     if runs >= RUNS_PER_HOUR_MAX {
-        return held(format!("messages have begun {runs} runs of the receiver within an hour"));
+        return held(format!("messages have started {runs} runs of the receiver within an hour"));
     }
     Ok(Verdict { held: None, pace_level: level - WHOLE })
 }

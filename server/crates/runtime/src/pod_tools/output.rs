@@ -30,7 +30,7 @@ impl PodTool for ReadPodOutput {
         let read = view::open(&own).map_or(Seq(0), |opened| opened.pod.output_read(&pod));
         let page = page(&caller.kin, &child.row, read).await?;
         let state = view::summary(&child.row).state;
-        let state = if state == PodState::Stopped { "stopped; RestorePod brings it back" } else { state.as_str() };
+        let state = if state == PodState::Stopped { "stopped; RestorePod restores it" } else { state.as_str() };
         let name = &child.row.name;
         if page.texts.is_empty() {
             return Ok(ToolOutcome::done(format!("nothing new from {name} ({state})")));

@@ -33,7 +33,7 @@ impl PodTool for SendToPeerPod {
         }
         let name = &seen.row.name;
         if !seen.is(Visibility::Peer) {
-            let sentence = format!("{name} is your child and no peer; use SendToPod");
+            let sentence = format!("{name} is your child, not a peer; use SendToPod");
             return Err(ApiError::new(ErrorCode::PermissionDenied, sentence));
         }
         let origin = caller.origin().await?;

@@ -14,7 +14,7 @@ pub(super) struct SendToPod;
 impl PodTool for SendToPod {
     const NAME: &'static str = "SendToPod";
     const DESCRIPTION: &'static str = "Gives a child of yours its next piece of work. Returns when the child has accepted it, not when it is done; \
-         you are told when its turn has ended. A child that is still at work refuses: try again when its turn has ended.";
+         you are told when its turn has ended. A child that is still running refuses: try again when its turn has ended.";
     const DOING: &'static str = "sending to the Pod";
     type Arguments = Message;
 
@@ -37,11 +37,11 @@ impl PodTool for SendToPod {
         match accepted {
             Ok(_) => Ok(ToolOutcome::done(format!("{child} has accepted it and works on it"))),
             Err(error) if error.code == ErrorCode::Busy => {
-                let sentence = format!("{child} is still at work; try again when its turn has ended");
+                let sentence = format!("{child} is still running; try again when its turn has ended");
                 Err(ApiError::new(ErrorCode::Busy, sentence))
             }
             Err(error) if error.code == ErrorCode::NotLive => {
-                let sentence = format!("{child} is stopped; bring it back with RestorePod first");
+                let sentence = format!("{child} is stopped; restore it with RestorePod first");
                 Err(ApiError::new(ErrorCode::NotLive, sentence))
             }
             Err(error) => Err(error),

@@ -153,7 +153,7 @@ pub(super) async fn child(kin: &Arc<Kin>, worker_id: &WorkerId, name: &str) -> R
         false => {
             let who = match seen.is(Visibility::Itself) {
                 true => "you are this Pod yourself",
-                false => "it is your peer and no child of yours",
+                false => "it is your peer, not your child",
             };
             let sentence = format!("{who}; this tool is for the children that you spawned");
             Err(ApiError::new(ErrorCode::PermissionDenied, sentence))

@@ -47,7 +47,7 @@ impl PodTool for SpawnPod {
         let (child, scope) = spawn_named(&caller.kin, caller.worker_id(), &origin, spawn).await?;
         let renamed = match child.name == wanted {
             true => String::new(),
-            false => format!(" (the name {wanted} is in use on this server)"),
+            false => format!(" (the name {wanted} is already in use on this server)"),
         };
         let summary = format!("spawned {}{renamed}; it begins its task now", child.name);
         Ok(ToolOutcome::done(summary).with_content(format!("lent to {}: {}", child.name, scope_words(&scope))))

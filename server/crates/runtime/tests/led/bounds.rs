@@ -78,7 +78,7 @@ async fn a_target_that_is_stuck_does_not_hang_the_caller() {
     disk.release();
     let answer = calling.await.unwrap();
     assert_eq!(answer.code.as_deref(), Some("timeout"), "{answer:?}");
-    assert_eq!(answer.summary, "sending to the Pod took longer than 5 s; look before you try again");
+    assert_eq!(answer.summary, "sending to the Pod took longer than 5 s; check what happened before you try again");
     let records = ground.stage.records(&ada).await;
     let finished = records.iter().rev().find(|record| record.event.kind() == "tool_finished").unwrap();
     let waited = serde_json::to_value(&finished.event).unwrap()["duration_ms"].as_u64().unwrap();

@@ -83,8 +83,8 @@ async fn a_stopped_child_is_a_report_and_what_was_cut_says_so() {
     ground.done(&ada, "StopPod", json!({ "name": "bob" })).await;
     let (text, summary) = read(&ground, &ada, "bob").await;
     assert_eq!(text, "at work\n[interrupted here]");
-    assert_eq!(summary, "1 message from bob (stopped; RestorePod brings it back)");
-    assert_eq!(read(&ground, &ada, "bob").await.1, "nothing new from bob (stopped; RestorePod brings it back)");
+    assert_eq!(summary, "1 message from bob (stopped; RestorePod restores it)");
+    assert_eq!(read(&ground, &ada, "bob").await.1, "nothing new from bob (stopped; RestorePod restores it)");
 }
 
 #[tokio::test]

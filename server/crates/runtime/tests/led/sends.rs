@@ -31,7 +31,7 @@ async fn a_child_at_work_is_busy_whoever_gave_it_the_work() {
     let message = json!({ "name": "bob", "message": "say more" });
     let (code, sentence) = ground.refused(&ada, "SendToPod", message.clone()).await;
     assert_eq!(code, "busy");
-    assert_eq!(sentence, "bob is still at work; try again when its turn has ended");
+    assert_eq!(sentence, "bob is still running; try again when its turn has ended");
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
 
     // Another client's run is no evidence that this message was taken.
@@ -87,7 +87,7 @@ async fn a_model_that_sends_too_early_is_told_and_tries_again_when_the_turn_has_
     let send = json!({ "name": "bob", "message": "say round two" });
     ground.tell(&ada, &format!("call SendToPod {send}\nsay waiting")).await;
     let records = ground.stage.until(&ada, is_at_rest).await;
-    assert_eq!(said(&records).concat(), "SendToPod: bob is still at work; try again when its turn has ended\nwaiting");
+    assert_eq!(said(&records).concat(), "SendToPod: bob is still running; try again when its turn has ended\nwaiting");
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
     ground.stage.until(&ada, |records| news(records).len() == 1 && is_at_rest(records)).await;
     ground.tell(&ada, &format!("call SendToPod {send}\nsay sent")).await;

@@ -53,7 +53,7 @@ async fn where_a_model_is_overloaded_the_next_one_answers_for_the_rest_of_the_ru
     assert_eq!(last_of(&records, "run_finished")["outcome"], "completed");
     let alerts = of_kind(&records, "alert");
     assert_eq!(alerts.len(), 1, "{alerts:?}");
-    let sentence = "own: HTTP status 503: busy; spare/vendor/large answers for the rest of this run";
+    let sentence = "own: HTTP status 503: busy; spare/vendor/large is used for the rest of this run";
     assert_eq!((&alerts[0]["source"], &alerts[0]["text"]), (&json!("model"), &json!(sentence)));
     assert_eq!((models(&own), models(&spare)), (vec![json!("own")], vec![json!("vendor/large"); 2]));
     // The next run asks its own one again.

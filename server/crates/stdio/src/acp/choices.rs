@@ -40,7 +40,7 @@ pub(super) async fn offered(client: &Client, pod: &PodDetail) -> Result<Vec<Sess
         vec![SessionConfigOption::select(MODEL, "Model", present, values).category(SessionConfigOptionCategory::Model)];
     if let Some(levels) = facts.thinking.filter(|levels| !levels.is_empty()) {
         let now = pod.thinking.map_or("default", Thinking::as_str);
-        let unset = pod.thinking.is_none().then(|| value("default", "as the model does by itself", None));
+        let unset = pod.thinking.is_none().then(|| value("default", "the model's own default", None));
         let levels = levels.into_iter().map(|level| value(level.as_str(), level.as_str(), None));
         let values: Vec<_> = unset.into_iter().chain(levels).collect();
         options.push(

@@ -8,11 +8,11 @@ pub(super) enum Failure {
     InvalidInput(String),
     #[error("{folder} {refusal}; give a cwd inside of it")]
     Scope { folder: String, refusal: ScopeRefusal },
-    #[error("{folder} is no folder; give the cwd of one that is there")]
+    #[error("{folder} is not a folder; give an existing one as cwd")]
     NoFolder { folder: String },
-    #[error("commands cannot be held to the Pod's scope on this machine: {0}; none are run without")]
+    #[error("commands cannot be confined to the Pod's scope on this machine: {0}; none are run without that")]
     CannotConfine(String),
-    #[error("the command could not be held to the scope, so it was not run: {0}")]
+    #[error("the command could not be confined to the scope, so it was not run: {0}")]
     NotConfined(String),
     #[error("the command was not started: {0}")]
     NotStarted(String),

@@ -156,7 +156,7 @@ fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::
     if let Some(plan) = &inside.plan
         && let Err(reason) = own::build(plan, private, &inside.order.limits, account)
     {
-        inner.report(&Report::Unconfined(format!("its room could not be built: {reason}")));
+        inner.report(&Report::Unconfined(format!("its sandbox could not be built: {reason}")));
         process::exit(1)
     }
     first::be_first(inside, &inner, output);
@@ -165,7 +165,7 @@ fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::
 
 /// Has bubblewrap build the sandbox and start this program in it.
 fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Result<Started> {
-    let plan = inside.plan.as_ref().ok_or_else(|| io::Error::other("there is no room to build"))?;
+    let plan = inside.plan.as_ref().ok_or_else(|| io::Error::other("there is no sandbox to build"))?;
     let arguments = file_of(&bubblewrap::arguments(plan, &inside.order.network))?;
     let (channel, inner) = Channel::pair()?;
     let own_program: OwnedFd = File::open(helper::OWN_PROGRAM)?.into();
@@ -235,7 +235,7 @@ impl Started {
         }
         report.unwrap_or_else(|| match is_here {
             true => Report::Signalled(rustix::process::Signal::KILL.as_raw()),
-            false => Report::Unconfined(format!("its room could not be built{}", self.words())),
+            false => Report::Unconfined(format!("its sandbox could not be built{}", self.words())),
         })
     }
 

@@ -50,7 +50,7 @@ pub(super) fn told(cwd: &Path, found: &[PathBuf]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!(" · runs something once somebody works there: {}{more}", paths.join(", "))
+    format!(" · runs something once someone works there: {}{more}", paths.join(", "))
 }
 
 /// All hooks except the samples that git itself creates.
@@ -171,7 +171,7 @@ mod tests {
     fn a_few_are_named_and_no_name_breaks_the_line() {
         let found: Vec<_> = (0..7).map(|number| PathBuf::from(format!("/w/{number}\n"))).collect();
         let told = told(Path::new("/w"), &found);
-        assert_eq!(told, " · runs something once somebody works there: 0\\n, 1\\n, 2\\n, 3\\n, 4\\n and 2 more");
+        assert_eq!(told, " · runs something once someone works there: 0\\n, 1\\n, 2\\n, 3\\n, 4\\n and 2 more");
         assert_eq!(super::told(Path::new("/w"), &[]), "");
     }
 }

@@ -69,9 +69,9 @@ fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
     match carried_out(&Order::nothing(Hold::Room { bubblewrap })) {
         Ok(Report::Exited(0)) => Ok(()),
         Ok(Report::Unconfined(reason) | Report::NotStarted(reason)) => Err(reason),
-        Ok(Report::Exited(code)) => Err(format!("a first command in a room ended with {code}")),
-        Ok(Report::Signalled(signal)) => Err(format!("a first command in a room was ended by signal {signal}")),
-        Err(error) => Err(format!("a first room could not be tried: {error}")),
+        Ok(Report::Exited(code)) => Err(format!("a first command in a sandbox ended with {code}")),
+        Ok(Report::Signalled(signal)) => Err(format!("a first command in a sandbox was ended by signal {signal}")),
+        Err(error) => Err(format!("a first sandbox could not be tried: {error}")),
     }
 }
 
@@ -114,23 +114,23 @@ pub fn walls(confine: Confine, builder: Builder, groups: &Groups) -> Vec<WallIte
         Confinement::Room { bubblewrap, abi } => {
             let by = bubblewrap.map_or("yoi itself".to_owned(), |program| program.display().to_string());
             vec![
-                item(Wall::Namespaces, WallState::On, &format!("a room for each command, built by {by}")),
+                item(Wall::Namespaces, WallState::On, &format!("a sandbox for each command, built by {by}")),
                 item(Wall::Landlock, WallState::On, &format!("version {abi}")),
-                item(Wall::Seccomp, WallState::On, &"calls that lead out of a room are refused"),
+                item(Wall::Seccomp, WallState::On, &"system calls that lead out of the sandbox are refused"),
                 cgroup,
                 item(Wall::Network, WallState::On, &"commands have a network of their own"),
             ]
         }
         Confinement::Missing { reason, landlock } => {
-            let asked = format!("each command is asked for: {reason}");
+            let asked = format!("each command needs approval: {reason}");
             let landlock = match landlock {
-                true => item(Wall::Landlock, WallState::On, &"it is applied, and is not enough alone"),
+                true => item(Wall::Landlock, WallState::On, &"it is applied, but is not enough alone"),
                 false => item(Wall::Landlock, WallState::Off, &reason),
             };
             vec![
                 item(Wall::Namespaces, WallState::Off, &asked),
                 landlock,
-                item(Wall::Seccomp, WallState::Off, &"it stands with the room"),
+                item(Wall::Seccomp, WallState::Off, &"it is on with the sandbox"),
                 cgroup,
                 item(Wall::Network, WallState::Off, &"commands have the network of the machine"),
             ]

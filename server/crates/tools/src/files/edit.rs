@@ -77,7 +77,7 @@ pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure>
 fn check_passages(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.old.is_empty() {
         return Err(Failure::InvalidInput(
-            "old: it is empty; give the passage that shall be replaced, or use Write for a whole file".to_owned(),
+            "old: it is empty; give the passage to replace, or use Write for a whole file".to_owned(),
         ));
     }
     if arguments.old == arguments.new {

@@ -59,7 +59,7 @@ impl FileTool for Read {
 fn picture(kind: PictureKind, bytes: &[u8], asked: &str) -> Result<ToolOutcome, Failure> {
     let bare = kind.bare(bytes).ok_or_else(|| {
         let sentence =
-            format!("{asked} begins as a {} picture and is not made as one ({} bytes)", kind.name(), bytes.len());
+            format!("{asked} begins like a {} picture but is not a valid one ({} bytes)", kind.name(), bytes.len());
         Failure::InvalidInput(sentence)
     })?;
     let summary = format!("read {asked}, a {} picture of {} bytes", kind.name(), bytes.len());

@@ -30,7 +30,7 @@ pub(super) async fn connect(to: &HostPort) -> Result<TcpStream, Refused> {
     let addresses = reachable(to, &found)?;
     match timeout(CONNECT_WAIT_MAX, TcpStream::connect(&addresses[..])).await {
         Ok(Ok(stream)) => Ok(stream),
-        Ok(Err(error)) => Err(failed(format!("{host}:{port} did not take the connection: {error}"))),
+        Ok(Err(error)) => Err(failed(format!("{host}:{port} did not accept the connection: {error}"))),
         Err(_) => Err(failed(format!("{host}:{port} did not answer in time"))),
     }
 }
@@ -49,7 +49,7 @@ fn reachable(to: &HostPort, found: &[SocketAddr]) -> Result<Vec<SocketAddr>, Ref
         (true, Some(near)) => Err(Refused {
             status: 403,
             why: format!(
-                "{host} leads to {}, which is no address of the Internet; a rule for Network {near} allows that one, by its address",
+                "{host} resolves to {}, which is not an Internet address; a rule for Network {near} allows that address",
                 near.ip()
             ),
         }),

@@ -24,7 +24,7 @@ pub(super) enum Failure {
     Denied { host: String, to: Url },
     #[error("{host} did not answer: {why}")]
     NoAnswer { host: String, why: String },
-    #[error("{host} was not done after {seconds} s")]
+    #[error("{host} had not finished after {seconds} s")]
     TimeLimit { host: String, seconds: u64 },
     #[error("{host} sent {kind}, {size}: not text, so it is not shown")]
     NotText { host: String, kind: String, size: String },

@@ -227,7 +227,7 @@ pub(crate) async fn what_is_no_group_is_not_taken_for_one() {
         let detail = detail.unwrap();
         assert_eq!(state, WallState::Off, "{detail}");
         assert!(
-            detail.contains("could not be divided") && detail.contains("limits of each process stand in"),
+            detail.contains("could not be divided") && detail.contains("limits per process apply instead"),
             "{detail}"
         );
     }

@@ -36,7 +36,7 @@ fn what_is_not_text_is_named_and_not_shown() {
     let mut desk = Desk::new();
     desk.file("w/a.png", b"\x89PNG\r\n\x1a\n\0\0").file("w/latin.txt", b"gr\xfc\xdfe").file("w/nul", b"a\0b");
     for (path, kind) in [
-        ("a.png", "a.png begins as a PNG picture and is not made as one (10 bytes)"),
+        ("a.png", "a.png begins like a PNG picture but is not a valid one (10 bytes)"),
         ("latin.txt", "latin.txt is text that is not UTF-8 (5 bytes)"),
         ("nul", "nul is binary data (3 bytes)"),
     ] {

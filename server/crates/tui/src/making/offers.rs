@@ -101,7 +101,7 @@ fn meaning(setting: &str, said: &Said, choices: &Choices) -> String {
         "provider" => usual(defaults.provider),
         "thinking" => match defaults.thinking {
             Some(level) => format!("default: {level}"),
-            None => "default: as the model does by itself".to_owned(),
+            None => "default: the model's own default".to_owned(),
         },
         "read" => "a folder it reads".to_owned(),
         "write" => match said.profile.as_deref().and_then(|name| choices.profile(name)?.scope.as_ref()) {
@@ -111,7 +111,7 @@ fn meaning(setting: &str, said: &Said, choices: &Choices) -> String {
             }
             None => "a folder it writes; default: its own, when none is named".to_owned(),
         },
-        "deny" => "a folder within those that it may not touch".to_owned(),
+        "deny" => "a subfolder that it may not access".to_owned(),
         _ => "default: this server".to_owned(),
     }
 }

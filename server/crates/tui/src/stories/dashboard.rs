@@ -75,7 +75,7 @@ fn an_empty_list_says_what_to_do_and_one_that_has_not_come_says_so() {
     story.pods(&[]);
     assert_eq!(story.effects, [Effect::LoadChoices], "which model a Pod would have is asked for");
     story.shows("No Pods yet.");
-    story.shows("Enter creates ada, who answers with the rehearsal model: no key, no network");
+    story.shows("Enter creates ada, which uses the rehearsal model: no key, no network");
     story.shows(":key openai takes a key");
     story.enters("neve");
     assert!(

@@ -83,7 +83,7 @@ fn a_picture_is_attached_by_its_path_and_goes_with_the_message() {
     let blob = protocol::BlobId::parse(&"0a".repeat(32)).unwrap();
     let kept = Segment::Image { blob, name: Some("my cat.png".into()) };
     story.happens(Message::Attached { pod: address("ada"), done: Ok(kept.clone()) });
-    story.shows("rehearsal sees no pictures (table): it is told only that one is there");
+    story.shows("rehearsal does not see pictures (table): it is only told that there is one");
     story.shows("[image my\u{a0}cat.png]".replace(' ', "\u{a0}").as_str());
     story.key(KeyCode::Char('i'));
     story.key(KeyCode::Enter);

@@ -51,7 +51,7 @@ fn a_name_and_enter_make_a_pod_and_after_a_space_each_setting_says_what_counts_w
     story.shows("profile= a template; default: none");
     story.shows("folder= default: /srv/app");
     story.shows("model= default: qwen3:32b of local-llm");
-    story.shows("thinking= default: as the model does by itself");
+    story.shows("thinking= default: the model's own default");
     story.shows("write= a folder it writes; default: its own, when none is named");
     story.shows_not("runtime=");
     story.key(KeyCode::Enter);

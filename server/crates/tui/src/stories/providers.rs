@@ -62,7 +62,7 @@ fn a_model_that_was_found_is_chosen_with_one_press() {
     story.connection(Connection::Connected);
     story.pods(&[]);
     story.happens(Message::Choices(Ok(choices())));
-    story.shows("Enter creates ada, who answers with qwen3:32b of local-llm (found on this machine, no key)");
+    story.shows("Enter creates ada, which uses qwen3:32b of local-llm (found on this machine, no key)");
     story.key(KeyCode::Enter);
     assert!(matches!(&story.effects[..], [Effect::Create { create, .. }] if create.name.as_str() == "ada"));
 }

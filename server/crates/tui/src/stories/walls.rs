@@ -20,11 +20,11 @@ fn the_walls_are_listed_with_their_reasons_from_every_screen() {
         assert_eq!(story.effects, [Effect::LoadWalls]);
         story.shows("Command sandbox");
         story.shows("Looking …");
-        let long = "systemd has not handed over the group that yoi was started in; limits of each process stand in";
+        let long = "systemd has not handed over the group that yoi was started in; limits per process apply instead";
         story.happens(Message::Walls(Ok(items(["a room for each command, built by yoi itself", long]))));
         story.shows("namespaces on a room for each command, built by yoi itself");
         story.shows("cgroup off systemd has not handed over");
-        story.shows("limits of each process stand in");
+        story.shows("limits per process apply instead");
         story.key(KeyCode::Esc);
         story.shows_not("Command sandbox");
     }
@@ -34,7 +34,7 @@ fn the_walls_are_listed_with_their_reasons_from_every_screen() {
 fn a_list_of_walls() {
     let mut story = Story::connected();
     story.enters(":walls");
-    let long = "systemd has not handed over the group that yoi was started in; limits of each process stand in";
+    let long = "systemd has not handed over the group that yoi was started in; limits per process apply instead";
     story.happens(Message::Walls(Ok(items(["a room for each command, built by yoi itself", long]))));
     insta::assert_snapshot!("walls", story.screen());
 }

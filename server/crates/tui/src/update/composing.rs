@@ -64,7 +64,7 @@ pub(super) fn attached(model: &mut Model, pod: &PodRef, done: Result<Segment, Cl
             let blind = if is_picture { blind_words_of(model, pod) } else { String::new() };
             model.tell(format!("{words} goes with the next message{blind}"));
         }
-        (Ok(kept), None) => model.complain(format!("{} was not attached: its Pod was left", kept.as_text())),
+        (Ok(kept), None) => model.complain(format!("{} was not attached: you left its Pod", kept.as_text())),
         (Err(error), _) => model.complain(format!("not attached: {}", sentences::of_error(&error))),
     }
 }

@@ -156,21 +156,21 @@ fn first_lines(model: &Model, width: usize) -> Vec<Line<'static>> {
     let begins = match usual {
         Some(usual) if usual.kind != "rehearsal" => {
             let model = usual.models.first().map(|model| format!("{} of ", model.name)).unwrap_or_default();
-            format!("creates {FIRST_NAME}, who answers with {model}{} ({})", usual.name, standing(usual))
+            format!("creates {FIRST_NAME}, which uses {model}{} ({})", usual.name, standing(usual))
         }
-        _ => format!("creates {FIRST_NAME}, who answers with the rehearsal model: no key, no network"),
+        _ => format!("creates {FIRST_NAME}, which uses the rehearsal model: no key, no network"),
     };
     let keys = [
         ("Enter", begins.as_str()),
         ("n", "creates a Pod: its name, then Enter; or a space, and its model, folder, scope"),
         (
             ":key openai",
-            "takes a key (also anthropic, gemini, openrouter): tried at once, kept on the server, never shown again",
+            "takes a key (also anthropic, gemini, openrouter): tested at once, stored on the server, never shown again",
         ),
         (":providers", "lists the models that were found here, and what is missing"),
     ];
     let about =
-        "No Pods yet. A Pod is an agent that keeps its conversation on disk: it goes on when you close this console.";
+        "No Pods yet. A Pod is an agent that keeps its conversation on disk: it continues when you close this console.";
     let mut lines: Vec<_> = wrap(about, width).into_iter().map(Line::raw).collect();
     lines.push(Line::default());
     for (key, what) in keys {

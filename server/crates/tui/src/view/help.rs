@@ -29,7 +29,7 @@ const COMPOSER_KEYS: [(&str, &str); 10] = [
     ("Enter", "Send (queued while the Pod is running)"),
     ("Alt-Enter", "Send into the current run, for its next model call"),
     ("Ctrl-J  Shift-Enter", "New line (most terminals send Enter for Shift-Enter)"),
-    ("@", "Name a file (Tab or Enter takes the chosen one)"),
+    ("@", "Name a file (Tab or Enter accepts it)"),
     ("Alt-a  Alt-A  Alt-d", "Answer the oldest approval: allow, always allow, deny"),
     ("Up  Down", "Earlier and later messages"),
     ("PgUp  PgDn  wheel", "Scroll"),

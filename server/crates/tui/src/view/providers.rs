@@ -20,8 +20,7 @@ const NAME_WIDTH: usize = 14;
 const MODELS_MAX: usize = 12;
 const INDENT: &str = "      ";
 
-const ABOUT: &str = "Keys come from here, from the environment or from the configuration. One that is given here is tried at \
-    once, kept on the server for its owner alone, and never shown.";
+const ABOUT: &str = "Keys come from here, from the environment or from the configuration. A key that you give here is tested at once, stored on the server for its owner only, and never shown.";
 
 /// All lines, each with the index of its provider.
 pub(super) fn lines(choices: Option<&Choices>, sheet: &ProviderSheet, width: usize) -> Vec<(usize, Line<'static>)> {

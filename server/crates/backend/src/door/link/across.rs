@@ -142,7 +142,7 @@ impl Links<'_> {
     async fn far_pod(self, pod: &PodRef) -> Result<FarPod, ApiError> {
         let entry = self.backend.registry.entry(&pod.runtime_id)?;
         if entry.kind == EntryKind::Compat {
-            return Err(ApiError::invalid("older Pods know only Pods of their own runtime"));
+            return Err(ApiError::invalid("older Pods can only be peers within their own runtime"));
         }
         let Some(store) = entry.store_id else {
             let sentence = format!("the runtime \"{}\" has not answered yet; try again", pod.runtime_id);

@@ -127,8 +127,11 @@ impl RuntimePort for Announced {
     fn view(&self, since: Timestamp) -> RuntimeView {
         let (is_up, changed) = self.lines.state(&self.store);
         let (state, detail) = match is_up {
-            true => (RuntimeState::Live, "it has added this server; its Pods that are known here are shown"),
-            false => (RuntimeState::Unreachable, "it has added this server, and does not speak at the moment"),
+            true => (
+                RuntimeState::Live,
+                "it has added this server; those of its Pods that are peers of Pods here are shown",
+            ),
+            false => (RuntimeState::Unreachable, "it has added this server, and is silent at the moment"),
         };
         let since = changed.unwrap_or(since);
         let runtime_id = self.runtime_id.clone();

@@ -86,9 +86,7 @@ fn end(response: Response) -> End {
     let why = incomplete_details.as_ref().and_then(|details| details.get("reason")).and_then(Value::as_str);
     let reason = match (status.as_deref(), why, error.filter(|error| !error.is_null())) {
         (_, _, Some(error)) => Err(error),
-        (Some("failed" | "cancelled"), ..) => {
-            Err(json!({ "message": "the answer failed, and nothing was said of why" }))
-        }
+        (Some("failed" | "cancelled"), ..) => Err(json!({ "message": "the answer failed, and no reason was given" })),
         (_, Some("content_filter"), _) => Ok("content_filter"),
         (_, Some(_), _) | (Some("incomplete"), ..) => Ok("length"),
         _ => Ok("stop"),

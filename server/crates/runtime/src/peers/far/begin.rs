@@ -92,7 +92,7 @@ async fn begin(
 }
 
 pub(super) fn too_many(own: &PodRow) -> ApiError {
-    let sentence = format!("pod \"{}\" knows {FAR_PEERS_MAX} Pods of other runtimes; end one of these first", own.name);
+    let sentence = format!("pod \"{}\" has {FAR_PEERS_MAX} peers in other runtimes; remove one first", own.name);
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 

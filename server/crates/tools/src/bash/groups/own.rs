@@ -32,25 +32,25 @@ fn folder(groups: &str, mounts: &str) -> Result<PathBuf, String> {
         let beneath = Path::new(place).strip_prefix(root).ok()?;
         Some(Path::new(at).join(beneath))
     });
-    folders.next().ok_or_else(|| "no tree of cgroup v2 is mounted where yoi can see it".to_owned())
+    folders.next().ok_or_else(|| "no cgroup v2 tree is mounted where yoi can see it".to_owned())
 }
 
 fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     // The machine's root group has no type, and nobody delegates it.
     if !folder.join("cgroup.type").exists() {
-        return Err(format!("yoi was started in the machine's own group ({shown}), which is not handed over"));
+        return Err(format!("yoi was started in the machine's own cgroup ({shown}), which is not delegated"));
     }
     let is_of_systemd =
         folder.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| OF_SYSTEMD.contains(&kind));
     match (is_of_systemd, is_marked(folder)) {
         (_, true) => Ok(()),
         (true, false) => Err(format!(
-            "systemd has not handed over {shown}, which yoi was started in: a unit with Delegate=yes does (`yoi service install`), \
+            "systemd has not delegated {shown}, in which yoi was started: a unit with Delegate=yes does (`yoi service install`), \
              from systemd 251 on"
         )),
         (false, false) if is_alone(folder) => Ok(()),
-        (false, false) => Err(format!("{shown}, which yoi was started in, holds other processes, too")),
+        (false, false) => Err(format!("{shown}, in which yoi was started, contains other processes, too")),
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn of_a_tree_that_is_mounted_in_part_the_rest_of_the_path_counts() {
         let part = "41 30 0:31 /box /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
         assert_eq!(folder("0::/box/yoi\n", part).unwrap(), Path::new("/sys/fs/cgroup/yoi"));
-        assert!(folder("0::/other\n", part).unwrap_err().contains("no tree of cgroup v2 is mounted"));
+        assert!(folder("0::/other\n", part).unwrap_err().contains("no cgroup v2 tree is mounted"));
     }
 
     #[test]

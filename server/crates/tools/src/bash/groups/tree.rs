@@ -84,18 +84,18 @@ impl Tree {
 
     fn told(&self) -> (WallState, String) {
         let limited = Vec::from_iter(self.controllers.iter().map(|controller| controller.limited()));
-        let begin = "each command has a group of its own and is ended with it";
+        let begin = "each command has a cgroup of its own and ends with it";
         let missing = self.missing.iter().map(|(controller, why)| format!("{} ({why})", controller.limited()));
         let missing = Vec::from_iter(missing);
         match (limited.is_empty(), missing.is_empty()) {
-            (_, true) => (WallState::On, format!("{begin}; of the whole are limited: {}", limited.join(", "))),
+            (_, true) => (WallState::On, format!("{begin}; limited as a whole: {}", limited.join(", "))),
             (false, false) => {
                 let (limited, missing) = (limited.join(", "), missing.join(", "));
-                (WallState::Partly, format!("{begin}; of the whole are limited: {limited}; not {missing}"))
+                (WallState::Partly, format!("{begin}; limited as a whole: {limited}; not {missing}"))
             }
             (true, false) => {
                 let missing = missing.join(", ");
-                (WallState::Partly, format!("{begin}; of the whole are not limited: {missing}; {}", stand_in()))
+                (WallState::Partly, format!("{begin}; not limited as a whole: {missing}; {}", stand_in()))
             }
         }
     }
@@ -104,17 +104,19 @@ impl Tree {
 /// What limits commands without groups.
 fn stand_in() -> &'static str {
     match rustix::process::geteuid().is_root() && Limits::default().numbers().is_none() {
-        true => "limits of each process stand in, and nobody counts the processes of root before Linux 6.14",
-        false => "limits of each process stand in",
+        true => "limits per process apply instead, and the kernel does not count root's processes before Linux 6.14",
+        false => "limits per process apply instead",
     }
 }
 
 fn take(folder: &Path) -> Result<Tree, String> {
     let server = folder.join(SERVER);
-    fs::create_dir(&server).or_else(unless_there).map_err(|error| format!("no group can be made in it: {error}"))?;
+    fs::create_dir(&server)
+        .or_else(unless_there)
+        .map_err(|error| format!("no cgroup can be created in it: {error}"))?;
     group::write(&server, "cgroup.procs", &std::process::id().to_string()).map_err(|error| {
         let _ = fs::remove_dir(&server);
-        format!("yoi cannot move into a group of its own: {error}")
+        format!("yoi cannot move into a cgroup of its own: {error}")
     })?;
     remove_left_behind(folder);
     let offered = fs::read_to_string(folder.join("cgroup.controllers")).unwrap_or_default();
@@ -138,7 +140,7 @@ fn enable(folder: &Path, offered: &str, controller: Controller) -> Result<(), St
         return Err(format!("{name} is not offered there"));
     }
     group::write(folder, "cgroup.subtree_control", &format!("+{name}")).map_err(|error| match error.kind() {
-        ErrorKind::ResourceBusy => format!("{name} cannot be had beside other processes"),
+        ErrorKind::ResourceBusy => format!("{name} is not available beside other processes"),
         _ => format!("{name}: {error}"),
     })
 }
@@ -158,6 +160,6 @@ fn try_group(tree: &Tree) -> Result<(), String> {
         Ok(Report::Exited(0)) => Ok(()),
         Ok(Report::Unconfined(reason) | Report::NotStarted(reason)) => Err(reason),
         Ok(report) => Err(format!("a first command in a group ended otherwise: {report:?}")),
-        Err(error) => Err(format!("a first group could not be tried: {error}")),
+        Err(error) => Err(format!("a first cgroup could not be tried: {error}")),
     }
 }

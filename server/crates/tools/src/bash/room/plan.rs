@@ -128,7 +128,7 @@ impl Plan {
             if let Step::Bind { at, identity, .. } = step
                 && Identity::at(at).ok() != Some(*identity)
             {
-                return Err(format!("{} was changed while the room was built; try again", at.display()));
+                return Err(format!("{} was changed while the sandbox was built; try again", at.display()));
             }
         }
         Ok(())
