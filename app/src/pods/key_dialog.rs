@@ -20,7 +20,7 @@ const VENDORS: [(&str, &str, &str); 5] = [
     (OTHER, "Another server (OpenAI-compatible)", "openai-compatible"),
 ];
 
-/// What becomes of a key.
+/// What happens to a key.
 pub(super) const KEPT: &str = "The server asks the vendor for its models with this key. If that works, it stores the key in its data folder, readable only by its owner, and never shows it again.";
 
 /// The choice of a vendor with its own name and address.

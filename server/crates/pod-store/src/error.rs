@@ -10,7 +10,7 @@ pub enum StoreError {
     /// Another host runs the Pod; nothing was written.
     #[error("the Pod is run by the host \"{}\"", .0.name)]
     Elsewhere(crate::HostRow),
-    /// Two Pods of one name.
+    /// Another Pod has the name.
     #[error("a Pod called \"{0}\" already exists; choose another name")]
     NameTaken(PodName),
     /// The Pod was deleted or never existed, or that is so for its intended parent, its peer, or the other side of its

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Face, Sent, calls::Calls, drafts::Drafts, speech::Speech};
 use crate::{names, values};
 
-/// How a run ended that said nothing.
+/// The detail of a run whose end was not reported.
 const UNSAID: &str = "it ended without a result";
 
 #[derive(Debug)]
