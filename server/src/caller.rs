@@ -1,4 +1,4 @@
-//! What every verb that talks to a server works with: a client, and how it was configured.
+//! What every verb that talks to a server works with: a client and its configuration.
 
 use anyhow::Result;
 use client::{Client, TokenSource};
@@ -23,7 +23,7 @@ impl Caller {
     pub(crate) fn new(common: &CommonOptions, environment: &Environment) -> Result<Self> {
         let config = ClientConfig::load(common, environment)?;
         let (given, data) = (config.token.clone(), config.data.clone());
-        // The file is read anew for each request: a server's first start makes it.
+        // The file is read for each request, because a server's first start creates it.
         let token = TokenSource::reading(move || given.clone().or_else(|| token::read(&data).ok().flatten()));
         let mut client = Client::new(&config.server, token)?.named("cli");
         if let Some(data) = config.found_in.clone() {
@@ -42,7 +42,7 @@ impl Caller {
     }
 }
 
-/// A Pod as the command line takes it: its name, and its runtime unless that is the server's own.
+/// A Pod as the command line names it, with its runtime unless that is the server's own.
 pub(crate) fn name_of(name: &PodName, pod: &PodRef) -> String {
     match pod.runtime_id.as_str() {
         "local" => name.to_string(),

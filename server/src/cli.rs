@@ -1,4 +1,4 @@
-//! The command line, as it is typed. What a flag leaves out, [`crate::config`] fills in.
+//! The command line as it is typed. [`crate::config`] supplies what flags leave out.
 
 mod changes;
 mod names;
@@ -171,7 +171,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// The control verb and its target, for those that are no more than that.
+    /// The control verb and its target, for verbs that are nothing more than that.
     pub(crate) fn as_control(&self) -> Option<(ControlVerb, &str)> {
         let (verb, option) = match self {
             Self::Pause(option) => (ControlVerb::Pause, option),

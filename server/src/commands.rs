@@ -1,4 +1,4 @@
-//! The verbs of the command line but `serve`: each is a call or two of [`client`].
+//! The verbs of the command line except `serve`: each is a call or two of [`client`].
 
 mod approvals;
 mod audit;
@@ -139,7 +139,7 @@ async fn pods_of(caller: &Caller, mut filter: Pods) -> Result<Listing<PodSummary
     Ok(listing)
 }
 
-/// The words of a message; a single dash stands for standard input.
+/// The text of a message; a single dash stands for standard input.
 fn words(text: &[String]) -> Result<String> {
     match text {
         [dash] if dash == "-" => std::io::read_to_string(std::io::stdin()).context("standard input is not text"),
@@ -157,7 +157,7 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Says whose part is missing from what several servers had a part in.
+/// Reports the servers whose part is missing from a merged answer.
 pub(crate) fn note_absent(runtimes: &[RuntimeId]) {
     for runtime in runtimes {
         crate::output::note(&format!("{runtime} does not answer; its part is missing here"));

@@ -1,4 +1,4 @@
-//! `--compat-sockets DIR`: a debug mode that shows Pods of the older protocol beside the server's own.
+//! `--compat-sockets DIR`: a debug mode that also shows Pods of the older protocol.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -9,7 +9,7 @@ use runtime::Host;
 
 use crate::{config::BadConfig, options::ServeOptions};
 
-/// The folder, when the mode is wanted. One that is not there is no configuration that can be meant.
+/// The folder, if the mode is requested. A folder that does not exist is a configuration error.
 pub(crate) fn folder(options: &ServeOptions) -> Result<Option<PathBuf>, BadConfig> {
     let Some(folder) = &options.compat_sockets else { return Ok(None) };
     let wrong = |why: &str| BadConfig(format!("--compat-sockets {}: {why}", folder.display()));
@@ -21,7 +21,7 @@ pub(crate) fn folder(options: &ServeOptions) -> Result<Option<PathBuf>, BadConfi
     }
 }
 
-/// Puts the runtime of the older Pods into the registry.
+/// Adds the runtime of the older Pods to the registry.
 pub(crate) async fn add(backend: &Backend, host: Host, folder: Option<PathBuf>) -> Result<()> {
     let Some(folder) = folder else { return Ok(()) };
     tracing::warn!(

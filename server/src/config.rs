@@ -1,7 +1,8 @@
-//! Flags, environment and file → one typed [`Config`]. Flags win over the environment, the environment over the file.
+//! Combines flags, environment and file into one typed [`Config`]. Flags take precedence over the environment, and the
+//! environment over the file.
 //!
-//! The only reader of the environment and of `config.toml`. Errors name the key or the variable, never a value that
-//! could be a secret.
+//! Nothing else reads the environment or `config.toml`. Errors name the key or the variable, never a value that could
+//! be a secret.
 
 mod commands;
 mod environment;
@@ -33,55 +34,56 @@ use crate::{
 };
 
 const LISTEN: &str = "127.0.0.1:7474";
-/// Of the log, when YOI_LOG says nothing.
+/// The log filter if YOI_LOG is not set.
 const LOG: &str = "info,rmcp=error";
 
-/// A configuration that cannot be used. The sentence says where and how to mend it; the process exits with 2.
+/// A configuration that cannot be used. The message says where the problem is and how to fix it; the process exits with
+/// 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct BadConfig(pub(crate) String);
 
-/// What `serve` needs to know.
+/// The configuration of `serve`.
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
-    /// A Unix socket beside the address.
+    /// A Unix socket in addition to the address.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) data: PathBuf,
     pub(crate) database: Database,
     /// The configuration file that was read.
     pub(crate) file: Option<PathBuf>,
     pub(crate) allow_hosts: Vec<String>,
-    /// What other servers call this one.
+    /// What this server announces as its name to other servers.
     pub(crate) name: Option<RuntimeId>,
-    /// A server that added this one and says nothing for so long is forgotten.
+    /// How long a server that announced itself may be silent before it is forgotten.
     pub(crate) forget_after: Duration,
-    /// Instead of the one in the data folder.
+    /// Replaces the one in the data folder.
     pub(crate) token: Option<SecretString>,
     pub(crate) open: bool,
-    /// In order of preference: the file's, then what only the environment knows.
+    /// In order of preference: those in the file, then those known only from the environment.
     pub(crate) providers: Vec<ProviderConfig>,
     pub(crate) models: BTreeMap<String, ModelSettings>,
-    /// Model servers of this machine are found without being configured.
+    /// Find model servers on this machine without configuration.
     pub(crate) finds_models: bool,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) mcp: BTreeMap<String, McpServer>,
-    /// Files with keys, and the configuration itself: no tool of a Pod reads them.
+    /// Files with keys, and the configuration itself, which no tool of a Pod may read.
     pub(crate) private_files: Vec<PathBuf>,
-    /// Variables with keys.
+    /// Variables that contain keys.
     pub(crate) key_variables: Vec<String>,
     pub(crate) commands: Commands,
     pub(crate) pods: Pods,
 }
 
-/// What the other verbs need to know.
+/// The configuration of the other verbs.
 #[derive(Debug)]
 pub(crate) struct ClientConfig {
     pub(crate) server: String,
-    /// The folder whose server it is, when nobody has named another: it says where that one is now.
+    /// The data folder of the server, unless a server was named; it says where that server is now.
     pub(crate) found_in: Option<PathBuf>,
     pub(crate) data: PathBuf,
-    /// Instead of the one in the data folder.
+    /// Replaces the one in the data folder.
     pub(crate) token: Option<SecretString>,
     pub(crate) json: bool,
 }
@@ -138,7 +140,7 @@ impl ClientConfig {
     }
 }
 
-/// The address as a program on this machine can use it.
+/// The address in a form that a program on this machine can use.
 pub(crate) fn base_url(address: SocketAddr) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -148,7 +150,7 @@ pub(crate) fn base_url(address: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
-/// Where systemd looks for the units of this account.
+/// Where systemd looks for this account's units.
 pub(crate) fn units_folder() -> Result<PathBuf, BadConfig> {
     match etcetera::choose_base_strategy() {
         Ok(strategy) => Ok(strategy.config_dir().join("systemd").join("user")),
@@ -156,7 +158,7 @@ pub(crate) fn units_folder() -> Result<PathBuf, BadConfig> {
     }
 }
 
-/// The filter of the log.
+/// The log filter.
 pub(crate) fn log_filter(environment: &Environment) -> String {
     environment.text("YOI_LOG").unwrap_or_else(|| LOG.to_owned())
 }
@@ -230,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// A file in a folder that lives as long as the test.
+    /// A file in a folder that exists as long as the test.
     fn file(text: &str) -> (tempfile::TempDir, CommonOptions) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");

@@ -1,4 +1,4 @@
-//! The folder that holds all of one server: database, token, lock. Folders 0700, files 0600.
+//! The folder with everything that belongs to one server: database, token, lock. Folders have mode 0700, files 0600.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
@@ -12,22 +12,22 @@ use anyhow::{Context, Result, bail};
 const LOCK: &str = "lock";
 const ADDRESS: &str = "address";
 const HOST: &str = "host";
-/// Long outputs of tools, in a folder for each Pod.
+/// Long outputs of tools, in one folder per Pod.
 pub(crate) const OUTPUTS: &str = "outputs";
 
-/// The folder, held: nobody else serves from it until this is dropped or the process is gone, however it went.
+/// The folder, locked: no other server can use it until this is dropped or the process has ended in any way.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
-    /// Locked as long as it is open; the kernel frees it, also after a kill -9.
+    /// Locked as long as it is open; the kernel releases the lock, even after a kill -9.
     _lock: File,
 }
 
 impl DataDir {
-    /// Makes the folder when it is missing, and holds it.
+    /// Creates the folder if it is missing, and locks it.
     ///
     /// # Errors
-    /// When another yoi holds it; the sentence names its pid.
+    /// Another yoi holds it; the message contains its pid.
     pub(crate) fn hold(path: &Path) -> Result<Self> {
         DirBuilder::new()
             .recursive(true)
@@ -42,12 +42,12 @@ impl DataDir {
         &self.path
     }
 
-    /// Leaves word of where this server answers, for the other verbs.
+    /// Writes the server's address to a file, for the other verbs.
     pub(crate) fn write_address(&self, url: &str) -> Result<()> {
         write_private(&self.path.join(ADDRESS), &format!("{url}\n"))
     }
 
-    /// Takes the word back.
+    /// Removes the file with the address.
     pub(crate) fn remove_address(&self) {
         if let Err(error) = fs::remove_file(self.path.join(ADDRESS)) {
             tracing::debug!(%error, "the file with the address was not there to be removed");
@@ -55,7 +55,7 @@ impl DataDir {
     }
 }
 
-/// Who the server of this folder is among others on one database, for as long as the folder is kept.
+/// The identity of this folder's server among others on one database, for as long as the folder exists.
 pub(crate) fn host_uid(path: &Path) -> Result<String> {
     let file = path.join(HOST);
     match fs::read_to_string(&file) {
@@ -70,9 +70,9 @@ pub(crate) fn host_uid(path: &Path) -> Result<String> {
     }
 }
 
-/// What of this folder is there only where Pods were: so that their database is missed when it is gone.
+/// Files in this folder that exist only if there were Pods, so that it is noticed if their database is gone.
 pub(crate) fn traces_of_pods(path: &Path) -> Vec<PathBuf> {
-    // A server of several on one PostgreSQL keeps no database here.
+    // A server that shares a PostgreSQL database keeps no database here.
     if path.join(HOST).exists() {
         return Vec::new();
     }
@@ -81,13 +81,13 @@ pub(crate) fn traces_of_pods(path: &Path) -> Vec<PathBuf> {
     if has_some { vec![outputs] } else { Vec::new() }
 }
 
-/// Where the server of this folder answers, or last answered.
+/// The current or last address of this folder's server.
 pub(crate) fn address(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path.join(ADDRESS)).ok()?;
     Some(text.trim().to_owned()).filter(|url| !url.is_empty())
 }
 
-/// The pid of the server that holds a folder now, if one does.
+/// The pid of the server that holds a folder now, if there is one.
 pub(crate) fn holder(path: &Path) -> Option<String> {
     let mut lock = File::open(path.join(LOCK)).ok()?;
     match lock.try_lock_shared() {
@@ -96,7 +96,7 @@ pub(crate) fn holder(path: &Path) -> Option<String> {
     }
 }
 
-/// Writes a file that only its owner reads, whole or not at all.
+/// Writes a file that only its owner can read, atomically.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
     backend::write_private(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))
 }
@@ -134,7 +134,7 @@ fn hold_lock(folder: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Its holder may have taken the lock in this very moment and not have written yet.
+/// The holder may have taken the lock just now and not written its pid yet.
 fn pid_in(file: &mut File) -> String {
     let mut text = String::new();
     match file.rewind().and_then(|()| file.read_to_string(&mut text)) {

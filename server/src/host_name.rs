@@ -1,15 +1,15 @@
-//! What this machine is called, as other servers may call this one.
+//! The name of this machine, which this server announces to others.
 
 use protocol::RuntimeId;
 
-/// Where the system says it, the first that does.
+/// Where to find it; the first readable one counts.
 const PLACES: [&str; 2] = ["/proc/sys/kernel/hostname", "/etc/hostname"];
-/// Of a machine without a name, and of one whose name says nothing.
+/// For a machine whose name is missing or meaningless.
 const NAMELESS: &str = "yoi";
-/// Longest id of a runtime.
+/// The longest runtime id.
 const LEN_MAX: usize = 32;
 
-/// The host's name, made a runtime's id.
+/// The host name, converted to a runtime id.
 pub(crate) fn announced() -> RuntimeId {
     let name = PLACES.iter().find_map(|place| std::fs::read_to_string(place).ok());
     fitting(name.as_deref().unwrap_or_default())
@@ -20,7 +20,7 @@ fn fitting(name: &str) -> RuntimeId {
     let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     let name: String = first.chars().take(LEN_MAX).map(letter).collect();
     let name = match name.trim_matches('-') {
-        // Every server calls itself so.
+        // Every machine can call itself that.
         "" | "local" | "localhost" => NAMELESS,
         name => name,
     };

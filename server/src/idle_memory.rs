@@ -1,8 +1,8 @@
-//! Gives memory back while the server has nothing to do: what the allocator keeps for later, and the program's own pages.
+//! Returns memory while the server has nothing to do: what the allocator keeps in reserve, and the program's own pages.
 //!
-//! The kernel maps the file of the program 64 kB around each touch, and takes nothing out again while there is room: after
-//! a start, two thirds of the program count as this process's memory, for the sake of code that ran once. What is given back
-//! stays in the kernel's cache and is mapped again when it is touched, at about a microsecond for 64 kB.
+//! The kernel maps 64 kB of the program's file around each access, and unmaps nothing while there is room: after a
+//! start, two thirds of the program count as this process's memory because of code that ran once. What is returned
+//! stays in the kernel's cache and is mapped again on access, at about a microsecond per 64 kB.
 
 use std::{fs, ops::Range, path::Path, time::Duration};
 
@@ -14,13 +14,13 @@ use rustix::{
 
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// Processor time between two looks: a server with less has nothing to do.
+/// A server that uses less processor time than this between two looks is idle.
 const IDLE_MAX: Duration = Duration::from_millis(10);
 
-/// Processor time since pages were given back: with less there is nothing worth another time.
+/// If less processor time has been used since pages were last returned, it is not worth doing again.
 const USED_MIN: Duration = Duration::from_millis(2);
 
-/// Looks now and then, for as long as the process lives.
+/// Checks periodically, for as long as the process lives.
 pub(crate) async fn give_back_while_idle() {
     let pages = match program_pages() {
         Ok(pages) => pages,
@@ -44,25 +44,26 @@ fn processor_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
 }
 
-/// Where the parts of this program are that nobody can write and nobody has written.
+/// The parts of this program that are not writable and have never been written.
 fn program_pages() -> Result<Vec<Range<usize>>> {
     let program = fs::read_link("/proc/self/exe").context("the program's file is not known")?;
     let mappings = fs::read_to_string("/proc/self/smaps").context("the kernel does not tell what is mapped")?;
     Ok(clean_mappings(&mappings, &program, program_pages as fn() -> _ as usize))
 }
 
-/// A part of the program's file in memory.
+/// A mapped part of the program's file.
 #[derive(Debug)]
 struct Part {
     pages: Range<usize>,
     is_writable: bool,
-    /// No page is the process's own: what the loader has written into is no copy of the file any more.
+    /// No page is private: pages that the loader has written to no longer match the file.
     is_clean: bool,
 }
 
-/// Of the kernel's list of mappings, those of the program itself that are not writable and as they are in the file. The
-/// program is what is mapped without a gap around its own code, `own`: it stays there as long as the process does. Who maps the
-/// file once more, as what prints a backtrace does, may let go of that, and then something else stands there.
+/// From the kernel's list of mappings, those of the program itself that are not writable and match the file. The
+/// program is the contiguous run of mappings around its own code at `own`, which stays as long as the process. Code
+/// that maps the file again, as printing a backtrace does, may unmap it later, and then something else may be at that
+/// address.
 fn clean_mappings(smaps: &str, program: &Path, own: usize) -> Vec<Range<usize>> {
     let mut parts: Vec<Part> = Vec::new();
     let mut is_part = false;
@@ -82,7 +83,7 @@ fn clean_mappings(smaps: &str, program: &Path, own: usize) -> Vec<Range<usize>> 
     image.iter().filter(|part| part.is_clean && !part.is_writable).map(|part| part.pages.clone()).collect()
 }
 
-/// `55d0a000-55d0b000 r-xp 00000000 08:01 1234   /usr/bin/yoi`, when it is of this file and the process's alone.
+/// Parses `55d0a000-55d0b000 r-xp 00000000 08:01 1234   /usr/bin/yoi`, if it is a private mapping of this file.
 fn part_of(line: &str, program: &Path) -> Option<Part> {
     let mut words = line.splitn(6, ' ');
     let (start, end) = words.next()?.split_once('-')?;
@@ -93,7 +94,7 @@ fn part_of(line: &str, program: &Path) -> Option<Part> {
     is_program.then_some(Part { pages, is_writable: !matches!(rights, "r-xp" | "r--p"), is_clean: false })
 }
 
-/// Pages of the heap on which nothing stands any more, such as those of a database's cache that was let go of.
+/// Returns unused heap pages, such as those of a database cache that was freed.
 #[allow(unsafe_code, reason = "only the C library has it")]
 fn give_back_freed() {
     #[cfg(target_env = "gnu")]
@@ -105,10 +106,10 @@ fn give_back_freed() {
 
 #[allow(unsafe_code, reason = "there is no safe way to say which pages are not needed")]
 fn give_back(pages: &Range<usize>) {
-    // SAFETY: these are whole pages of the program itself, so nothing else ever stands there. They cannot be written, and
-    // none was when they were looked up: the kernel has the same bytes in its cache, which these pages show as long as they
-    // are not written, and maps them again when they are touched. So a change of the file, were there one, would be seen
-    // without this, too; a file that is replaced stays mapped as it was. What a debugger writes is the program's again.
+    // SAFETY: these are whole pages of the program itself, so nothing else is ever at these addresses. They are not
+    // writable, and none had been written to when they were looked up, so the kernel's cache has the same bytes and
+    // maps them again on access. A change of the file would be visible without this as well; a file that is replaced
+    // stays mapped as it was. What a debugger has written reverts to the program's own bytes.
     let given =
         unsafe { madvise(std::ptr::with_exposed_provenance_mut(pages.start), pages.len(), Advice::LinuxDontNeed) };
     if let Err(error) = given {
@@ -147,7 +148,7 @@ Anonymous:             0 kB
 
     #[test]
     fn where_the_file_is_mapped_once_more_something_else_may_stand_later_and_is_kept() {
-        // As it is while a backtrace is told.
+        // As during a backtrace.
         let twice = format!("{SMAPS}9000-b000 r--p 00000000 08:01 7   /opt/a yoi\nAnonymous:   0 kB\n");
         assert_eq!(clean_mappings(&twice, Path::new("/opt/a yoi"), 0x4000), [0x1000..0x3000, 0x3000..0x5000]);
     }
@@ -159,7 +160,7 @@ Anonymous:             0 kB
         }
     }
 
-    /// kB of these pages that are mapped now.
+    /// How many kB of these pages are mapped now.
     fn mapped_kb(pages: &[Range<usize>]) -> usize {
         let smaps = fs::read_to_string("/proc/self/smaps").unwrap();
         let mut is_ours = false;
@@ -178,7 +179,7 @@ Anonymous:             0 kB
     fn a_process_that_gave_its_pages_back_goes_on_with_fewer() {
         let pages = program_pages().unwrap();
         assert!(!pages.is_empty());
-        // All of the program is touched.
+        // Touches the whole program.
         for pages in &pages {
             madvise_willneed(pages);
         }
@@ -191,7 +192,7 @@ Anonymous:             0 kB
 
     #[allow(unsafe_code, reason = "as above")]
     fn madvise_willneed(pages: &Range<usize>) {
-        // SAFETY: nothing of the pages changes.
+        // SAFETY: this does not change the pages' contents.
         unsafe { madvise(std::ptr::with_exposed_provenance_mut(pages.start), pages.len(), Advice::LinuxPopulateRead) }
             .unwrap();
     }

@@ -1,4 +1,4 @@
-//! The log: lines on standard error, chosen by YOI_LOG. No token, no key and no query string goes into it.
+//! The log: lines on standard error, filtered by YOI_LOG. It contains no token, no key and no query string.
 
 use std::io::{IsTerminal, stderr};
 
@@ -6,10 +6,10 @@ use tracing_subscriber::{EnvFilter, filter::Directive};
 
 use crate::config::BadConfig;
 
-/// Crates that write whole requests, tokens included, or the addresses of other servers, when they are asked for everything.
+/// Crates that log whole requests, including tokens, or the addresses of other servers, at their most detailed level.
 const TALKATIVE: [&str; 5] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info", "h2=info", "reqwest=info"];
 
-/// From here on `tracing` is heard. `filter` is in the words of tracing: `info`, `yoi=debug,runtime=trace`.
+/// Starts logging. `filter` uses the syntax of tracing: `info`, `yoi=debug,runtime=trace`.
 pub(crate) fn start(filter: &str) -> Result<(), BadConfig> {
     let wrong = |error: &dyn std::fmt::Display| {
         BadConfig(format!(

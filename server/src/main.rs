@@ -39,15 +39,16 @@ use crate::{
     options::ServeOptions,
 };
 
-/// What is left over when the work is done, such as a shell that a tool started, is not waited for.
+/// How long to wait at the end for anything left over, such as a shell that a tool started.
 const LEFT_OVER_WAIT: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
-    // A command of a Pod is run by this program, started again: it must come before threads and the command line.
+    // This program is started again to run a Pod's command, which has to be detected before threads and the command
+    // line.
     if let Some(code) = tools::bash::helper_main(std::env::args_os().skip(1)) {
         return code;
     }
-    // A shell that completes a line asks in this way, and gets nothing else.
+    // Answers a shell's request for completions, and then exits.
     CompleteEnv::with_factory(Cli::command).var(commands::VARIABLE).complete();
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,13 +1,13 @@
-//! How many files this process may have open, and how they are shared out.
+//! How many files this process may have open, and how they are divided up.
 //!
-//! The soft limit is often 1,024, for programs that still use `select`; the hard one is what the system allows. The server
-//! takes the hard one, and gives commands of Pods the soft one that it was started with.
+//! The soft limit is often 1,024, for programs that still use `select`; the hard limit is what the system allows. The
+//! server uses the hard limit, and gives the commands of Pods the soft limit with which it was started.
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 
-/// More connections than this are not held, however many files there may be.
+/// The most connections, however many files there may be.
 const CONNECTIONS_MAX: u64 = 8_192;
-/// Of these files a quarter is kept back for the store, commands, models' servers and assets, within bounds.
+/// A quarter of the files is reserved for the store, commands, models' servers and assets, within bounds.
 const KEPT_BACK_PART: u64 = 4;
 const KEPT_BACK_MIN: u64 = 96;
 const KEPT_BACK_MAX: u64 = 1_024;
@@ -16,14 +16,14 @@ const CONNECTIONS_MIN: u64 = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OpenFiles {
-    /// The soft limit that the process came with; none where nothing was changed.
+    /// The soft limit with which the process started; `None` if it was not changed.
     pub(crate) before: Option<u64>,
-    /// The one that holds now; none where there is none.
+    /// The current limit; `None` if there is none.
     pub(crate) now: Option<u64>,
 }
 
 impl OpenFiles {
-    /// Raises the soft limit as far as the system lets it.
+    /// Raises the soft limit as far as the system allows.
     pub(crate) fn raise() -> Self {
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
         if current == maximum {
@@ -38,7 +38,7 @@ impl OpenFiles {
         }
     }
 
-    /// The soft limit of before, for a program that this one has started.
+    /// Restores the previous soft limit for a program that this one has started.
     pub(crate) fn give_back_to(self, process: Option<u32>) {
         let pid = process.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         #[cfg(target_os = "linux")]
@@ -51,7 +51,7 @@ impl OpenFiles {
         let _ = pid;
     }
 
-    /// So many connections leave enough files for all else.
+    /// How many connections leave enough files for everything else.
     pub(crate) fn connections_max(self) -> usize {
         let connections = match self.now {
             None => CONNECTIONS_MAX,

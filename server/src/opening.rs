@@ -1,5 +1,5 @@
-//! A browser is opened without a secret in an argument or in its history: it is given a file that only its owner reads, and the
-//! file sends a code, which is good once and for a minute.
+//! Opens a browser without putting a secret into an argument or its history: it is given a file that only its owner can
+//! read, which submits a code that is valid once and for a minute.
 
 use std::{
     fs::DirBuilder,
@@ -15,7 +15,7 @@ use crate::data_dir::write_private;
 
 const FILE: &str = "open.html";
 
-/// Writes the page that logs in at the console of this address; its path.
+/// Writes the page that logs in to the console at this address. Returns its path.
 pub(crate) fn write_page(data: &Path, console: &str, code: &str) -> Result<PathBuf> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(data);
     made.with_context(|| format!("the data folder {} cannot be made", data.display()))?;
@@ -42,7 +42,7 @@ fn page(console: &str, code: &str) -> String {
     )
 }
 
-/// A text as it stands between the quotes of an attribute.
+/// Escapes a text for use in a quoted attribute.
 fn attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }

@@ -1,4 +1,4 @@
-//! The options of every verb, and those of `serve`. What they leave out, [`crate::config`] fills in.
+//! The options of every verb, and those of `serve`. [`crate::config`] supplies what they leave out.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Data on standard output, complaints on standard error.
+//! Data goes to standard output, messages to standard error.
 
 mod table;
 
@@ -16,16 +16,16 @@ use transcript::unseen;
 pub(crate) use self::table::{headed, table};
 use crate::config::Environment;
 
-/// For the command line: the server's own sentence is for whoever writes requests by hand.
+/// Worded for the command line; the server's own message is for people who write requests by hand.
 pub(crate) const UNAUTHORIZED: &str =
     "the server refuses the token; set YOI_TOKEN, or give its data folder with --data";
-/// Of what a name could mean, so many are told.
+/// How many candidates for an ambiguous name are listed.
 const CANDIDATES_MAX: usize = 5;
 
 /// Whether standard output is a terminal that shows colours.
 static IS_COLOURED: OnceLock<bool> = OnceLock::new();
 
-/// Says once what the environment wants of the output.
+/// Sets once what the environment wants of the output.
 pub(crate) fn start(environment: &Environment) {
     let is_wanted =
         environment.text("NO_COLOR").is_none() && environment.text("TERM").is_none_or(|term| term != "dumb");
@@ -36,12 +36,13 @@ fn is_coloured() -> bool {
     IS_COLOURED.get().copied().unwrap_or(false)
 }
 
-/// Prints one line, whoever wrote the words in it.
+/// Prints one line, sanitised no matter who wrote the text.
 pub(crate) fn line(text: &str) -> Result<()> {
     bytes(format!("{}\n", printable(text)).as_bytes())
 }
 
-/// Passes on a piece of a file as it is. A reader that has seen enough (`yoi log ada | head`) ends the process quietly.
+/// Writes a piece of a file unchanged. If the reader has seen enough (`yoi log ada | head`), this ends the process
+/// quietly.
 pub(crate) fn bytes(piece: &[u8]) -> Result<()> {
     let mut out = stdout().lock();
     match out.write_all(piece).and_then(|()| out.flush()) {
@@ -56,8 +57,7 @@ pub(crate) fn json(document: &impl Serialize) -> Result<()> {
     bytes(format!("{}\n", escaped(json)).as_bytes())
 }
 
-/// JSON leaves some control characters in texts as they are, and terminals obey those too. Escaped they mean the same to
-/// every reader.
+/// JSON allows some control characters in texts, which terminals obey. Escaped, they mean the same to every reader.
 fn escaped(json: String) -> String {
     if !json.contains(char::is_control) {
         return json;
@@ -69,20 +69,20 @@ fn escaped(json: String) -> String {
     json.chars().map(letter).collect()
 }
 
-/// A note on what goes on, for people.
+/// A note about what is going on, for people.
 pub(crate) fn note(text: &str) {
-    // Nobody is left to tell when standard error is closed.
+    // If standard error is closed, nobody can be told.
     let _ = writeln!(stderr(), "yoi: {}", printable(text));
 }
 
-/// The error with all its causes, on one line.
+/// Prints the error with all its causes, on one line.
 pub(crate) fn complain(error: &anyhow::Error) {
     let refusal = error.downcast_ref::<ClientError>().and_then(ClientError::api);
     let sentence = refusal.map_or_else(|| format!("{error:#}"), refused);
     note(&sentence.replace('\n', "; "));
 }
 
-/// What the server said, and what could have been meant.
+/// The server's message, with the candidates for what could have been meant.
 fn refused(error: &ApiError) -> String {
     if error.code == ErrorCode::Unauthorized {
         return UNAUTHORIZED.to_owned();
@@ -100,8 +100,8 @@ fn refused(error: &ApiError) -> String {
     }
 }
 
-/// Text from a Pod as a terminal may show it: escape sequences would move the cursor or worse, and what turns a line around
-/// would show another one than there is.
+/// Text from a Pod, made safe for a terminal: escape sequences could move the cursor or worse, and characters that
+/// reverse a line could make it look like another.
 pub(crate) fn printable(text: &str) -> String {
     let harmless = |char: char| if char.is_control() && char != '\n' && char != '\t' { '\u{fffd}' } else { char };
     unseen::shown(text).chars().map(harmless).collect()

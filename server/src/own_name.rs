@@ -1,7 +1,7 @@
 //! The console's own name: `NAME.localhost`, where NAME is random and stays with the data folder.
 //!
-//! Browsers send a cookie to every port of its host. Under `127.0.0.1` any server of this machine would get the console's; under
-//! a name that is the console's alone, none does.
+//! Browsers send a cookie to every port of its host. At `127.0.0.1` any server on this machine would get the console's
+//! cookie; at a name that only the console has, none does.
 
 use std::{fs, io::ErrorKind, path::Path};
 
@@ -10,18 +10,18 @@ use anyhow::{Context, Result, bail};
 use crate::data_dir::write_private;
 
 const FILE: &str = "console-name";
-/// By its end browsers know that a name is this machine's, without asking anybody.
+/// Browsers resolve names with this suffix to this machine, without a lookup.
 const DOMAIN: &str = "localhost";
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// 50 random bits: nobody guesses it from a page.
+/// 50 random bits: a page cannot guess the name.
 const RANDOM_LETTERS: usize = 10;
-/// What DNS takes between two dots.
+/// The longest DNS label.
 const LABEL_MAX: usize = 63;
 
-/// The name of this folder's console, which is made when it is first asked for.
+/// The console name of this folder, created on first use.
 ///
 /// # Errors
-/// When the file cannot be read or written, or holds no name.
+/// The file cannot be read or written, or contains no name.
 pub(crate) fn of_folder(data: &Path) -> Result<String> {
     let path = data.join(FILE);
     match fs::read_to_string(&path) {

@@ -1,9 +1,9 @@
-//! Where pages are rendered: one at a time on a thread of its own.
+//! Where pages are rendered: one at a time per thread, each on a thread of its own.
 //!
-//! What a page reads while it is drawn is spawned by the framework; on the server's own threads those tasks race with
-//! the drawing, and about one page in a hundred met a value that was gone. On one thread there is nothing to race
-//! with. A page that waits for a slow provider holds up only its own thread. Whoever leaves before the page is there
-//! breaks nothing either: it is drawn to its end and dropped.
+//! The framework spawns what a page reads while it is rendered; on the server's own threads those tasks race with the
+//! rendering, and about one page in a hundred found a value that was gone. On a single thread there is nothing to race
+//! with. A page that waits for a slow provider holds up only its own thread. A client that leaves early does no harm
+//! either: its page is rendered to the end and dropped.
 
 use std::{
     future::pending,
@@ -24,14 +24,14 @@ use tokio::{
     sync::{Semaphore, oneshot},
 };
 
-/// Pages that are drawn at the same time; the next waits.
+/// How many pages are rendered at the same time; further ones wait.
 const AT_ONCE_MAX: usize = 4;
 
-/// Rendering a page goes as deep as its tree of components; in a debug build each level is large. The system gives
-/// memory only for what is used.
+/// Rendering recurses as deep as the component tree, and in a debug build each level is large. The system only
+/// allocates memory that is used.
 pub(crate) const STACK_BYTES: usize = 16 * 1024 * 1024;
 
-/// The threads that draw pages. Each is started when it is first needed.
+/// The threads that render pages. Each is started when it is first needed.
 #[derive(Debug, Clone)]
 pub(crate) struct Renderers {
     permits: Arc<Semaphore>,
@@ -62,7 +62,7 @@ impl Renderers {
     }
 }
 
-/// A thread while it draws; it is given back also when the drawing breaks off.
+/// A thread while it is rendering; it is returned even if the rendering is aborted.
 struct Lent {
     renderer: Handle,
     idle: Arc<Mutex<Vec<Handle>>>,
@@ -74,10 +74,10 @@ impl Drop for Lent {
     }
 }
 
-/// Draws a page whole, so that nothing of it is left to do elsewhere.
+/// Renders a page completely, so that no work is left to do elsewhere.
 async fn draw(request: Request, next: Next) -> anyhow::Result<Response> {
     let (parts, body) = next.run(request).await.into_parts();
-    // How large it is follows from what it reads, which is bounded where it is read.
+    // Its size follows from what it reads, which is limited where it is read.
     let bytes = to_bytes(body, usize::MAX).await.context("the page broke off")?;
     Ok(Response::from_parts(parts, Body::from(bytes)))
 }
@@ -92,7 +92,7 @@ fn start_thread() -> anyhow::Result<Handle> {
     Ok(handle)
 }
 
-/// Draws pages apart; what is no page goes on as it came.
+/// Renders pages on their own threads; other requests pass through.
 pub(crate) async fn apart(State(renderers): State<Renderers>, request: Request, next: Next) -> Response {
     if request.uri().path().starts_with("/fn/") {
         return next.run(request).await;

@@ -1,7 +1,7 @@
-//! Start and stop of the server, in order.
+//! Starting and stopping the server, in order.
 //!
-//! Start: hold the folder, bind, open the store, start the host, answer. Stop: no new connections and commands,
-//! working Pods reach a committed point, sockets close with a reason.
+//! Start: lock the folder, bind, open the store, start the host, serve. Stop: take no new connections and commands, let
+//! running Pods reach a committed point, close sockets with a reason.
 
 mod console;
 pub(crate) mod host;
@@ -37,16 +37,16 @@ use crate::{
     token, web,
 };
 
-/// Working Pods have this long to reach a committed point …
+/// How long running Pods have to reach a committed point …
 const PODS_STOP_MAX: Duration = Duration::from_secs(5);
-/// … a host that does not keep to it is left behind …
+/// … after which time the host is abandoned …
 const HOST_STOP_MAX: Duration = Duration::from_millis(5_200);
-/// … and connections have this long to end.
+/// … and how long connections have to end.
 const CONNECTIONS_STOP_MAX: Duration = Duration::from_millis(400);
 
-/// Other servers that were added, in the data folder.
+/// The file of added servers, in the data folder.
 const RUNTIMES: &str = "runtimes.json";
-/// Keys that were given to providers, in the data folder.
+/// The file of provider keys, in the data folder.
 const KEYS: &str = "keys.json";
 
 /// Runs the server until SIGTERM or SIGINT.
@@ -58,7 +58,7 @@ pub(crate) async fn serve(common: CommonOptions, options: ServeOptions, environm
 }
 
 async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
-    // An error says that it is installed already.
+    // An error only means that it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut signals = Signals::listen()?;
     let data = DataDir::hold(&config.data)?;
@@ -80,7 +80,8 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     let options = ApiOptions {
         token: Token::new(token.expose_secret()),
         allowed: AllowedHosts::new(address, &own_name, config.allow_hosts.clone()),
-        // With the console's own build: a page that stays open over an update can tell that it is older.
+        // Includes the console's build, so that a page that stays open across an update can tell that it is out of
+        // date.
         server: format!("yoi {}", env!("CARGO_PKG_VERSION")),
         build: Some(bundle::HASH.to_owned()),
         shutdown: sockets_stopped,
@@ -122,7 +123,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The providers that models are asked of. A kept key whose name is in the configuration or the environment waits.
+/// The model providers. A stored key whose name is in the configuration or the environment is not used for now.
 fn providers(config: &Config, kept: Vec<ProviderConfig>) -> Result<Providers, BadConfig> {
     for hidden in kept.iter().filter(|kept| config.providers.iter().any(|config| config.name == kept.name)) {
         tracing::info!(
@@ -140,7 +141,7 @@ fn providers(config: &Config, kept: Vec<ProviderConfig>) -> Result<Providers, Ba
     Providers::of(options).map_err(|error| BadConfig(error.to_string()))
 }
 
-/// Answers on each of these until no more connections are wanted.
+/// Serves each of these listeners until the server stops.
 fn answer(
     listeners: Vec<TcpListener>,
     unix: Option<UnixListener>,
@@ -151,7 +152,7 @@ fn answer(
     let unix = unix.map(|unix| tokio::spawn(api::serve(unix, router.clone(), connections.clone(), stopped.clone())));
     let servers = listeners.into_iter().map(|listener| {
         let listener = listener.tap_io(|stream| {
-            // A chunk of text is smaller than a packet and must not wait for the next.
+            // A chunk of text is smaller than a packet and must not wait for the next one.
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "a connection went before it was served");
             }
@@ -161,13 +162,13 @@ fn answer(
     servers.chain(unix).collect()
 }
 
-/// Working Pods reach a committed point, then sockets close.
+/// Lets running Pods reach a committed point, then closes the sockets.
 async fn stop(host: &Host, servers: Vec<JoinHandle<io::Result<()>>>, sockets_stop: watch::Sender<bool>) {
     if timeout(HOST_STOP_MAX, host.shutdown(PODS_STOP_MAX)).await.is_err() {
         tracing::warn!("a Pod did not reach a committed point in time; its run is found interrupted at the next start");
     }
     sockets_stop.send_replace(true);
-    // An upgraded socket is no connection of the server's any more: it is over when it has let go of the signal.
+    // The server no longer counts an upgraded socket as a connection; it is over when it has dropped the signal.
     let connections = async {
         for server in servers {
             drop(server.await);
@@ -194,7 +195,7 @@ fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) 
     }
 }
 
-/// Best effort: the line on standard output is there to be clicked on.
+/// Best effort: the address is on standard output as well.
 fn open_browser(data: &DataDir, console: &str, code: &str, files: OpenFiles) {
     let opened = opening::write_page(data.path(), console, code)
         .and_then(|page| opening::browser(&page).spawn().context("no browser could be started"));

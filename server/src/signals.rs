@@ -1,9 +1,9 @@
-//! SIGTERM and SIGINT: the ways in which people and service managers end what runs on.
+//! SIGTERM and SIGINT: how people and service managers end a running program.
 
 use anyhow::{Context, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGTERM and SIGINT, heard from the beginning.
+/// SIGTERM and SIGINT, handled from the beginning.
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -23,7 +23,7 @@ impl Signals {
     }
 }
 
-/// Runs what has no end of its own. That a person ends it (Ctrl-C) is its good end, with exit code 0.
+/// Runs something without an end of its own. Being ended by a person (Ctrl-C) counts as success, with exit code 0.
 pub(crate) async fn until_interrupted(stream: impl Future<Output = Result<()>>) -> Result<()> {
     let mut signals = Signals::listen()?;
     tokio::select! {

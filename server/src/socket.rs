@@ -1,6 +1,6 @@
-//! The Unix socket beside the port: 0600, in a folder that is for its owner only, gone when the server is.
+//! The Unix socket beside the port: mode 0600, in a folder for its owner only, removed when the server ends.
 //!
-//! Who connects here is asked for the token like anybody else: commands of Pods run under the same account.
+//! Clients that connect here need the token like any others: commands of Pods run under the same account.
 
 use std::{
     ffi::OsString,
@@ -15,20 +15,20 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::config::BadConfig;
 
-/// The kernel takes no longer path for a socket.
+/// The kernel's limit for the path of a socket.
 const PATH_BYTES_MAX: usize = 107;
 
-/// Where the socket stands. Dropping it, after its listener, removes the file, unless another server answers there now.
+/// The file of the socket. Dropping this, after its listener, removes the file, unless another server answers there
+/// now.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
 }
 
-/// Listens on a socket at this path, in the place of one that a dead server left.
+/// Listens on a socket at this path, replacing one that a dead server left.
 ///
 /// # Errors
-/// When a server answers there (the sentence names its pid), when something else is there, when others may write in
-/// the folder.
+/// A server answers there (the message contains its pid), something else is there, or others can write to the folder.
 pub(crate) async fn listen(path: &Path) -> Result<(UnixListener, SocketFile)> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("/"));
     make_private(folder)?;
@@ -38,15 +38,15 @@ pub(crate) async fn listen(path: &Path) -> Result<(UnixListener, SocketFile)> {
     Ok((listener, SocketFile { path: path.to_owned() }))
 }
 
-/// Two servers that start or end at the same moment must not take each other's socket for a dead one.
+/// Keeps two servers that start or end at the same moment from mistaking each other's socket for a dead one.
 fn lock(folder: &Path) -> io::Result<File> {
     let folder = File::open(folder)?;
     folder.lock()?;
     Ok(folder)
 }
 
-/// Makes the folder for its owner only. One that is there may be read by others, but not written: whoever can put
-/// files there could put their own socket in the place of ours.
+/// Creates the folder for its owner only. An existing one may be readable by others, but not writable: they could
+/// replace the socket by their own.
 fn make_private(folder: &Path) -> Result<()> {
     DirBuilder::new()
         .recursive(true)
@@ -64,7 +64,7 @@ fn make_private(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Looks at what is there: nothing may answer, and nothing but a socket is removed.
+/// Checks what is there: nothing may answer, and only a socket is removed.
 async fn make_room(path: &Path) -> Result<()> {
     let there = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -86,7 +86,7 @@ async fn make_room(path: &Path) -> Result<()> {
     }
 }
 
-/// The kernel knows who listens.
+/// The kernel knows who is listening.
 fn holder(stream: &UnixStream) -> String {
     match stream.peer_cred().ok().and_then(|holder| holder.pid()) {
         Some(pid) => pid.to_string(),
@@ -94,10 +94,10 @@ fn holder(stream: &UnixStream) -> String {
     }
 }
 
-/// Binds in a folder that nobody else may enter and moves the socket to its place when it has its mode: there is no
+/// Binds in a folder that nobody else can enter, and moves the socket into place once it has its mode, so there is no
 /// moment at which others could connect.
 fn bind_in(folder: &Path, path: &Path) -> io::Result<UnixListener> {
-    // Short: a path of a socket has a limit, and the shorter one of the two must not be the one that breaks it.
+    // Short, so that of the two paths, this one is never the one that exceeds the limit.
     let apart = folder.join(format!(".{}", std::process::id()));
     let (before, longest) = (apart.join("s"), path.as_os_str().len().max(apart.as_os_str().len() + 2));
     if longest > PATH_BYTES_MAX {
@@ -118,7 +118,7 @@ fn bind_and_move(before: &Path, path: &Path) -> io::Result<UnixListener> {
 }
 
 impl SocketFile {
-    /// As the command line takes it: `unix:/run/user/1000/yoi/yoi.sock`.
+    /// In the syntax of the command line: `unix:/run/user/1000/yoi/yoi.sock`.
     pub(crate) fn address(&self) -> OsString {
         let mut address = OsString::from("unix:");
         address.push(&self.path);

@@ -1,4 +1,4 @@
-//! The token that stands for the operator: made once, kept in the data folder.
+//! The operator's token: created once, kept in the data folder.
 
 use std::{
     fmt::Write,
@@ -15,7 +15,7 @@ use crate::data_dir::{DataDir, write_private};
 const FILE: &str = "token";
 const HEADER_FILE: &str = "token.header";
 
-/// The token of this server: the given one, or the folder's, which is made at the first start.
+/// The token of this server: the given one, or the folder's, which is created at the first start.
 pub(crate) fn of_server(given: Option<SecretString>, data: &DataDir) -> Result<SecretString> {
     match given {
         Some(token) => Ok(token),
@@ -26,10 +26,10 @@ pub(crate) fn of_server(given: Option<SecretString>, data: &DataDir) -> Result<S
     }
 }
 
-/// The token of the folder, when there is one.
+/// The token in the folder, if there is one.
 ///
 /// # Errors
-/// When the file cannot be read, or is empty.
+/// The file cannot be read, or is empty.
 pub(crate) fn read(data: &Path) -> Result<Option<SecretString>> {
     let path = data.join(FILE);
     match fs::read_to_string(&path) {
@@ -42,7 +42,7 @@ pub(crate) fn read(data: &Path) -> Result<Option<SecretString>> {
     }
 }
 
-/// 256 random bits as 64 hex digits.
+/// Creates a token: 256 random bits as 64 hex digits.
 fn make(data: &Path) -> Result<SecretString> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).context("the system gave no random numbers for a token")?;
@@ -54,11 +54,11 @@ fn make(data: &Path) -> Result<SecretString> {
     Ok(SecretString::from(token))
 }
 
-/// Writes the header that the token goes into, for programs that read it from a file: nobody sees it among the arguments of a
-/// running program.
+/// Writes the header with the token, for programs that read it from a file, so that it is not visible among a program's
+/// arguments.
 ///
 /// # Errors
-/// When the folder cannot be written to.
+/// The folder cannot be written to.
 pub(crate) fn write_header(data: &Path, token: &SecretString) -> Result<PathBuf> {
     let path = std::path::absolute(data.join(HEADER_FILE)).context("the current directory is gone")?;
     write_private(&path, &format!("Authorization: Bearer {}\n", token.expose_secret()))?;

@@ -1,4 +1,4 @@
-//! What a browser gets: pages, server functions, assets, and the page that says there is none.
+//! What a browser gets: pages, server functions, assets, and the page for a missing one.
 
 use api::problem;
 use app::{App, LaterParts, shell};
@@ -24,12 +24,12 @@ use tower_http::{CompressionLevel, compression::CompressionLayer};
 
 use crate::pages::{Renderers, apart};
 
-/// The path changes with the content, so what was fetched once never is again.
+/// The path changes with the content, so nothing has to be fetched twice.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// Pages show what only the person who is logged in may see: going back after a logout must not show it again.
+/// Pages show what only the logged-in person may see: going back after a logout must not show it again.
 const NEVER: HeaderValue = HeaderValue::from_static("private, no-store");
 
-/// Pages, server functions under `/fn`, assets under `/pkg`. Everything else that is asked for is a 404.
+/// Pages, server functions under `/fn`, assets under `/pkg`. Everything else is a 404.
 pub(crate) fn router(backend: Backend) -> Router {
     let options = LeptosOptions::builder()
         .output_name("yoi")
@@ -60,7 +60,7 @@ pub(crate) fn router(backend: Backend) -> Router {
         .route("/pkg/{hash}/{*path}", get(asset))
 }
 
-/// A page that says so to people; the API's own shape of an error to all others.
+/// A page for people; the API's own form of an error for all others.
 async fn not_found(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_page = matches!(*request.method(), Method::GET | Method::HEAD)
@@ -81,14 +81,14 @@ async fn page_headers(request: Request, next: Next) -> Response {
     answer
 }
 
-/// One embedded file, in the smallest form that the client takes.
+/// One embedded file, in the smallest encoding that the client accepts.
 async fn asset(Path((hash, path)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let accepts = Accepts::parse(accepts);
     let found = match (hash == bundle::HASH, accepts.brotli) {
         (false, _) => None,
         (true, true) => bundle::file(&path, accepts),
-        // Another form is made of the brotli form, which takes longer than anything may on a thread that serves.
+        // Other encodings are produced from the brotli one, which takes too long for a thread that serves.
         (true, false) => spawn_blocking(move || bundle::file(&path, accepts)).await.ok().flatten(),
     };
     let Some(asset) = found else {
@@ -118,7 +118,7 @@ fn bytes_of(bytes: std::borrow::Cow<'static, [u8]>) -> axum::body::Bytes {
     }
 }
 
-/// Whether a value of `If-None-Match` has this ETag in its list.
+/// Whether a value of `If-None-Match` lists this ETag.
 fn names(known: &HeaderValue, etag: &str) -> bool {
     let known = known.to_str().unwrap_or_default();
     known.split(',').map(|entry| entry.trim().trim_start_matches("W/")).any(|entry| entry == etag || entry == "*")

@@ -1,4 +1,4 @@
-//! What the verbs take that change a Pod's settings, or look closer at it.
+//! Options of the verbs that change a Pod's settings or inspect it.
 
 use clap::{
     ArgAction, Args,
@@ -57,9 +57,9 @@ pub(crate) struct ModelOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The model that answers from the next call on; without it and without options, the present one is printed
+    /// Model to use from the next call on; without it and without options, print the current one
     pub(crate) model: Option<String>,
-    /// Who answers; without a model, with that provider's default one
+    /// Provider of the model; without a model, use its default one
     #[arg(long)]
     pub(crate) provider: Option<String>,
     /// How hard the model is asked to think: a level that it has
@@ -72,7 +72,7 @@ pub(crate) struct BudgetOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// '$5', '50000 tokens', '$5 or 50000 tokens', '$5 a day', none; without it the present budget is printed
+    /// '$5', '50000 tokens', '$5 or 50000 tokens', '$5 a day', none; without it, print the current budget
     #[arg(value_name = "AMOUNT")]
     pub(crate) amount: Vec<String>,
 }
@@ -82,7 +82,7 @@ pub(crate) struct SetOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Instructions for the model; an empty text for none
+    /// Instructions for the model; an empty text removes them
     #[arg(long, value_name = "TEXT")]
     pub(crate) instructions: Option<String>,
     /// Folder it may use from now on: read:PATH, write:PATH or deny:PATH; repeatable
@@ -91,7 +91,7 @@ pub(crate) struct SetOptions {
     /// Template from the server's configuration, whose settings it takes
     #[arg(long)]
     pub(crate) profile: Option<String>,
-    /// Whether it goes on by itself, once, when a provider's usage limit is over
+    /// Whether it resumes by itself, once, when a provider's usage limit is over
     #[arg(long, value_name = "on|off", action = ArgAction::Set, value_parser = switch())]
     pub(crate) auto_resume: Option<bool>,
 }
@@ -111,7 +111,8 @@ pub(crate) struct PermissionsOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The rules from now on, in order, the first that fits decides: 'allow Bash cargo *' 'ask Bash'; 'allow Bash@/work cargo *' is for one folder
+    /// The new rules, in order; the first match decides: 'allow Bash cargo *' 'ask Bash'; 'allow Bash@/work cargo *' is
+    /// for one folder
     #[arg(value_name = "RULE", value_parser = parse_rule)]
     pub(crate) rules: Vec<PermissionRule>,
     /// Remove all rules
@@ -218,7 +219,7 @@ pub(super) fn parse_scope(text: &str) -> Result<(Access, String), String> {
     Ok((access, path.to_owned()))
 }
 
-/// As `--reasoning` takes it.
+/// The values of `--reasoning`.
 pub(super) fn reasoning() -> impl TypedValueParser<Value = ReasoningPolicy> {
     one_of(&REASONING)
 }

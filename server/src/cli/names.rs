@@ -1,4 +1,4 @@
-//! The names of Pods, and of what Pods are made of, for whoever presses Tab. Whatever goes wrong, there are just none.
+//! Completion of the names of Pods, and of what Pods are made from. If anything fails, there are no candidates.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -15,10 +15,10 @@ use crate::{
     options::CommonOptions,
 };
 
-/// A person who presses Tab does not wait longer.
+/// How long a person who presses Tab has to wait at most.
 const WAIT_MAX: Duration = Duration::from_millis(800);
 
-/// Pods, with what each does.
+/// Pods, with what each is doing.
 pub(super) fn pod_names() -> Vec<CompletionCandidate> {
     let pods = asked(async |caller| Some(caller.pods_page(Pods::default()).await.ok()?.items));
     let candidate = |pod: protocol::PodSummary| {
@@ -40,7 +40,7 @@ pub(super) fn provider_names() -> Vec<CompletionCandidate> {
     providers.unwrap_or_default().into_iter().map(candidate).collect()
 }
 
-/// Models, with what is known of each.
+/// Models, with what is known about each.
 pub(super) fn model_names() -> Vec<CompletionCandidate> {
     let models = asked(async |caller| Some(caller.client.read(&Models { page: Page::default() }).await.ok()?.items));
     let candidate = |one: protocol::ModelItem| {
@@ -50,7 +50,7 @@ pub(super) fn model_names() -> Vec<CompletionCandidate> {
     models.unwrap_or_default().into_iter().map(candidate).collect()
 }
 
-/// Asks the server that the words on the line mean.
+/// Asks the server that the options on the line refer to.
 fn asked<T>(ask: impl AsyncFnOnce(&Caller) -> Option<T>) -> Option<T> {
     let common = common_options(std::env::args());
     let caller = Caller::new(&common, &Environment::of_process()).ok()?;
@@ -58,7 +58,7 @@ fn asked<T>(ask: impl AsyncFnOnce(&Caller) -> Option<T>) -> Option<T> {
     runtime.block_on(async { tokio::time::timeout(WAIT_MAX, ask(&caller)).await.ok()? })
 }
 
-/// The line is not finished, so it cannot be parsed: these options are looked for by hand.
+/// The line is unfinished and cannot be parsed, so these options are searched for by hand.
 fn common_options(words: impl Iterator<Item = String>) -> CommonOptions {
     let mut common = CommonOptions::default();
     let mut words = words.skip_while(|word| word != "--").skip(1);

@@ -1,4 +1,4 @@
-//! What each verb takes.
+//! The options of each verb.
 
 use std::path::PathBuf;
 
@@ -175,8 +175,7 @@ pub(crate) struct NewOptions {
     /// Template from the server's configuration
     #[arg(long, add = ArgValueCandidates::new(profile_names))]
     pub(crate) profile: Option<String>,
-    /// Working directory; by default the one that this is typed in. Of a server on another machine: the one that it was
-    /// started in
+    /// Working directory; default: the current one or, for a server on another machine, the one that it was started in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// Instructions for the model
@@ -188,13 +187,13 @@ pub(crate) struct NewOptions {
     /// Folder it may use: read:PATH, write:PATH or deny:PATH; repeatable. Default: write access to its --cwd
     #[arg(long, value_name = "ACCESS:PATH", value_parser = parse_scope)]
     pub(crate) scope: Vec<(Access, String)>,
-    /// Who may introduce itself
+    /// Who may become a peer
     #[arg(long, value_name = "POLICY", value_parser = one_of::<PeerPolicy>(&POLICIES))]
     pub(crate) peer_policy: Option<PeerPolicy>,
     /// Whether a peer's message starts a run when the Pod is idle
     #[arg(long, value_name = "on|off", value_parser = switch())]
     pub(crate) wake: Option<bool>,
-    /// What its commands reach of the network
+    /// Network access of its commands
     #[arg(long, value_name = "none|ask|open", value_parser = one_of::<NetworkPolicy>(&NETWORKS))]
     pub(crate) network: Option<NetworkPolicy>,
     /// How much of its reasoning is shown
@@ -213,10 +212,10 @@ pub(crate) struct SendOptions {
     /// Send a picture or a file of this machine with it; more than once for more
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<std::path::PathBuf>,
-    /// Fail instead of waiting for the present run to end
+    /// Fail instead of waiting for the current run to end
     #[arg(long)]
     pub(crate) no_queue: bool,
-    /// Go into the present run, when its model is asked next, instead of waiting for its end
+    /// Join the current run when its model is asked next, instead of waiting for its end
     #[arg(long, conflicts_with = "no_queue")]
     pub(crate) steer: bool,
 }
@@ -226,16 +225,16 @@ pub(crate) struct LogOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Go on with what happens now, until interrupted; on a terminal text is printed as it comes
+    /// Continue with new records until interrupted; on a terminal, text is printed as it arrives
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// With --follow: print text as it comes also where the output is no terminal
+    /// With --follow: print text as it arrives even if the output is no terminal
     #[arg(long, requires = "follow")]
     pub(crate) partial: bool,
     /// How many of the newest records
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
-    /// Those before this record, instead of the newest; `next` of the page before
+    /// Print the records before this one instead of the newest; the `next` of the previous page
     #[arg(long, value_name = "SEQ", conflicts_with = "follow", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) before: Option<i64>,
 }
@@ -245,24 +244,24 @@ pub(crate) struct FilesOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// A few letters of a path; without them what is nearest
+    /// A few letters of a path; without them, the nearest files
     #[arg(value_name = "LETTERS", default_value = "", hide_default_value = true)]
     pub(crate) begun: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EventsOptions {
-    /// Begin after this cursor in the Pod that it belongs to, instead of now
+    /// Begin after this cursor, in the Pod that it belongs to, instead of now
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchOptions {
-    /// The words to find; the last one may be the beginning of one
+    /// The words to find; the last one may be the beginning of a word
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
-    /// In this Pod alone: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    /// Only in this Pod: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) pod: Option<String>,
     /// Only this runtime
@@ -278,14 +277,14 @@ pub(crate) struct ExportOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// For people, or one record a line, which `yoi import` reads; with --json jsonl is meant
+    /// For people, or one record per line, which `yoi import` reads; default with --json: jsonl
     #[arg(long, value_parser = ["markdown", "jsonl"])]
     pub(crate) format: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
-    /// What the Pod is to be called
+    /// Name of the new Pod
     pub(crate) name: String,
     /// What `yoi export --format jsonl` printed; a single - reads it from standard input
     pub(crate) file: PathBuf,
@@ -335,7 +334,7 @@ pub(crate) struct TuiOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct AcpOptions {
-    /// Pod that the editor's sessions are: NAME, NAME@RUNTIME or RUNTIME/WORKER; default: a new one for each session
+    /// Pod for the editor's sessions: NAME, NAME@RUNTIME or RUNTIME/WORKER; default: a new one for each session
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) pod: Option<String>,
 }

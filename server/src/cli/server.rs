@@ -1,4 +1,4 @@
-//! What the verbs take that are about the server, or about this program.
+//! Options of the verbs for the server, or for this program.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub(crate) enum KeyVerb {
 pub(crate) struct SetKeyOptions {
     /// openai, anthropic, gemini, openrouter, or a name of your own
     pub(crate) provider: String,
-    /// openai, openai-compatible, anthropic or gemini; default: as it was, or what its name says
+    /// openai, openai-compatible, anthropic or gemini; default: unchanged, or implied by the name
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Address of its server, for openai-compatible

@@ -161,10 +161,10 @@ fn every_verb_has_an_example_in_the_documentation() {
     }
 }
 
-/// What a page says can be typed can be typed.
+/// Every flag that the documentation mentions exists.
 #[test]
 fn every_flag_that_the_pages_name_is_one_of_ours() {
-    /// Of curl, cargo, sqlite3 and docker.
+    /// Flags of curl, cargo, sqlite3 and docker.
     const OF_OTHERS: [&str; 10] = [
         "--user",
         "--unix-socket",

@@ -14,7 +14,7 @@ use crate::{
     output,
 };
 
-/// Prints what one Pod asks, or what all of them ask.
+/// Prints the approvals of one Pod, or of all.
 pub(super) async fn approvals(caller: &Caller, options: ApprovalsOptions) -> Result<()> {
     match &options.target {
         Some(target) => of_one(caller, target, options.all).await,
@@ -22,7 +22,7 @@ pub(super) async fn approvals(caller: &Caller, options: ApprovalsOptions) -> Res
     }
 }
 
-/// Answers a question.
+/// Answers an approval.
 pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let decision = if options.deny { Decision::Deny } else { Decision::Allow };
@@ -40,7 +40,7 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
     }
 }
 
-/// Answers a question with no.
+/// Denies an approval.
 pub(super) async fn deny(caller: &Caller, options: DenyOptions) -> Result<()> {
     let DenyOptions { target, id, remember, reason } = options;
     approve(caller, ApproveOptions { target, id, deny: true, remember, reason }).await
@@ -64,7 +64,7 @@ async fn of_all(caller: &Caller, all: bool) -> Result<()> {
             .await
         {
             Ok(listing) => listing.items,
-            // It was removed since the list was made.
+            // It was deleted since the list was made.
             Err(ClientError::Api(error)) if error.code == ErrorCode::PodNotFound => continue,
             Err(error) => return Err(error.into()),
         };
@@ -82,7 +82,7 @@ async fn of_all(caller: &Caller, all: bool) -> Result<()> {
     }
 }
 
-/// The Pods that can have an open question, or all of them. A question of a paused Pod stays open.
+/// The Pods that can have an open approval, or all of them. An approval of a paused Pod stays open.
 async fn asking(caller: &Caller, all: bool) -> Result<Vec<PodSummary>> {
     if all {
         return Ok(pods_of(caller, Pods::default()).await?.items);
@@ -92,7 +92,7 @@ async fn asking(caller: &Caller, all: bool) -> Result<Vec<PodSummary>> {
         let filter = Pods { state: Filled(Some(state)), ..Pods::default() };
         pods.extend(pods_of(caller, filter).await?.items.into_iter().filter(|summary| summary.needs_you));
     }
-    // One that was paused between the two questions is in both lists.
+    // A Pod that was paused between the two requests is in both lists.
     pods.sort_by(|one, other| one.pod.cmp(&other.pod));
     pods.dedup_by(|one, other| one.pod == other.pod);
     Ok(pods)
@@ -129,7 +129,7 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
     changes.iter().try_for_each(|change| output::line(change))
 }
 
-/// What an open question would do to its file as it is now, below the table.
+/// What an approval's call would do to its file as it is now, printed below the table.
 fn change(approval: &Approval) -> Option<String> {
     let effect = approval.effect.as_deref()?;
     let path = approval.arguments.get("path").and_then(serde_json::Value::as_str).unwrap_or_default();

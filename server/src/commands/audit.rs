@@ -10,7 +10,7 @@ use transcript::words::actor_words;
 use super::{Caller, ago, note_absent};
 use crate::{cli::AuditOptions, output};
 
-/// Prints who did what, newest first.
+/// Prints the audit, newest first.
 pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> {
     let target = match &options.target {
         Some(target) => Some(address(caller, target).await?),
@@ -45,7 +45,8 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
     Ok(())
 }
 
-/// A Pod's address when a Pod is meant. What is no Pod any more may still be in the audit, as it was written then.
+/// The address of a Pod, if a Pod is meant. Anything else is passed on unchanged: a deleted Pod may still be in the
+/// audit.
 async fn address(caller: &Caller, target: &str) -> Result<String> {
     if target.parse::<Target>().is_err() {
         return Ok(target.to_owned());

@@ -1,4 +1,4 @@
-//! What a Pod's model gets to see: other Pods, and its own conversation.
+//! What a Pod's model can see: other Pods, and its own conversation.
 
 use anyhow::Result;
 use protocol::{CompactionPreview, ExchangeMessage, Listing, Message, PodRef, VisiblePod};
@@ -13,7 +13,7 @@ use crate::{
     output,
 };
 
-/// Prints the Pods that a Pod's model is told of.
+/// Prints the Pods that a Pod's model can see.
 pub(super) async fn visible(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let listing = caller.client.read(&operations::Visible { pod: pod.clone(), page: Page::default() }).await?;
@@ -29,7 +29,7 @@ fn row(pod: &VisiblePod) -> [String; 4] {
     [name_of(&pod.name, &pod.pod), word(&pod.state), because.join(", "), scope.join(", ")]
 }
 
-/// Prints files that a message to a Pod may name, the best first.
+/// Prints files that a message to a Pod may mention, best match first.
 pub(super) async fn files(caller: &Caller, options: FilesOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let listing =
@@ -50,7 +50,7 @@ pub(super) async fn history(caller: &Caller, target: &str) -> Result<()> {
     }
 }
 
-/// The role, then what is under it.
+/// The role, followed by the content.
 fn said(message: &Message) -> String {
     let mut text = format!("── {}", word(&message.role));
     let reasoning = message.reasoning.iter().map(|reasoning| format!("(thought) {reasoning}"));
@@ -82,7 +82,7 @@ fn would(preview: &CompactionPreview) -> String {
     )
 }
 
-/// Prints what two Pods wrote to each other, oldest first.
+/// Prints the messages between two Pods, oldest first.
 pub(super) async fn exchange(caller: &Caller, options: ExchangeOptions) -> Result<()> {
     let pod = caller.resolve(&options.source).await?;
     let peer = caller.resolve(&options.target).await?;

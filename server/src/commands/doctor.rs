@@ -1,4 +1,4 @@
-//! What is configured, what works, what is ignored, and why. Never a key, never a token.
+//! What is configured, what works, what is ignored, and why. Never prints a key or a token.
 
 mod local;
 mod remote;
@@ -15,12 +15,12 @@ use crate::{
     output,
 };
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Finding {
     about: &'static str,
     state: State,
-    /// A sentence; what is wrong says the way out.
+    /// A sentence; for a problem, with the way out.
     text: String,
 }
 
@@ -28,13 +28,13 @@ struct Finding {
 #[serde(rename_all = "snake_case")]
 enum State {
     Ok,
-    /// Works, and a person may want to know.
+    /// Works, but worth knowing.
     Note,
-    /// Does not work as it was meant to.
+    /// Does not work as intended.
     Broken,
 }
 
-/// All that was found.
+/// All results.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     server: Option<String>,
@@ -77,10 +77,10 @@ impl Report {
     }
 }
 
-/// Looks at everything and prints what it found.
+/// Runs all checks and prints the results.
 ///
 /// # Errors
-/// A bad configuration (exit 2), no server (3), or something that is broken (1); what was found is printed before.
+/// A bad configuration (exit 2), no server (3), or something broken (1); the results are printed first.
 pub(crate) async fn doctor(options: DoctorOptions, common: &CommonOptions, environment: &Environment) -> Result<()> {
     let mut report = Report::default();
     let ended = look(&mut report, &options, common, environment).await;

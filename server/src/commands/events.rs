@@ -1,7 +1,7 @@
-//! What happens in all Pods, as one stream.
+//! The events of all Pods as one stream.
 //!
-//! A cursor belongs to one Pod, and says nothing to a client about which. So every Pod is asked for what follows it:
-//! the one that it belongs to goes on from there, the others refuse it and begin now.
+//! A cursor belongs to one Pod, and a client cannot tell to which. So every Pod is asked for what follows the cursor:
+//! the one that it belongs to continues from there, and the others refuse it and begin now.
 
 use protocol::{operation::Page, operations};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use protocol::{DiagnosticCode, PodRef, PodSummary, ServerFrame};
 use super::{Caller, follow::Follow, log::words, record_line::record_line};
 use crate::{cli::EventsOptions, output, signals::until_interrupted};
 
-/// Records of a Pod that appears while this runs: enough for all that it did since.
+/// How many records to fetch of a Pod that appears later: enough for everything that it has done.
 const TAIL_OF_NEW: u32 = 200;
 
 struct Follower {
@@ -21,14 +21,14 @@ struct Follower {
     events: EventStream,
     after: Option<String>,
     json: bool,
-    /// The Pods that are followed, by the id of their subscription.
+    /// The Pods that are followed, by subscription id.
     pods: BTreeMap<String, Followed>,
-    /// The first list is what was there; what comes later is new.
+    /// The first list has arrived; Pods that appear later are new.
     has_begun: bool,
-    /// The Pods that have not said yet whether the cursor is theirs; none once one of them went on from it.
+    /// The Pods that have not yet said whether the cursor is theirs; `None` once one of them has continued from it.
     unsaid: Option<BTreeSet<String>>,
-    /// Why the cursor may have been good once: of another database, which may be the former one here, or that of a server
-    /// whose Pods are listed here too.
+    /// Why the cursor may once have been valid: it is from another database, possibly a former one of this server, or
+    /// from a server whose Pods are listed here too.
     expired: Option<String>,
 }
 
@@ -39,7 +39,7 @@ struct Followed {
 
 /// Prints one line for each event, until interrupted.
 pub(super) async fn events(caller: &Caller, options: EventsOptions) -> Result<()> {
-    // The stream would try for ever; a command that never had a server says so and ends.
+    // The stream would retry forever; a command that never reached a server should fail instead.
     caller.client.read(&operations::Runtimes { page: Page::default() }).await?;
     let events = caller.client.events();
     events.subscribe_pods();
@@ -62,7 +62,7 @@ impl Follower {
             match self.events.next().await {
                 StreamItem::Frame(frame) => self.take(frame).await?,
                 StreamItem::Connection(Connection::Unauthorized) => bail!("{}", output::UNAUTHORIZED),
-                // A cursor that is another Pod's was refused, as said above: nothing was missed.
+                // The Pod refused another Pod's cursor, as explained above; nothing was missed.
                 StreamItem::Connection(Connection::Reloaded) if self.after.is_some() => {}
                 StreamItem::Connection(connection) => words(&connection).iter().for_each(|text| output::note(text)),
             }
@@ -94,7 +94,7 @@ impl Follower {
                     *records = followed.follow.records(std::mem::take(records));
                 }
             }
-            // The cursor is another Pod's, as said above; also one of another server.
+            // The cursor belongs to another Pod, as explained above, possibly one of another server.
             ServerFrame::Diagnostic {
                 code: code @ (DiagnosticCode::CursorInvalid | DiagnosticCode::CursorExpired),
                 id: Some(id),
@@ -121,7 +121,7 @@ impl Follower {
         }
     }
 
-    /// Every Pod has said that the cursor is not its own.
+    /// Fails once every Pod has refused the cursor.
     fn is_nobodys(&self) -> Result<()> {
         match (&self.unsaid, &self.expired) {
             (Some(unsaid), Some(why)) if unsaid.is_empty() => cut_off(why),
@@ -156,7 +156,7 @@ impl Follower {
         }
     }
 
-    /// The ids of our subscriptions say nothing to a reader; the address of the Pod does.
+    /// Replaces our subscription ids, which mean nothing to a reader, by the Pods' addresses.
     fn with_address(&self, mut frame: ServerFrame) -> ServerFrame {
         let id = match &mut frame {
             ServerFrame::Snapshot { id, .. } | ServerFrame::Records { id, .. } | ServerFrame::Closed { id, .. } => id,
@@ -189,7 +189,7 @@ impl Follower {
     }
 }
 
-/// Whoever gave a cursor wants all that follows it: to go on without it would be a loss that nobody sees.
+/// A cursor asks for everything that follows it; continuing without it would silently lose records.
 fn cut_off(why: &str) -> Result<()> {
     let why = why.trim_end_matches("; a snapshot follows");
     bail!(

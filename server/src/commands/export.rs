@@ -12,7 +12,7 @@ use crate::{
     output,
 };
 
-/// Prints a Pod's whole journal. With `--json` one record a line, unless a format is named.
+/// Prints a Pod's whole journal. With `--json`, one record per line unless a format is given.
 pub(super) async fn export(caller: &Caller, options: ExportOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let format = match (&options.format, caller.config.json) {
@@ -28,10 +28,10 @@ pub(super) async fn export(caller: &Caller, options: ExportOptions) -> Result<()
     file.end()
 }
 
-/// Standard output as a file. A terminal is not shown what would move its cursor or worse.
+/// Standard output. Control characters are not passed on to a terminal.
 struct File {
     is_terminal: bool,
-    /// A line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     rest: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ fn show(text: &[u8]) -> Result<()> {
     output::bytes(output::printable(&String::from_utf8_lossy(text)).as_bytes())
 }
 
-/// Makes a stopped Pod with the history in a file.
+/// Creates a stopped Pod with the history in a file.
 pub(super) async fn import(caller: &Caller, options: ImportOptions) -> Result<()> {
     let name = PodName::parse(&options.name)?;
     let jsonl = match options.file.as_os_str() == "-" {

@@ -1,7 +1,7 @@
 //! The records of one Pod as they come, each once, over as many connections as it takes.
 //!
-//! The client goes on after its cursor when it has lost the server. Only when the server cannot, or found this reader
-//! too slow, a snapshot comes instead: what lies between is fetched here.
+//! After losing the server, the client continues from its cursor. Only if the server cannot do that, or this reader was
+//! too slow, a snapshot comes instead; the records in between are then fetched here.
 
 use anyhow::Result;
 use client::Client;
@@ -9,33 +9,33 @@ use protocol::{PodRef, PodSummary, Record, Seq};
 
 use crate::output;
 
-/// Records in one page of what was missed …
+/// Records per page of what was missed …
 const PAGE: u32 = 1_000;
-/// … and how many pages are fetched. What is older stays in the journal.
+/// … and the most pages that are fetched. Older records stay in the journal.
 const PAGES_MAX: usize = 50;
 
-/// How far one Pod has been given to the reader.
+/// How much of one Pod the reader has been given.
 #[derive(Debug)]
 pub(super) struct Follow {
     pod: PodRef,
-    /// Nothing up to here is missing; absent until the first snapshot has said where it begins.
+    /// Nothing up to this record is missing; `None` until the first snapshot has said where it begins.
     seen: Option<Seq>,
     /// The newest record that was given.
     given: Seq,
 }
 
 impl Follow {
-    /// From the first snapshot on.
+    /// Begins with the first snapshot.
     pub(super) fn from_now(pod: PodRef) -> Self {
         Self { pod, seen: None, given: Seq(0) }
     }
 
-    /// From the Pod's first record on.
+    /// Begins with the Pod's first record.
     pub(super) fn from_start(pod: PodRef) -> Self {
         Self { pod, seen: Some(Seq(0)), given: Seq(0) }
     }
 
-    /// What follows the record before it, and was not given yet.
+    /// The records that have not been given yet, out of those that follow the previous ones.
     pub(super) fn records(&mut self, records: Vec<Record>) -> Vec<Record> {
         let news: Vec<_> = records.into_iter().filter(|record| record.seq > self.given).collect();
         if let Some(newest) = news.last() {
@@ -45,7 +45,7 @@ impl Follow {
         news
     }
 
-    /// What a snapshot tells that was not given yet, with what it leaves out.
+    /// The new records of a snapshot, preceded by those that it leaves out.
     pub(super) async fn snapshot(
         &mut self,
         client: &Client,
@@ -101,7 +101,7 @@ mod tests {
         .unwrap()
     }
 
-    /// A server that gives this page of a transcript, once.
+    /// A server that serves this page of a transcript once.
     async fn server(page: serde_json::Value) -> Client {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -132,7 +132,7 @@ mod tests {
         let first = follow.snapshot(&client, &summary, vec![record(3), record(4)], true).await.unwrap();
         assert_eq!(first.len(), 2, "what was before the first snapshot was not asked for");
         let seqs = |records: Vec<Record>| records.iter().map(|record| record.seq.0).collect::<Vec<_>>();
-        // The first snapshot says that its newest record is 9, so what is lost begins after that one.
+        // The first snapshot says that the newest record is 9, so anything lost comes after that.
         assert_eq!(seqs(follow.snapshot(&client, &summary, vec![record(9)], true).await.unwrap()), [9]);
 
         let mut follow = Follow::from_start(summary.pod.clone());

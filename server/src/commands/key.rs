@@ -11,12 +11,12 @@ use crate::{
     output,
 };
 
-/// A key is a line of text; of more than this only the beginning is read.
+/// A key is a line of text; no more than this is read.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
-/// As a shell says it of a program that Ctrl-C ended.
+/// The shell's exit code for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Gives a provider its key, or has it forgotten.
+/// Gives a provider its key, or has the key forgotten.
 pub(super) async fn key(caller: &Caller, verb: KeyVerb) -> Result<()> {
     match verb {
         KeyVerb::Set(options) => set(caller, options).await,
@@ -26,7 +26,7 @@ pub(super) async fn key(caller: &Caller, verb: KeyVerb) -> Result<()> {
 
 async fn set(caller: &Caller, options: SetKeyOptions) -> Result<()> {
     let SetKeyOptions { provider: name, kind, base_url } = options;
-    // Never as an argument: those are in the list of processes and in the shell's history.
+    // Never as an argument: those appear in the process list and in the shell's history.
     let key = read_key(&name).await?;
     let key = key.expose_secret().trim().to_owned();
     if key.is_empty() {
@@ -47,7 +47,7 @@ async fn forget(caller: &Caller, name: String) -> Result<()> {
     }
 }
 
-/// A line that is typed without being shown, or what comes on standard input.
+/// Reads a line without echoing it, or reads standard input.
 async fn read_key(name: &str) -> Result<SecretString> {
     let mut text = String::new();
     if !stdin().is_terminal() {
@@ -65,7 +65,7 @@ async fn read_key(name: &str) -> Result<SecretString> {
         _ = tokio::signal::ctrl_c() => {
             drop(unseen);
             eprintln!();
-            // The thread that reads cannot be ended otherwise.
+            // There is no other way to end the thread that reads.
             std::process::exit(INTERRUPTED);
         }
     };
@@ -74,7 +74,7 @@ async fn read_key(name: &str) -> Result<SecretString> {
     typed.context("the terminal could not be read")?.context("what was typed is not text")
 }
 
-/// As long as it is there, the terminal does not show what is typed.
+/// Turns off the terminal's echo until it is dropped.
 struct Unseen {
     before: Termios,
 }
@@ -91,7 +91,7 @@ impl Unseen {
 
 impl Drop for Unseen {
     fn drop(&mut self) {
-        // Nothing is left to do where the terminal is gone.
+        // If the terminal is gone, there is nothing left to do.
         let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before);
     }
 }

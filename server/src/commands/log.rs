@@ -14,11 +14,11 @@ use crate::{cli::LogOptions, output, signals::until_interrupted};
 
 /// How records are printed.
 enum Printer {
-    /// One document a line.
+    /// One document per line.
     Json,
-    /// A line for each that is whole, so that what reads them (`grep`, a file) gets no half ones.
+    /// One line for each complete record, so that readers of the output (`grep`, a file) get no partial ones.
     Lines,
-    /// Text as it comes.
+    /// Text as it arrives.
     Streamed(Streamed),
 }
 
@@ -32,7 +32,7 @@ pub(super) async fn log(caller: &Caller, options: LogOptions) -> Result<()> {
             (false, false) => Printer::Lines,
         };
         let ended = until_interrupted(follow(caller, pod, options.limit, &mut printer)).await;
-        // What comes next, a prompt or a complaint, has a line of its own.
+        // What comes next, a prompt or an error, gets a line of its own.
         printer.end()?;
         return ended;
     }
@@ -43,7 +43,7 @@ pub(super) async fn log(caller: &Caller, options: LogOptions) -> Result<()> {
     }
 }
 
-/// The newest `limit` records, or those before a seq, each whole: over as many pages as they take.
+/// The newest `limit` records, or those before a seq, in full, over as many pages as it takes.
 async fn newest(caller: &Caller, pod: &PodRef, before: Option<Seq>, limit: u32) -> Result<Listing<Record>> {
     let mut listing = caller.client.whole_transcript(pod, before, limit).await?;
     while let (Some(first), true) = (listing.items.first(), listing.next.is_some()) {
@@ -96,7 +96,8 @@ impl Printer {
         }
     }
 
-    /// No text can come while the server is away; that it is back can wait for the end of a line.
+    /// While the server is away no text can come, so this ends the line; the news that it is back can wait for the end
+    /// of a line.
     fn note(&mut self, text: String, connection: &Connection) -> Result<()> {
         match (self, connection) {
             (Self::Streamed(streamed), Connection::Reconnecting { .. }) => {
@@ -127,7 +128,7 @@ fn shown(pieces: Vec<Piece>) -> Result<()> {
     })
 }
 
-/// What a follower is told of its connection: that it is lost, once, and that it is back.
+/// What a follower is told about its connection: once when it is lost, and when it is back.
 pub(super) fn words(connection: &Connection) -> Option<String> {
     match connection {
         Connection::Reconnecting { attempt: 1, cause } => Some(format!("the server is away ({cause}); reconnecting")),

@@ -9,7 +9,7 @@ use protocol::{
 use super::{Caller, name_of, pods_of};
 use crate::{cli::LsOptions, output};
 
-/// Prints all Pods, or those that are asked for, as the API lists them.
+/// Prints all Pods, or the selected ones, in the order of the API.
 pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
     let is_filtered = options.state.is_some() || options.find.is_some();
     let filter = Pods { state: Filled(options.state), q: Loose(options.find), ..Pods::default() };
@@ -29,7 +29,7 @@ pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
 
 fn row(pod: &PodSummary) -> [String; 5] {
     let sign = Sign::of(pod);
-    // Of those two the name says it.
+    // These two words already say it.
     let says_it = matches!(sign, Sign::Failed | Sign::Of(PodState::Waiting));
     let state = if pod.needs_you && !says_it { format!("{} (needs you)", sign.word()) } else { sign.word().to_owned() };
     let activity = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();

@@ -8,7 +8,8 @@ use crate::{
     output,
 };
 
-/// Sends a message from one Pod to a peer. When it returns, the message is durable: at its receiver, or on its way.
+/// Sends a message from one Pod to a peer. When this returns, the message is durable, either at its receiver or on its
+/// way.
 pub(super) async fn send(caller: &Caller, options: MessageOptions) -> Result<()> {
     let text = words(&options.text)?;
     let pod = caller.resolve(&options.source).await?;
@@ -34,7 +35,7 @@ fn sent(source: &str, target: &str, answer: &MessageAnswer) -> String {
     }
 }
 
-/// Delivers or refuses a message that is held.
+/// Delivers or refuses a held message.
 pub(super) async fn decide(caller: &Caller, options: HeldOptions, decision: HeldDecision) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let command = HeldCommand { decision };

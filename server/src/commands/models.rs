@@ -1,4 +1,4 @@
-//! What is known of the models that Pods can be asked from.
+//! What is known about the models that Pods can use.
 
 use anyhow::Result;
 use protocol::{FactOrigin, ModelFacts, ModelItem, Price, operation::Page, operations};
@@ -7,11 +7,11 @@ use transcript::words::tokens_words;
 use super::Caller;
 use crate::output;
 
-/// In the place of what is not known.
+/// Shown for unknown values.
 const NOT_KNOWN: &str = "–";
 
-/// Prints the models of all providers. A fact that is not from the built-in table has a mark: `*` from the model's server, `+`
-/// from the configuration.
+/// Prints the models of all providers. A fact that is not from the built-in table is marked: `*` from the model's
+/// server, `+` from the configuration.
 pub(super) async fn models(caller: &Caller) -> Result<()> {
     let page = caller.client.read(&operations::Models { page: Page::default() }).await?;
     if caller.config.json {
@@ -42,7 +42,7 @@ fn row(item: &ModelItem) -> [String; 7] {
     ]
 }
 
-/// A fact with where it comes from.
+/// A fact with a mark for its origin.
 fn marked(fact: Option<String>, from: Option<FactOrigin>) -> String {
     let Some(fact) = fact else { return NOT_KNOWN.to_owned() };
     match from {

@@ -8,11 +8,11 @@ use protocol::{Access, CommandId, CreatePod, PodName, RuntimeId, ScopeRule};
 use super::Caller;
 use crate::{cli::NewOptions, config::BadConfig, output};
 
-/// Makes a Pod and prints its address.
+/// Creates a Pod and prints its address.
 pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
     let name = PodName::parse(&options.name).map_err(|error| BadConfig(error.to_string()))?;
     let runtime_id = options.runtime.as_deref().map(RuntimeId::parse).transpose();
-    // Taken from where the command is typed, as every program does.
+    // Relative to the directory in which the command is typed, as usual.
     let is_given = options.cwd.is_some();
     let cwd = match (&options.cwd, &options.runtime) {
         (Some(cwd), _) => Some(absolute("--cwd", cwd)?),
@@ -53,7 +53,7 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
     }
 }
 
-/// The rule, with a path as it is seen from where the command is typed.
+/// The rule, with its path made absolute from the directory in which the command is typed.
 pub(super) fn scope_rule((access, path): (Access, String)) -> Result<ScopeRule> {
     let path = absolute("--scope", Path::new(&path))?;
     Ok(ScopeRule { path, access, recursive: true })

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Caller;
 use crate::{cli::OpenOptions, opening, output};
 
-/// Opens the console in a browser that is logged in by it, or prints an address that does.
+/// Opens the console in a browser, logged in, or prints an address that does so.
 pub(super) async fn open(caller: &Caller, options: OpenOptions) -> Result<()> {
     let made = caller.client.read(&operations::MakeLoginCode {}).await?;
     if options.print {

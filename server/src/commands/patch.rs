@@ -1,4 +1,4 @@
-//! Changes of a Pod's settings.
+//! Changes a Pod's settings.
 
 use anyhow::Result;
 use protocol::operations;
@@ -14,28 +14,28 @@ use crate::{
     output,
 };
 
-/// Gives a Pod another name.
+/// Renames a Pod.
 pub(super) async fn rename(caller: &Caller, options: RenameOptions) -> Result<()> {
     let name = PodName::parse(&options.name).map_err(|error| BadConfig(error.to_string()))?;
     let patch = PatchPod { name: Some(name), ..PatchPod::default() };
     change(caller, &options.target, &patch, |detail| format!("renamed to {}", detail.summary.name)).await
 }
 
-/// Says who may introduce itself.
+/// Sets who may become a peer.
 pub(super) async fn policy(caller: &Caller, options: PolicyOptions) -> Result<()> {
     let patch = PatchPod { peer_policy: Some(options.policy), ..PatchPod::default() };
     let said = |detail: &PodDetail| format!("{}: peer policy is {}", detail.summary.name, word(&detail.peer_policy));
     change(caller, &options.target, &patch, said).await
 }
 
-/// Says what commands reach.
+/// Sets the network access of commands.
 pub(super) async fn network(caller: &Caller, options: NetworkOptions) -> Result<()> {
     let patch = PatchPod { network: Some(options.network), ..PatchPod::default() };
     let said = |detail: &PodDetail| format!("{}: network is {}", detail.summary.name, word(&detail.network));
     change(caller, &options.target, &patch, said).await
 }
 
-/// Prints who answers, or has somebody else answer.
+/// Prints or changes the model.
 pub(super) async fn model(caller: &Caller, options: ModelOptions) -> Result<()> {
     let ModelOptions { target, model, provider, thinking } = options;
     if model.is_none() && provider.is_none() && thinking.is_none() {
@@ -57,7 +57,7 @@ fn who_answers(detail: &PodDetail) -> String {
     format!("{name}: {model} of {provider}{thinking}")
 }
 
-/// Prints what a Pod may use, or sets it.
+/// Prints or sets a Pod's budget.
 pub(super) async fn budget(caller: &Caller, options: BudgetOptions) -> Result<()> {
     let BudgetOptions { target, amount } = options;
     if amount.is_empty() {
@@ -84,7 +84,7 @@ fn what_it_may_use(detail: &PodDetail) -> String {
     }
 }
 
-/// Gives a Pod other instructions, folders, or what a profile says.
+/// Sets a Pod's instructions, scope or profile.
 pub(super) async fn set(caller: &Caller, options: SetOptions) -> Result<()> {
     let SetOptions { target, instructions, scope, profile, auto_resume } = options;
     let scope = scope.into_iter().map(new::scope_rule).collect::<Result<Vec<_>>>()?;
@@ -96,7 +96,7 @@ pub(super) async fn set(caller: &Caller, options: SetOptions) -> Result<()> {
     change(caller, &target, &patch, |detail| format!("{} has its new settings", detail.summary.name)).await
 }
 
-/// Says whether a peer's message begins a run.
+/// Sets whether a peer's message begins a run.
 pub(super) async fn wake(caller: &Caller, options: WakeOptions) -> Result<()> {
     let patch = PatchPod { wake_on_peer: Some(options.wakes), ..PatchPod::default() };
     let said = |detail: &PodDetail| match detail.wake_on_peer {
@@ -106,7 +106,7 @@ pub(super) async fn wake(caller: &Caller, options: WakeOptions) -> Result<()> {
     change(caller, &options.target, &patch, said).await
 }
 
-/// Prints the rules of a Pod, or sets them.
+/// Prints or sets the rules of a Pod.
 pub(super) async fn permissions(caller: &Caller, options: PermissionsOptions) -> Result<()> {
     if options.rules.is_empty() && !options.clear {
         return rules(caller, &options.target).await;

@@ -10,7 +10,7 @@ use crate::{
     output,
 };
 
-/// Introduces two Pods. The server finds the second one, so that what it refuses is in its audit.
+/// Makes two Pods peers. The server resolves the second one, so that its refusals are in its audit.
 pub(super) async fn introduce(caller: &Caller, options: PeerOptions) -> Result<()> {
     let pod = caller.resolve(&options.source).await?;
     let command = PeerCommand { target: options.target.clone(), note: options.note };
@@ -25,7 +25,7 @@ pub(super) async fn introduce(caller: &Caller, options: PeerOptions) -> Result<(
     }
 }
 
-/// What an introduction came to, in a sentence.
+/// The result of a peer request, in a sentence.
 pub(super) fn introduced(source: &str, target: &str, answer: &PeerAnswer) -> String {
     match (answer.state, answer.request_id.as_deref()) {
         (PeerLink::Linked, _) => format!("{source} and {target} are peers"),
@@ -36,7 +36,7 @@ pub(super) fn introduced(source: &str, target: &str, answer: &PeerAnswer) -> Str
     }
 }
 
-/// Ends what two Pods are to each other, or withdraws a request.
+/// Ends a pair of peers, or withdraws a request.
 pub(super) async fn unlink(caller: &Caller, options: PairOptions) -> Result<()> {
     let pod = caller.resolve(&options.source).await?;
     let peer = caller.resolve(&options.target).await?;
@@ -47,7 +47,7 @@ pub(super) async fn unlink(caller: &Caller, options: PairOptions) -> Result<()> 
     }
 }
 
-/// Prints whom a Pod knows, and the requests between it and others.
+/// Prints the peers of a Pod, and its open peer requests.
 pub(super) async fn peers(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let listing = caller.client.read(&operations::Peers { pod: pod.clone(), page: Page::default() }).await?;

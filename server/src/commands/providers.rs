@@ -9,7 +9,7 @@ use crate::{
     output,
 };
 
-/// Prints the providers, or asks them now.
+/// Prints the providers, or tests them.
 pub(super) async fn providers(caller: &Caller, options: ProvidersOptions) -> Result<()> {
     match options.verb {
         Some(ProvidersVerb::Test { name: Some(name) }) => test_one(caller, &name).await,
@@ -65,7 +65,7 @@ async fn test_all(caller: &Caller) -> Result<()> {
     judge(&tests)
 }
 
-/// Asks all of them at the same time.
+/// Tests all of them at the same time.
 pub(super) async fn test_each(caller: &Caller, providers: &[ProviderView]) -> Result<Vec<ProviderTest>> {
     let tests = join_all(
         providers
@@ -76,7 +76,7 @@ pub(super) async fn test_each(caller: &Caller, providers: &[ProviderView]) -> Re
     Ok(tests.into_iter().collect::<Result<_, _>>()?)
 }
 
-/// How a provider answered, in a sentence.
+/// The result of a test, in a sentence.
 pub(super) fn said(test: &ProviderTest) -> String {
     match (test.is_ok, &test.detail) {
         (true, _) => format!("{} works: {} models, answered in {} ms", test.provider, test.models, test.took_ms),

@@ -6,7 +6,7 @@ use protocol::{CommandId, Listing, QueuedInput, Segment};
 use super::{Caller, ago};
 use crate::{cli::UnqueueOptions, config::BadConfig, output};
 
-/// Prints the messages that wait for the present run to end.
+/// Prints the messages that wait for the current run to end.
 pub(super) async fn queue(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let items = caller.client.read(&operations::Pod { pod: pod.clone() }).await?.queued;
@@ -26,7 +26,7 @@ fn row(queued: &QueuedInput) -> [String; 4] {
     [queued.command_id.clone(), sent, how.to_owned(), Segment::join(&queued.segments)]
 }
 
-/// Takes a message back that waits.
+/// Takes back a queued message.
 pub(super) async fn unqueue(caller: &Caller, options: UnqueueOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let queued = CommandId::parse(&options.id).map_err(|error| BadConfig(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! One record as one line for a terminal. Chunks have none: their block's end has.
+//! One record as one line for a terminal. Chunks have no line; the end of their block does.
 
 use jiff::Timestamp;
 use protocol::{ControlEvent, Decision, Event, Record, Segment, ToolBy, TurnEvent};
@@ -7,7 +7,7 @@ use transcript::words::{actor_words, duration_words, limit_words, settings_words
 use super::word;
 use crate::output::printable;
 
-/// The line, or none for what only a screen that streams would show.
+/// The line, or `None` for records that only matter to a streaming view.
 pub(super) fn record_line(record: &Record) -> Option<String> {
     let text = match &record.event {
         Event::Turn(event) => turn(event)?,
@@ -17,12 +17,12 @@ pub(super) fn record_line(record: &Record) -> Option<String> {
     Some(format!("{}  {}", stamp(record.at), indented(text.trim_end())))
 }
 
-/// When it was.
+/// The time of a record.
 pub(super) fn stamp(at: Timestamp) -> String {
     at.strftime("%H:%M:%S").to_string()
 }
 
-/// What follows the first line stands under it.
+/// Indents the lines after the first.
 pub(super) fn indented(text: &str) -> String {
     printable(text).replace('\n', "\n          ")
 }

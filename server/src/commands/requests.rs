@@ -12,7 +12,7 @@ use crate::{
     output,
 };
 
-/// Prints the introductions that wait for an answer: of one Pod's people, or of all.
+/// Prints the open peer requests to one Pod, or all of them.
 pub(super) async fn requests(caller: &Caller, options: RequestsOptions) -> Result<()> {
     let mut items =
         caller.client.read(&operations::OpenRequests { runtime: Filled(None), page: Page::default() }).await?.items;
@@ -40,7 +40,7 @@ fn row(request: &OpenRequest) -> [String; 5] {
     ]
 }
 
-/// Accepts or declines an introduction for the Pod that is asked.
+/// Accepts or declines a peer request for the Pod that was asked.
 pub(super) async fn decide(caller: &Caller, options: RequestOptions, decision: RequestDecision) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let command = RequestCommand { decision };

@@ -5,7 +5,7 @@ use protocol::{CommandId, Receipt, RestoreCommand, RestoreLine};
 use super::{Caller, name_of};
 use crate::{cli::RestoreOptions, output};
 
-/// Brings a Pod back, with `--tree` those below it, too, and says what became of each.
+/// Restores a Pod, with `--tree` its descendants as well, and prints what became of each.
 pub(super) async fn restore(caller: &Caller, options: RestoreOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let command = RestoreCommand { tree: options.tree };

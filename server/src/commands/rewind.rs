@@ -5,7 +5,7 @@ use protocol::{CommandId, RewindCommand, Seq};
 use super::Caller;
 use crate::{cli::RewindOptions, output};
 
-/// Takes what came after a record out of the model's context.
+/// Removes what came after a record from the model's context.
 pub(super) async fn rewind(caller: &Caller, options: RewindOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let expected_head = match options.head {

@@ -8,7 +8,7 @@ use protocol::{CommandId, PodSummary};
 use super::{Caller, name_of};
 use crate::{cli::RmOptions, output};
 
-/// Removes a Pod. The server wants its name again; the person's word for it is `--yes`, or an answer at a terminal.
+/// Deletes a Pod. The server requires its name as a confirmation; the person confirms by `--yes` or at a terminal.
 pub(super) async fn rm(caller: &Caller, options: RmOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let summary = caller.client.read(&operations::Pod { pod: pod.clone() }).await?.summary;
@@ -34,7 +34,7 @@ pub(super) async fn rm(caller: &Caller, options: RmOptions) -> Result<()> {
     }
 }
 
-/// Asks, beside whatever standard output is. Only yes is yes.
+/// Asks for confirmation on standard error, wherever standard output goes. Only yes counts as yes.
 async fn confirmed(pod: PodSummary) -> Result<bool> {
     let ask = move || {
         write!(stderr(), "{}", question(&pod)).and_then(|()| stderr().flush())?;
@@ -45,7 +45,7 @@ async fn confirmed(pod: PodSummary) -> Result<bool> {
     tokio::task::spawn_blocking(ask).await.context("the question was not asked")?.context("the terminal cannot be read")
 }
 
-/// What goes, and what stays.
+/// What will be deleted, and what stays.
 fn question(pod: &PodSummary) -> String {
     let children = match pod.relations.children {
         0 => String::new(),

@@ -9,7 +9,7 @@ use crate::{
     output,
 };
 
-/// Prints where Pods live, and whether it answers; adds another server, or removes one.
+/// Prints the runtimes and whether they answer; adds another server, or removes one.
 pub(super) async fn runtimes(caller: &Caller, options: RuntimesOptions) -> Result<()> {
     match options.verb {
         None => list(caller).await,
@@ -38,7 +38,7 @@ fn row(runtime: &RuntimeView) -> [String; 5] {
 
 async fn add(caller: &Caller, options: AddRuntimeOptions) -> Result<()> {
     let AddRuntimeOptions { name, url, token_file } = options;
-    // Never as an argument: those are in the list of processes and in the shell's history.
+    // Never as an argument: those appear in the process list and in the shell's history.
     let token = match token_file.to_str() {
         Some("-") => std::io::read_to_string(std::io::stdin()).context("standard input is not text")?,
         _ => std::fs::read_to_string(&token_file)

@@ -11,7 +11,7 @@ use transcript::snippet_words;
 use super::{Caller, ago, name_of, note_absent};
 use crate::{cli::SearchOptions, output};
 
-/// Prints where the words were said, newest first.
+/// Prints where the words occur, newest first.
 pub(super) async fn search(caller: &Caller, options: SearchOptions) -> Result<()> {
     let words = options.words.join(" ");
     let pod = match &options.pod {

@@ -5,7 +5,7 @@ use protocol::{CommandId, InputCommand, Segment};
 use super::{Caller, words};
 use crate::{cli::SendOptions, output};
 
-/// Sends a message; when it returns, the message is on the server's disk.
+/// Sends a message. When this returns, the message is on the server's disk.
 pub(super) async fn send(caller: &Caller, options: SendOptions) -> Result<()> {
     let text = if options.text.is_empty() { String::new() } else { words(&options.text)? };
     let pod = caller.resolve(&options.target).await?;

@@ -1,7 +1,7 @@
-//! yoi as a service of this account: one unit file, and systemd told of it. Needs no root.
+//! yoi as a systemd user service: one unit file that systemd is told about. Needs no root.
 //!
-//! Where no systemd runs for this account (a container, another init), the file is written all the same, and what is
-//! left to do is said.
+//! If no systemd runs for this account (in a container, or under another init), the file is written all the same, and
+//! the remaining steps are printed.
 
 mod unit;
 
@@ -25,7 +25,7 @@ use crate::{
 
 const UNIT: &str = "yoi.service";
 
-/// What a verb did and what is left to do.
+/// What a verb did, and what is left to do.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     path: String,
@@ -35,7 +35,7 @@ struct Report {
     next: Vec<String>,
 }
 
-/// Installs, removes or looks at the service.
+/// Installs, removes or checks the service.
 pub(crate) fn service(verb: ServiceVerb, common: &CommonOptions, environment: &Environment) -> Result<()> {
     let path = units_folder()?.join(UNIT);
     match verb {
@@ -46,7 +46,7 @@ pub(crate) fn service(verb: ServiceVerb, common: &CommonOptions, environment: &E
 }
 
 fn install(path: &Path, options: InstallOptions, common: &CommonOptions, environment: &Environment) -> Result<()> {
-    // What could not be served is not installed either.
+    // A configuration that could not be served is not installed either.
     let config = Config::load(common, &options.serve, environment)?;
     let program = std::env::current_exe().context("the path of this program cannot be found")?;
     let program = program.to_str().context("the path of this program is not valid UTF-8")?;
@@ -71,7 +71,7 @@ fn install(path: &Path, options: InstallOptions, common: &CommonOptions, environ
     print(&report, common)
 }
 
-/// Tells systemd, as far as there is one.
+/// Tells systemd, if there is one.
 fn start(report: &mut Report, is_new: bool, holder: Option<String>) {
     let is_running = systemctl(&["is-active", "--quiet", UNIT]).is_ok();
     if let Err(why) = systemctl(&["daemon-reload"]).and_then(|()| systemctl(&["enable", UNIT])) {
@@ -109,7 +109,7 @@ fn uninstall(path: &Path, options: &UninstallOptions, common: &CommonOptions) ->
     }
     fs::remove_file(path).with_context(|| format!("{} cannot be removed", path.display()))?;
     report.done.push(format!("{} is removed; the data folder stays", path.display()));
-    // Without a systemd there is nothing that would have to forget the unit.
+    // Without a systemd, nothing has to forget the unit.
     let _ = systemctl(&["daemon-reload"]);
     print(&report, common)
 }
@@ -155,7 +155,7 @@ fn read(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Asks the account's own systemd. The error is one line.
+/// Calls the account's own systemd. The error is one line.
 fn systemctl(words: &[&str]) -> Result<(), String> {
     let mut command = Command::new("systemctl");
     command.arg("--user").args(words).stdin(Stdio::null());

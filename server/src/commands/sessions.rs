@@ -6,7 +6,7 @@ use protocol::{operation::Page, operations};
 use super::{Caller, ago};
 use crate::{cli::SignOutOptions, output};
 
-/// Prints the browsers that are logged in.
+/// Prints the logged-in browsers.
 pub(super) async fn sessions(caller: &Caller) -> Result<()> {
     let listing = caller.client.read(&operations::Sessions { page: Page::default() }).await?;
     if caller.config.json {

@@ -1,4 +1,4 @@
-//! What a server is set up with: profiles, tools, walls, rules.
+//! The settings of a server: profiles, tools, walls, rules.
 
 use anyhow::Result;
 use protocol::{PermissionRule, PodRules, ProfileView, WallItem};
@@ -10,7 +10,7 @@ use protocol::{
 use super::{Caller, name_of, note_absent, word};
 use crate::output;
 
-/// Prints the recipes for new Pods.
+/// Prints the templates for new Pods.
 pub(super) async fn profiles(caller: &Caller) -> Result<()> {
     let listing = caller.client.read(&operations::Profiles { page: Page::default() }).await?;
     if caller.config.json {
@@ -29,7 +29,7 @@ fn profile(profile: &ProfileView) -> [String; 5] {
     [profile.name.clone(), text(&profile.provider), text(&profile.model), tools, text(&profile.instructions)]
 }
 
-/// Prints the tools, and what happens to a call that no rule is about.
+/// Prints the tools, and the decision for calls that no rule covers.
 pub(super) async fn tools(caller: &Caller) -> Result<()> {
     let listing = caller.client.read(&operations::Tools { page: Page::default() }).await?;
     match caller.config.json {
@@ -41,7 +41,7 @@ pub(super) async fn tools(caller: &Caller) -> Result<()> {
     }
 }
 
-/// Prints what stands around the commands of the server's own Pods.
+/// Prints the walls around the commands of the server's own Pods.
 pub(super) async fn walls(caller: &Caller) -> Result<()> {
     let listing = caller.client.read(&operations::Walls { page: Page::default() }).await?;
     match caller.config.json {
@@ -54,7 +54,7 @@ fn wall(item: &WallItem) -> [String; 3] {
     [item.wall.as_str().to_owned(), item.state.as_str().to_owned(), item.detail.clone().unwrap_or_default()]
 }
 
-/// Prints the rules of all Pods that have some.
+/// Prints the rules of all Pods that have any.
 pub(super) async fn rules(caller: &Caller) -> Result<()> {
     let listing = caller.client.read(&operations::Rules { runtime: Filled(None), page: Page::default() }).await?;
     if caller.config.json {
@@ -73,12 +73,12 @@ pub(super) async fn rules(caller: &Caller) -> Result<()> {
     output::headed(["POD", "RULE"], listing.items.iter().flat_map(of_pod))
 }
 
-/// Says what rules allow beyond what they seem to.
+/// Warns about rules that allow more than they seem to.
 pub(super) fn warn(warnings: &[String]) {
     warnings.iter().for_each(|warning| output::note(&output::printable(&format!("warning: {warning}"))));
 }
 
-/// A rule as `yoi permissions` takes it.
+/// A rule in the syntax of `yoi permissions`.
 pub(super) fn said(rule: &PermissionRule) -> String {
     let pattern = rule.pattern.as_deref().map(|pattern| format!(" {pattern}")).unwrap_or_default();
     let folder = rule.folder.as_deref().map(|folder| format!("@{folder}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One Pod: what it is, and what waits for it.
+//! One Pod: its state and settings.
 
 use ::commands::Sign;
 use anyhow::Result;
@@ -9,7 +9,7 @@ use transcript::words::{auto_resume_words, fallback_words};
 use super::{Caller, name_of, settings, word};
 use crate::output;
 
-/// Prints what a Pod is, and how it is set up.
+/// Prints a Pod's state and settings.
 pub(super) async fn show(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let detail = caller.client.read(&operations::Pod { pod: pod.clone() }).await?;
@@ -19,7 +19,7 @@ pub(super) async fn show(caller: &Caller, target: &str) -> Result<()> {
     }
 }
 
-/// Prints the address that a name stands for.
+/// Prints the address of a Pod.
 pub(super) async fn resolve(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     match caller.config.json {

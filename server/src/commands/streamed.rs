@@ -1,6 +1,7 @@
-//! The records of one Pod as a person reads them while they come: text at once, all else a line when it is there.
+//! The records of one Pod as a person reads them while they come: text at once, everything else as a line when it is
+//! complete.
 //!
-//! A block is printed once. Its end adds what its pieces did not have, whatever stood between them.
+//! A block is printed once. Its end adds what its chunks did not contain, whatever was printed in between.
 
 use std::collections::HashMap;
 
@@ -9,25 +10,25 @@ use protocol::{Event, Record, TurnEvent};
 
 use super::record_line::{cut, indented, record_line, stamp};
 
-/// What stands on the screen of blocks that are not at their end.
+/// What is on the screen of unfinished blocks.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
-    /// Their text as far as it is printed, by block.
+    /// Their text as far as it has been printed, by block.
     printed: HashMap<String, String>,
-    /// The block whose line is the last one and has no end yet.
+    /// The block whose unfinished line is the last one.
     open: Option<String>,
-    /// What is to be said of the connection once the open line has its end.
+    /// Notes about the connection to print once the open line has ended.
     notes: Vec<String>,
 }
 
-/// What is printed next, and where: text on standard output, a note on a line of its own beside it.
+/// What is printed next, and where: text on standard output, or a note on a line of its own on standard error.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(String),
     Note(String),
 }
 
-/// A block of text: what was said, or what was thought.
+/// A block of text: an answer, or reasoning.
 struct Said<'a> {
     who: &'static str,
     block: &'a str,
@@ -36,10 +37,10 @@ struct Said<'a> {
 }
 
 impl Streamed {
-    /// What is to be printed for these records, line ends and all.
+    /// What to print for these records, including line ends.
     pub(super) fn take_all(&mut self, records: &[Record]) -> Vec<Piece> {
         let text: String = records.iter().map(|record| self.take(record)).collect();
-        // Every line of a block but its first begins with room, so the text goes on as it would have.
+        // Every line of a block but the first is indented, so after the notes the text simply continues.
         match text.find('\n').filter(|_| !self.notes.is_empty()) {
             Some(end) => {
                 let (line, rest) = text.split_at(end + 1);
@@ -49,19 +50,20 @@ impl Streamed {
         }
     }
 
-    /// Says this at the end of the line that is open, or at once where none is.
+    /// Prints a note at the end of the open line, or at once if there is none.
     pub(super) fn note(&mut self, text: String) -> Vec<Piece> {
         self.notes.push(text);
         if self.open.is_some() { Vec::new() } else { self.parted("", "") }
     }
 
-    /// Ends the line that is open, for something else to be said.
+    /// Ends the open line, so that something else can be printed.
     pub(super) fn end(&mut self) -> Vec<Piece> {
         let line_end = self.break_off();
         self.parted(line_end, "")
     }
 
-    /// The end of a line, what was to be said then, and what goes on below. Without that end nothing is said yet.
+    /// The end of a line, then the pending notes, then what continues below. Until the line has ended, the notes stay
+    /// pending.
     fn parted(&mut self, line: &str, rest: &str) -> Vec<Piece> {
         let is_at_end = !line.is_empty() || self.open.is_none();
         let notes = if is_at_end { std::mem::take(&mut self.notes) } else { Vec::new() };
@@ -96,7 +98,7 @@ impl Streamed {
 
     fn more(&mut self, piece: &Said<'_>) -> String {
         let said = self.printed.get(piece.block).map_or("", String::as_str);
-        // Spaces and line ends at the end wait for what follows them: often nothing does.
+        // Trailing spaces and line ends are held back until something follows them: often nothing does.
         let whole = format!("{said}{}", piece.text);
         self.up_to(piece, &whole)
     }
@@ -106,15 +108,15 @@ impl Streamed {
         let text = piece.text.trim_end();
         let mut out = match (text.starts_with(said.trim_end()), text.ends_with(said.trim_end())) {
             (true, _) => self.up_to(piece, text),
-            // It had begun before the first record that was asked for.
+            // It began before the first record that was requested.
             (false, true) => String::new(),
-            // Another text than that of its pieces: all of it, on a line of its own.
+            // The text differs from that of its chunks: print all of it on a line of its own.
             (false, false) => {
                 self.printed.remove(piece.block);
                 format!("{}{}", self.break_off(), self.up_to(piece, text))
             }
         };
-        // Where its line was broken off and nothing came since, the end of the run says it.
+        // If its line was broken off and nothing came since, the end of the run says it.
         if interrupted && self.open.is_some() {
             out.push_str(cut(true));
         }
@@ -123,7 +125,7 @@ impl Streamed {
         out
     }
 
-    /// Prints what of this block is not there yet.
+    /// Prints what is not yet printed of this block.
     fn up_to(&mut self, piece: &Said<'_>, whole: &str) -> String {
         let said = self.printed.get(piece.block).map_or("", String::as_str);
         let (shown, now) = (said.trim_end().len(), whole.trim_end().len());

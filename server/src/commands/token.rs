@@ -9,7 +9,7 @@ use crate::{
     output,
 };
 
-/// Prints the token that YOI_TOKEN or the data folder holds, or the name of a file with the header that it goes into.
+/// Prints the token from YOI_TOKEN or the data folder, or the name of a file with the header that contains it.
 pub(crate) fn token(options: &TokenOptions, common: &CommonOptions, environment: &Environment) -> Result<()> {
     let config = ClientConfig::load(common, environment)?;
     let found = match config.token {

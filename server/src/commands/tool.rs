@@ -5,7 +5,7 @@ use protocol::{CommandId, ToolCommand};
 use super::Caller;
 use crate::{cli::ToolOptions, config::BadConfig, output};
 
-/// Runs a tool as the Pod would and prints what it gave.
+/// Runs a tool as the Pod would and prints its result.
 pub(super) async fn tool(caller: &Caller, options: ToolOptions) -> Result<()> {
     let arguments = serde_json::from_str(&options.arguments)
         .map_err(|error| BadConfig(format!("the arguments of a tool are JSON, such as '{{}}': {error}")))?;

@@ -3,7 +3,7 @@ use anyhow::Result;
 use super::Caller;
 use crate::cli::TuiOptions;
 
-/// Open the console in this terminal, until it is quit. It needs no server to begin with.
+/// Opens the console in this terminal until it is quit. It can start without a server.
 pub(super) async fn tui(caller: Caller, options: TuiOptions) -> Result<()> {
     let target = match (options.target, options.runtime, options.worker) {
         (Some(target), ..) => Some(target),

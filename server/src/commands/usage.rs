@@ -6,10 +6,10 @@ use transcript::words::cost_words;
 use super::{Caller, name_of, note_absent};
 use crate::output;
 
-/// Days that are printed, the newest.
+/// The most days that are printed, the newest ones.
 const DAYS_SHOWN: usize = 14;
 
-/// Prints the tokens that were used: over all, per Pod, per day, per tree, per pair.
+/// Prints token usage: in total, per Pod, per day, per tree, per pair.
 pub(super) async fn usage(caller: &Caller) -> Result<()> {
     let report = caller.client.read(&operations::Usage { runtime: Filled(None) }).await?;
     match caller.config.json {
@@ -48,7 +48,7 @@ fn rows(report: &UsageReport) -> Vec<Vec<String>> {
     rows
 }
 
-/// A part with its heading; nothing when there is nothing in it.
+/// Adds a section with its heading, unless it is empty.
 fn add(rows: &mut Vec<Vec<String>>, heading: &str, part: impl Iterator<Item = Vec<String>>) {
     let mut part = part.peekable();
     if part.peek().is_some() {

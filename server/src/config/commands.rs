@@ -1,22 +1,23 @@
-//! `[commands]`: what commands of Pods get of this machine.
+//! `[commands]`: what the commands of Pods get of this machine.
 
 use serde::Deserialize;
 use tools::bash::{Builder, Limits};
 
 const MB: u64 = 1024 * 1024;
-/// The kernel gives no room fewer processes.
+/// The kernel allows no lower limit for a sandbox.
 const PROCESSES_MIN: u64 = 301;
-/// Keys of providers that yoi finds in the environment by itself, and its own variables: no command gets them.
+/// Provider keys that yoi itself looks for in the environment, and its own variables; no command gets them.
 const KEYS: [&str; 3] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
 const OWN: &str = "YOI_";
 
-/// As it is written.
+/// As written in the file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Commands {
-    /// Names of variables that a command gets beside those that every one needs.
+    /// Names of variables that commands get besides the common ones.
     pub(crate) environment: Vec<String>,
-    /// Whether rooms are built by bubblewrap: first of all, or never. Left out: where yoi may not build them itself.
+    /// Whether bubblewrap builds sandboxes: `true` preferably, `false` never. If absent: where yoi may not build them
+    /// itself.
     bubblewrap: Option<bool>,
     processes: Option<u64>,
     memory_mb: Option<u64>,
@@ -42,7 +43,7 @@ impl Commands {
         }
     }
 
-    /// What is wrong with it, as a sentence. `keys` are the variables that hold the keys of providers.
+    /// What is wrong with it, as a sentence. `keys` are the variables that contain provider keys.
     pub(super) fn refusal(&self, keys: &[String]) -> Option<String> {
         let is_kept = |name: &&String| name.starts_with(OWN) || KEYS.contains(&name.as_str()) || keys.contains(*name);
         if let Some(name) = self.environment.iter().find(is_kept) {

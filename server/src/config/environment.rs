@@ -1,4 +1,4 @@
-//! The variables of the process, read once.
+//! The environment variables of the process, read once.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -22,9 +22,9 @@ const KNOWN: [&str; 15] = [
     "GEMINI_API_KEY",
     "OLLAMA_HOST",
 ];
-/// What begins like this was meant for yoi, or for a provider of it.
+/// Variables with these prefixes were meant for yoi or for one of its providers.
 const FAMILIAR: [&str; 5] = ["YOI_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "OLLAMA_"];
-/// Names that other programs use for the same thing.
+/// Names that other programs use for the same purpose.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
@@ -33,10 +33,10 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("CLAUDE_API_KEY", "ANTHROPIC_API_KEY"),
     ("OLLAMA_BASE_URL", "OLLAMA_HOST"),
 ];
-/// A name that is as like another one as this was probably meant to be that one.
+/// A name at least this similar to a known one was probably meant to be that.
 const LIKENESS_MIN: f64 = 0.85;
 
-/// Variables by name. Those that are empty count as absent; those that are not UTF-8 are left out.
+/// Variables by name. Empty ones count as absent; those that are not UTF-8 are left out.
 #[derive(Clone)]
 pub(crate) struct Environment(BTreeMap<String, String>);
 
@@ -58,8 +58,8 @@ impl Environment {
         self.0.get(name).filter(|value| !value.trim().is_empty()).cloned()
     }
 
-    /// Names of variables that look like ours and do nothing, each with the one that was probably meant. `used` are
-    /// those that the configuration names.
+    /// Variables that look like ours and have no effect, each with the one that was probably meant. `used` are those
+    /// that the configuration names.
     pub(crate) fn ignored(&self, used: &[String]) -> Vec<(&str, Option<&'static str>)> {
         let is_ours = |name: &str| {
             FAMILIAR.iter().any(|start| name.starts_with(start)) || ELSEWHERE.iter().any(|(other, _)| *other == name)
@@ -69,7 +69,7 @@ impl Environment {
         ignored.map(|name| (name, meant(name))).collect()
     }
 
-    /// Names of the variables that yoi knows and that are set to something.
+    /// The variables that yoi knows and that are set.
     pub(crate) fn used(&self) -> Vec<&'static str> {
         KNOWN.into_iter().filter(|name| self.text(name).is_some()).collect()
     }
@@ -88,7 +88,7 @@ fn meant(name: &str) -> Option<&'static str> {
     (strsim::damerau_levenshtein(name, nearest) <= 3 && likeness(&nearest) >= LIKENESS_MIN).then_some(nearest)
 }
 
-// By hand: many of the values are secrets.
+// Implemented by hand: many of the values are secrets.
 impl fmt::Debug for Environment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Environment").finish_non_exhaustive()

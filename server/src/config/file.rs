@@ -16,12 +16,12 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::{BadConfig, Environment, commands::Commands, pods::Pods};
 
-/// Of `forget_after_s`, when the file says nothing.
+/// The default of `forget_after_s`.
 const FORGET_AFTER: Duration = Duration::from_secs(600);
 /// A year.
 const FORGET_AFTER_S_MAX: u64 = 31_536_000;
 
-/// The whole file. A key that is not here is an error.
+/// The whole file. An unknown key is an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
@@ -32,17 +32,17 @@ pub(super) struct File {
     pub(super) name: Option<String>,
     pub(super) allow_hosts: Vec<String>,
     forget_after_s: Option<u64>,
-    /// The first is the default, hence in the file's order.
+    /// The first one is the default, so the file's order is kept.
     #[serde(deserialize_with = "in_order")]
     providers: Vec<(String, ProviderTable)>,
     pub(super) models: BTreeMap<String, ModelSettings>,
-    /// Model servers of this machine are found without being configured.
+    /// Find model servers on this machine without configuration.
     find_models: Option<bool>,
     pub(super) profiles: BTreeMap<String, Profile>,
     pub(super) mcp: BTreeMap<String, McpServer>,
     pub(super) commands: Commands,
     pub(super) pods: Pods,
-    /// Where it was read; paths in it are taken from its folder.
+    /// The file's own path; relative paths in it are relative to its folder.
     #[serde(skip)]
     path: PathBuf,
 }
@@ -59,7 +59,7 @@ struct ProviderTable {
     models: Vec<String>,
 }
 
-/// A server of the Model Context Protocol: started by a command, or reached by an address.
+/// An MCP server: started by a command, or reached at an address.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct McpServer {
@@ -69,8 +69,8 @@ pub(crate) struct McpServer {
 }
 
 impl File {
-    /// The file that a flag or YOI_CONFIG names, which must be there; else the one in the XDG config directory, if it
-    /// is there; else nothing.
+    /// The file named by a flag or YOI_CONFIG, which must exist; otherwise the one in the XDG config directory, if it
+    /// exists; otherwise an empty one.
     pub(super) fn load(flag: Option<&Path>, environment: &Environment) -> Result<Self, BadConfig> {
         let named = flag.map(Path::to_owned).or_else(|| environment.text("YOI_CONFIG").map(PathBuf::from));
         let (path, is_named) = match (named, etcetera::choose_base_strategy()) {
@@ -89,7 +89,7 @@ impl File {
         let refuse = |key: &str, error: &toml::de::Error| {
             let before = error.span().map(|span| &text[..span.start]).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
-            // Not the error's own text: that quotes the line, which might hold a key that is in the wrong place.
+            // Not the error's full text, which quotes the line: that might contain a misplaced key.
             let message = error.message().replace('\n', "; ");
             BadConfig(format!("{} line {line}{key}: {message}", path.display()))
         };
@@ -122,7 +122,7 @@ impl File {
         Ok(file)
     }
 
-    /// The providers of the file, in its order, with their keys.
+    /// The providers in the file, in its order, with their keys.
     pub(super) fn providers(&self, environment: &Environment) -> Result<Vec<ProviderConfig>, BadConfig> {
         self.providers.iter().map(|(name, table)| self.provider(name, table, environment)).collect()
     }
@@ -139,7 +139,7 @@ impl File {
             (Some(_), Some(_)) => {
                 return Err(self.bad(&format!("[providers.{name}] has api_key_env and api_key_file; keep one")));
             }
-            // A variable that is not set is no error: the console says that the key is missing, and how to add it.
+            // An unset variable is no error: the console says that the key is missing and how to add it.
             (Some(variable), None) => environment.secret(variable),
             (None, Some(path)) => Some(self.key_file(name, path)?),
             (None, None) => None,
@@ -158,7 +158,7 @@ impl File {
         self.find_models.unwrap_or(true)
     }
 
-    /// How long a server that added this one may be silent before it is forgotten.
+    /// How long a server that announced itself may be silent before it is forgotten.
     pub(super) fn forget_after(&self) -> Result<Duration, BadConfig> {
         match self.forget_after_s {
             None => Ok(FORGET_AFTER),
@@ -167,19 +167,19 @@ impl File {
         }
     }
 
-    /// What no Pod may read: the file itself, and the keys that it points to.
+    /// What no Pod may read: the file itself, and the key files that it refers to.
     pub(super) fn private_files(&self) -> Vec<PathBuf> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let keys = self.providers.iter().filter_map(|(_, table)| Some(folder.join(table.api_key_file.as_ref()?)));
         keys.chain(self.path()).collect()
     }
 
-    /// Where it was read, if it was.
+    /// The path of the file, if one was read.
     pub(super) fn path(&self) -> Option<PathBuf> {
         (!self.path.as_os_str().is_empty()).then(|| self.path.clone())
     }
 
-    /// Names of the variables that hold keys.
+    /// The names of the variables that contain keys.
     pub(super) fn key_variables(&self) -> Vec<String> {
         self.providers.iter().filter_map(|(_, table)| table.api_key_env.clone()).collect()
     }

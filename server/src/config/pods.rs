@@ -1,22 +1,22 @@
-//! `[pods]`: how many Pods there may be.
+//! `[pods]`: limits on the number of Pods.
 
 use protocol::PodLimits;
 use serde::Deserialize;
 
-/// As it is written.
+/// As written in the file.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Pods {
-    /// Of the server, those that are not stopped.
+    /// Pods of the server that are not stopped.
     max: Option<u64>,
     /// Children of one Pod that are not stopped.
     children_max: Option<u64>,
-    /// Of all that one Pod leads, however far down.
+    /// All descendants of one Pod that are not stopped.
     family_max: Option<u64>,
 }
 
 impl Pods {
-    /// 0 is a limit, too: then no Pod makes others.
+    /// 0 is a valid limit: then no Pod can create others.
     pub(crate) fn limits(self) -> PodLimits {
         let usual = PodLimits::default();
         PodLimits {

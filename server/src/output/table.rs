@@ -1,4 +1,4 @@
-//! Tables for people: aligned, plain, as wide as the terminal. What reads a pipe gets every cell whole.
+//! Tables for people: aligned, plain, as wide as the terminal. In a pipe every cell is printed in full.
 
 use std::io::{IsTerminal, stdout};
 
@@ -7,14 +7,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{bytes, is_coloured, line, printable};
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: usize = 2;
-/// A column that is cut keeps so much.
+/// The least width of a column that is cut.
 const WIDTH_MIN: usize = 12;
-/// Headings of what a person types into the next command: never cut.
+/// The headings of columns that a person types into the next command; these are never cut.
 const KEPT: [&str; 9] = ["NAME", "ID", "POD", "REQUEST", "MESSAGE", "COMMAND", "RECORD", "FROM", "TO"];
 
-/// A table under headings. On a terminal, columns with prose or paths are cut so that a row is a line.
+/// Prints a table with headings. On a terminal, columns with prose or paths are cut so that each row fits on a line.
 pub(crate) fn headed<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Result<()> {
     let heading = headings.map(str::to_owned).to_vec();
     let rows: Vec<_> = std::iter::once(heading).chain(rows.map(Vec::from)).map(cells).collect();
@@ -26,7 +26,7 @@ pub(crate) fn headed<const N: usize>(headings: [&str; N], rows: impl Iterator<It
     for (number, row) in rows.iter().enumerate() {
         let text = aligned(row, &widths);
         match number == 0 && is_coloured() {
-            // Our own words, in bold.
+            // Our own text, in bold.
             true => bytes(format!("\u{1b}[1m{text}\u{1b}[0m\n").as_bytes())?,
             false => line(&text)?,
         }
@@ -34,14 +34,14 @@ pub(crate) fn headed<const N: usize>(headings: [&str; N], rows: impl Iterator<It
     Ok(())
 }
 
-/// A table without headings, or with its own.
+/// Prints a table without headings, or with its own.
 pub(crate) fn table(rows: &[Vec<String>]) -> Result<()> {
     let rows: Vec<_> = rows.iter().cloned().map(cells).collect();
     let widths = widths(&rows);
     rows.iter().try_for_each(|row| line(&aligned(row, &widths)))
 }
 
-/// A cell is one line, and nothing that moves a cursor.
+/// Makes each cell a single line without control characters.
 fn cells(row: Vec<String>) -> Vec<String> {
     row.iter().map(|cell| printable(&cell.replace(['\n', '\t', '\r'], " "))).collect()
 }
@@ -52,7 +52,7 @@ fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     (0..columns).map(|column| cells(column).map(|cell| cell.width()).max().unwrap_or_default()).collect()
 }
 
-/// Takes from the widest column that may be cut, until a row fits or nothing more can be taken.
+/// Shrinks the widest column that may be cut, until a row fits or nothing more can be cut.
 fn fit(widths: &mut [usize], may_be_cut: &[bool], room: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
     loop {
@@ -70,7 +70,7 @@ fn aligned(row: &[String], widths: &[usize]) -> String {
     for (cell, width) in row.iter().zip(widths) {
         let cell = cut(cell, *width);
         text.push_str(&cell);
-        // By columns of the terminal, which `format!` does not count in.
+        // Padded by display width, which `format!` does not know.
         text.extend(std::iter::repeat_n(' ', width - cell.width() + GAP));
     }
     text.truncate(text.trim_end().len());
@@ -90,7 +90,7 @@ fn cut(cell: &str, width: usize) -> String {
     cell.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// How wide the terminal is, when standard output is one.
+/// The width of the terminal, if standard output is one.
 fn columns_of_terminal() -> Option<usize> {
     if !stdout().is_terminal() {
         return None;

@@ -1,13 +1,13 @@
-//! Where people find the console: under its own name, unless it is served to other machines or somebody wants it elsewhere.
+//! The address of the console: its own name, unless it is served to other machines or somebody wants it elsewhere.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::config::{Config, base_url};
 
-/// Names that every server of this machine has.
+/// Names that all servers on this machine share.
 const SHARED: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// The address to open. On loopback that is the console's own name, unless `--allow-host` keeps it where everybody is.
+/// The address to open. On loopback that is the console's own name, unless `--allow-host` keeps it at a shared one.
 pub(super) fn url(config: &Config, address: SocketAddr, own_name: &str) -> String {
     match shared_name(config) {
         _ if !has_own_name(address) => base_url(address),
@@ -16,7 +16,7 @@ pub(super) fn url(config: &Config, address: SocketAddr, own_name: &str) -> Strin
     }
 }
 
-/// Says what is unusual about it, and what a browser needs that does not know the name.
+/// Logs what is unusual about it, and what a browser needs that cannot resolve the name.
 pub(super) fn log(config: &Config, address: SocketAddr, own_name: &str) {
     match shared_name(config) {
         Some(name) => tracing::warn!(
@@ -36,7 +36,7 @@ fn has_own_name(address: SocketAddr) -> bool {
     matches!(address.ip(), IpAddr::V4(Ipv4Addr::LOCALHOST) | IpAddr::V6(Ipv6Addr::LOCALHOST))
 }
 
-/// The loopback name that somebody lists for the console, if one is listed.
+/// The loopback name that is listed for the console, if there is one.
 fn shared_name(config: &Config) -> Option<&'static str> {
     let names_it = |listed: &String, name: &str| {
         let rest = listed.strip_prefix(name);

@@ -20,18 +20,18 @@ use tools::{
 
 use crate::{config::Config, data_dir, host_name, open_files::OpenFiles};
 
-/// A store that cannot be opened is tried again for so long …
+/// For how long to retry a store that cannot be opened …
 const OPEN_MAX: Duration = Duration::from_secs(8);
-/// … every so often.
+/// … and how often.
 const OPEN_AGAIN: Duration = Duration::from_millis(250);
-/// Folders of settings from which programs are run.
+/// Settings folders from which programs are run.
 const SETTINGS: [&str; 6] = ["autostart", "environment.d", "fish", "git", "systemd", "yoi"];
 
-/// Of a server that has more rights than it needs.
+/// For a server with more privileges than it needs.
 pub(crate) const ROOT_WARNING: &str =
     "yoi is running as root: anything that escapes its sandbox owns this machine; run it as an ordinary user";
 
-/// Opens the store, and brings to life what is in it.
+/// Opens the store and starts the host on it.
 pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
     let options = StoreOptions::new(config.database.clone()).with_remains(remains(config));
     let store = open(options, identity(config)?).await.context("the store cannot be opened")?;
@@ -43,7 +43,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     if rustix::process::geteuid().is_root() {
         tracing::warn!("{ROOT_WARNING}");
     }
-    // Before anything runs beside this process.
+    // Before anything else runs beside this process.
     let groups =
         tokio::task::spawn_blocking(Groups::of_this_process).await.context("groups could not be looked for")?;
     let options = HostOptions {
@@ -58,7 +58,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     Host::start(options).await.context("the Pods cannot be hosted")
 }
 
-/// Builds a first room, which takes a moment, while the rest starts.
+/// Builds a first sandbox, which takes a moment, while the rest starts.
 fn walls(builder: Builder, groups: Groups) -> Walls {
     let (sender, walls) = Walls::soon();
     tokio::task::spawn_blocking(move || {
@@ -70,7 +70,8 @@ fn walls(builder: Builder, groups: Groups) -> Walls {
     walls
 }
 
-/// Tries again for a while what may pass: another program that holds the database, a full disk, a database that starts.
+/// Retries errors that may pass for a while: another program that holds the database, a full disk, a database that is
+/// starting.
 async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
     let began = Instant::now();
     loop {
@@ -90,7 +91,7 @@ async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
     }
 }
 
-/// What is in the data folder only where its database was.
+/// What the data folder contains only if its database was there.
 pub(crate) fn remains(config: &Config) -> Vec<PathBuf> {
     match &config.database {
         Database::Sqlite { path } if path.starts_with(&config.data) => data_dir::traces_of_pods(&config.data),
@@ -98,7 +99,7 @@ pub(crate) fn remains(config: &Config) -> Vec<PathBuf> {
     }
 }
 
-/// Who this server is among others on one database. Where one serves it alone, nobody asks.
+/// The identity of this server among others on one database; unused with a single-host database.
 fn identity(config: &Config) -> Result<HostIdentity> {
     if matches!(config.database, Database::Sqlite { .. }) {
         return Ok(HostIdentity::default());
@@ -108,10 +109,10 @@ fn identity(config: &Config) -> Result<HostIdentity> {
     Ok(HostIdentity { uid, name: name.to_string() })
 }
 
-/// The tools that work on files, commands and the web.
+/// The tools for files, commands and the web.
 fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
     let options = BashOptions {
-        // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
+        // Without confinement a command needs an approval, which is decided where permissions are.
         allow_unconfined: true,
         builder: config.commands.builder(),
         environment: config.commands.environment.clone(),
@@ -123,20 +124,20 @@ fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
     Toolbox::new(files::tools()).with(others)
 }
 
-/// What no Pod writes: where this account's programs and yoi look for what they run, also while nothing is there.
+/// What no Pod may write: where this account's programs and yoi look for what they run, even while nothing is there.
 fn protected(config: &Config) -> Protected {
     let Ok(strategy) = etcetera::choose_base_strategy() else { return Protected::default() };
     let (home, settings) = (strategy.home_dir().to_owned(), strategy.config_dir());
-    // Where XDG_CONFIG_HOME leads elsewhere, what would be in `.config` is there.
+    // If XDG_CONFIG_HOME is elsewhere, it takes the place of `.config`.
     let moved = SETTINGS.map(|name| settings.join(name));
     let own = std::iter::once(&config.data).chain(&config.private_files).cloned().chain(moved);
     let named = |path: PathBuf| path.into_os_string().into_string().ok();
-    // By its own name, and as the kernel names it.
+    // Under its own name, and under its canonical one.
     let both = |path: PathBuf| [path.canonicalize().ok(), Some(path)].into_iter().flatten().filter_map(named);
     Protected::new(both(home), own.flat_map(both))
 }
 
-/// What is yoi's own on this disk, as the kernel names it.
+/// yoi's own files on this disk, as canonical paths.
 fn hidden(config: &Config) -> Vec<String> {
     let own = std::iter::once(&config.data).chain(&config.private_files);
     own.filter_map(|path| std::fs::canonicalize(path).ok()?.into_os_string().into_string().ok()).collect()

@@ -1,7 +1,7 @@
 //! Where the server listens: on both loopback addresses of its port, or on neither.
 //!
-//! Browsers take `[::1]` and `127.0.0.1` for the same machine. If one of them were another program's, it would be handed what is
-//! meant for the console.
+//! Browsers treat `[::1]` and `127.0.0.1` as the same machine. If another program had one of them, it would receive
+//! what is meant for the console.
 
 use std::{
     io::{Error, ErrorKind},
@@ -11,21 +11,21 @@ use std::{
 use anyhow::{Context, Result, anyhow, bail};
 use tokio::net::TcpListener;
 
-/// A port that the system chose is given back this often when the other loopback address does not have it free.
+/// How often to try another port if the one that the system chose is taken on the other loopback address.
 const FREE_PORT_TRIES_MAX: usize = 64;
 
 /// The sockets of the server.
 #[derive(Debug)]
 pub(super) struct Listeners {
-    /// Of the address that was asked for, with the port that it got.
+    /// The requested address, with the actual port.
     pub(super) address: SocketAddr,
     pub(super) all: Vec<TcpListener>,
 }
 
-/// Listens on this address, and on the loopback address that browsers may take in its place.
+/// Listens on this address, and on the loopback address that browsers may use instead.
 ///
 /// # Errors
-/// When one of them cannot be had; the sentence says which, and the way out.
+/// One of them is not available; the message says which, and what to do.
 pub(super) async fn listen(wanted: SocketAddr) -> Result<Listeners> {
     for _ in 0..FREE_PORT_TRIES_MAX {
         let first = TcpListener::bind(wanted).await.map_err(|error| refused(wanted, &error))?;
@@ -45,7 +45,7 @@ pub(super) async fn listen(wanted: SocketAddr) -> Result<Listeners> {
     bail!("no port was free on both loopback addresses; choose one with --listen")
 }
 
-/// The loopback address that browsers take for the same machine as this one.
+/// The loopback address that browsers treat as the same machine as this one.
 fn twin(address: SocketAddr) -> Option<SocketAddr> {
     let ip: IpAddr = match address.ip() {
         IpAddr::V4(Ipv4Addr::LOCALHOST | Ipv4Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
@@ -55,7 +55,7 @@ fn twin(address: SocketAddr) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, address.port()))
 }
 
-/// A machine without IPv6, or without IPv4, has nobody there either.
+/// On a machine without IPv6, or without IPv4, nobody else can be there either.
 fn is_missing(error: &Error) -> bool {
     let is_unknown_family = error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error());
     is_unknown_family || matches!(error.kind(), ErrorKind::AddrNotAvailable | ErrorKind::Unsupported)

@@ -1,5 +1,5 @@
-//! What the one who starts the server says of who may ask: the token, and the names that the console answers to; and how wrong tokens
-//! are slowed down.
+//! Who may connect, as set by whoever starts the server: the token, and the names that the console answers to; and the
+//! throttling of wrong tokens.
 
 mod attempts;
 mod hosts;

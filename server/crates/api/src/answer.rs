@@ -1,4 +1,4 @@
-//! How answers look: errors are `application/problem+json`, lists of records are joined from encoded ones.
+//! The form of responses: errors are `application/problem+json`, and lists of records are joined from encoded ones.
 
 use axum::{
     body::Body,
@@ -8,11 +8,11 @@ use axum::{
 use bytes::Bytes;
 use protocol::{ApiError, ErrorCode};
 
-/// Media type of every error.
+/// The media type of every error.
 pub(crate) const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// An error on its way out.
+/// An error as a response.
 #[derive(Debug)]
 pub(crate) struct Problem(pub(crate) ApiError);
 
@@ -28,7 +28,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The answer that says this error.
+/// The response for an error.
 pub fn problem(error: ApiError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).expect("every code's status is an HTTP status");
     let body = serde_json::to_vec(&error).expect("protocol types always encode");
@@ -44,7 +44,7 @@ pub fn problem(error: ApiError) -> Response {
     response
 }
 
-/// A page of records that were encoded when they were committed; none is parsed again.
+/// A page of records that were encoded when they were committed; none of them is parsed again.
 pub(crate) fn records_page(items: &[Bytes], next: Option<&str>) -> Response {
     let mut body = Vec::with_capacity(64 + items.iter().map(|item| item.len() + 1).sum::<usize>());
     body.extend_from_slice(b"{\"items\":");
@@ -69,7 +69,7 @@ pub(crate) fn join(body: &mut Vec<u8>, items: &[Bytes]) {
     body.push(b']');
 }
 
-/// A text as JSON.
+/// A text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text always encodes")
 }

@@ -1,8 +1,8 @@
-//! The connections of a server: how many there are, what each is doing, and which has to go.
+//! The connections of a server: how many there are, what each is doing, and which has to be closed.
 //!
-//! Each connection has a seat. Seats are bounded below the number of files that the process may open, so that the store
-//! and commands always find one. Who has said nothing whole, or has not shown that he may ask, holds his seat only
-//! until somebody else needs it; who may ask and is being served is never sent away.
+//! Each connection has a seat. Seats are limited to fewer than the files that the process may open, so that the store
+//! and commands can always open one. A connection that has not sent a complete request, or has not authenticated, keeps
+//! its seat only until another one needs it; an authenticated one that is being served is never displaced.
 
 mod carry;
 mod lingering;
@@ -29,19 +29,19 @@ pub use self::{
     seat::{Seat, Visitor},
 };
 
-/// How often is looked for those whose time is over.
+/// How often to look for connections whose time is up.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What connections may take.
+/// Limits for connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// So many at the same time.
+    /// The most at the same time.
     pub at_once_max: usize,
-    /// The head of a request has to be there so long after its first byte, and that of the first one after the connection.
+    /// How long the head of a request may take from its first byte, and that of the first request from the connection.
     pub head_max: Duration,
-    /// A connection that is kept for another request is closed when none comes.
+    /// How long a kept-alive connection waits for another request.
     pub idle_max: Duration,
-    /// Who does not take what he asked for is let go.
+    /// How long a client may fail to take what it asked for.
     pub blocked_max: Duration,
 }
 
@@ -56,19 +56,19 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// What has come of connections, for the figures.
+/// Counters for the metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConnectionFigures {
     pub open: u64,
-    /// There was no seat, and nobody could be sent away.
+    /// There was no free seat, and no connection could be displaced.
     pub refused_total: u64,
-    /// No whole head came, no further request, or nobody took the answer.
+    /// No complete head arrived, no further request came, or the client did not take the response.
     pub timed_out_total: u64,
-    /// They had to make room for others.
+    /// Closed to make room for others.
     pub displaced_total: u64,
 }
 
-/// All connections of one server, whatever they came by. Cloning shares them.
+/// All connections of a server, over whatever transport. Clones share their state.
 #[derive(Debug, Clone)]
 pub struct Connections(Arc<Table>);
 
@@ -80,12 +80,12 @@ pub(super) struct Table {
     refused: AtomicU64,
     timed_out: AtomicU64,
     displaced: AtomicU64,
-    /// Somebody has come where nobody was.
+    /// Signalled when a connection arrives after there were none.
     arrived: Notify,
 }
 
 impl Connections {
-    /// In a runtime: it looks after those whose time is over while it is there.
+    /// Must be called inside a runtime: starts a task that closes connections whose time is up.
     pub fn start(limits: ConnectionLimits) -> Self {
         let table = Arc::new(Table {
             limits,
@@ -100,7 +100,7 @@ impl Connections {
         Self(table)
     }
 
-    /// A seat for a connection that has come. None: it has to go.
+    /// A seat for a new connection; `None` if it has to be refused.
     pub fn seat(&self) -> Option<Seat> {
         let seated = Arc::new(Seated::new(self.0.next.fetch_add(1, Ordering::Relaxed)));
         let mut seats = self.0.seats();
@@ -142,7 +142,7 @@ impl Table {
         self.seats().remove(&id);
     }
 
-    /// Lets go of those whose time is over. True: nobody is left.
+    /// Closes connections whose time is up. Returns true if none is left.
     fn cut_late(&self, now: Instant) -> bool {
         let mut seats = self.seats();
         let late: Vec<u64> =
@@ -157,8 +157,8 @@ impl Table {
     }
 }
 
-/// Whose seat is needed least: of those who can be sent away at all, the first by rank, and of these the one that has
-/// had it longest as it is.
+/// The connection whose seat is needed least: among those that may be displaced, the lowest by rank, and of equals the
+/// one that has been in its state for longest.
 fn least(seats: &HashMap<u64, Arc<Seated>>) -> Option<u64> {
     let ranked = seats.values().filter_map(|seated| Some((seated.rank()?, seated.id)));
     ranked.min().map(|(_, id)| id)
@@ -177,7 +177,7 @@ async fn look_after(table: Weak<Table>) {
     }
 }
 
-/// A server that nobody is connected to does nothing.
+/// Sleeps while nobody is connected.
 async fn wait_for_somebody(table: &Weak<Table>) {
     let Some(table) = table.upgrade() else { return };
     if table.seats().is_empty() {
@@ -251,7 +251,7 @@ mod tests {
             new.push((seat, turn));
             assert!(goes.is_cut(), "{number}");
         }
-        // All who are left are being served.
+        // All that are left are being served.
         assert!(all.seat().is_none());
         assert!(!served.is_cut());
         let figures = all.figures();

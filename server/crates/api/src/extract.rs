@@ -1,4 +1,4 @@
-//! What a request says, parsed at the door. Everything malformed is `invalid_input`, in one shape.
+//! Extractors: parse requests on arrival. Everything malformed is `invalid_input`, in one form.
 
 use std::convert::Infallible;
 
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{answer::Problem, read::read};
 
-/// So much of what a request says is said back in a refusal.
+/// How much of a request is quoted in an error.
 const QUOTED_CHARS_MAX: usize = 64;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Who asks. The guard has found out; without a guard nobody is let in.
+/// The caller, as determined by the guard; without a guard nobody is let in.
 #[derive(Debug)]
 pub(crate) struct Caller(pub(crate) Origin);
 
@@ -31,7 +31,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// The browser's login that the request came with; none when it came with the token.
+/// The browser login of the request; `None` if it came with the token.
 #[derive(Debug)]
 pub(crate) struct Login(pub(crate) Option<Session>);
 
@@ -43,7 +43,7 @@ impl<S: Sync> FromRequestParts<S> for Login {
     }
 }
 
-/// The command's id: `Idempotency-Key`, or a fresh one.
+/// The command's id: `Idempotency-Key`, or a new one.
 #[derive(Debug)]
 pub(crate) struct Key(pub(crate) CommandId);
 
@@ -64,7 +64,7 @@ impl<S: Sync> FromRequestParts<S> for Key {
     }
 }
 
-/// `/runtimes/{runtime_id}/workers/{worker_id}` of the path.
+/// `/runtimes/{runtime_id}/workers/{worker_id}` in the path.
 #[derive(Debug)]
 pub(crate) struct PodPath(pub(crate) PodRef);
 
@@ -85,7 +85,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PodPath {
     }
 }
 
-/// Parts of the path by their names; `T` may leave out those that others read.
+/// Parts of the path by name; `T` may leave out those that others read.
 #[derive(Debug)]
 pub(crate) struct Within<T>(pub(crate) T);
 
@@ -98,7 +98,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Within<
     }
 }
 
-/// The query; every field of `T` is a text, so that what is wrong with it can be said well.
+/// The query; every field of `T` is a text, so that errors can be explained well.
 #[derive(Debug)]
 pub(crate) struct Asked<T>(pub(crate) T);
 
@@ -111,7 +111,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// A JSON object as the body. The guard has checked its media type and size.
+/// A JSON object in the body. The guard has checked its media type and size.
 #[derive(Debug)]
 pub(crate) struct Fields<T>(pub(crate) T);
 
@@ -131,18 +131,19 @@ async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Prob
     Bytes::from_request(request, state).await.map_err(|error| invalid(error.body_text()))
 }
 
-/// A JSON object; the error says what is wrong with it.
+/// Parses a JSON object; the error says what is wrong with it.
 pub(crate) fn object<T: DeserializeOwned + Serialize>(body: &[u8]) -> Result<T, String> {
     let text = std::str::from_utf8(body).map_err(|error| format!("the body is not UTF-8: {error}"))?;
     read("the body", text)
 }
 
-/// A number of items to answer with: at least 1; more than `max` is `max`, and what no number of items can be is refused.
+/// A number of items to return: at least 1; more than `max` is reduced to `max`, and anything that is no such number is
+/// refused.
 pub(crate) fn limit(text: Option<&str>, default: u32, max: u32) -> Result<u32, Problem> {
     counted("limit", text, default, max)
 }
 
-/// As [`limit`], of a field with another name.
+/// Like [`limit`], for a field with another name.
 pub(crate) fn counted(name: &str, text: Option<&str>, default: u32, max: u32) -> Result<u32, Problem> {
     let Some(text) = text else { return Ok(default) };
     match text.parse::<u32>() {
@@ -154,7 +155,7 @@ pub(crate) fn counted(name: &str, text: Option<&str>, default: u32, max: u32) ->
     }
 }
 
-/// Yes or no; absent is no.
+/// A boolean; absent means false.
 pub(crate) fn flag(name: &str, text: Option<&str>) -> Result<bool, Problem> {
     match text {
         None | Some("false") => Ok(false),

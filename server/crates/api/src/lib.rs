@@ -1,7 +1,7 @@
-//! HTTP: REST, WebSocket, SSE, OpenAPI, and who may ask. Errors become answers here.
+//! HTTP: REST, WebSocket, SSE, OpenAPI, and authentication. Errors become responses here.
 //!
-//! A thin layer over [`backend::Backend`]: it parses at the door, forwards, and encodes. It decides nothing about
-//! Pods. [`Api::guard`] belongs around everything that the server serves, pages and assets too.
+//! A thin layer over [`backend::Backend`]: it parses requests, forwards them, and encodes the answers. It decides
+//! nothing about Pods. [`Api::guard`] belongs around everything that the server serves, including pages and assets.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -1,4 +1,4 @@
-//! `/mcp`: yoi as an MCP server. What is asked and answered there is the matter of `mcp-server`; here it is let in, and ended.
+//! `/mcp`: yoi as an MCP server. The protocol is handled by `mcp-server`; this authenticates requests and ends streams.
 
 use axum::{
     body::Body,
@@ -15,13 +15,13 @@ use serde_json::json;
 use crate::{Api, answer::problem, events::stopping};
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// Bytes of what the library says is wrong.
+/// How much of the library's error message is used.
 const SENTENCE_BYTES_MAX: usize = 4 * 1024;
-/// JSON-RPC's own code for what is no JSON, and the one for whatever a server calls wrong.
+/// JSON-RPC's codes for invalid JSON, and for any server error.
 const NO_JSON: i32 = -32_700;
 const WRONG: i32 = -32_000;
 
-/// Answers an MCP client. Without the guard nobody is known, and nobody is answered.
+/// Answers an MCP client. Without the guard the caller is unknown, and nobody is answered.
 pub(crate) async fn answer(State(api): State<Api>, caller: Option<Extension<Caller>>, request: Request) -> Response {
     let Some(Extension(caller)) = caller else {
         return problem(ApiError::new(ErrorCode::Unauthorized, "nobody has said who asks"));
@@ -36,7 +36,7 @@ pub(crate) async fn answer(State(api): State<Api>, caller: Option<Extension<Call
     if (parts.status.is_client_error() || parts.status.is_server_error()) && !is_json {
         return refused(parts, body).await;
     }
-    // Streams end with the server, and with the token that they were opened with.
+    // Streams end with the server, and with the token with which they were opened.
     let over = async move {
         match ended {
             Some(ended) => ended.cancelled().await,
@@ -47,7 +47,7 @@ pub(crate) async fn answer(State(api): State<Api>, caller: Option<Extension<Call
     Response::from_parts(parts, Body::from_stream(Body::new(body).into_data_stream().take_until(over)))
 }
 
-/// What the library refuses in a bare text is a JSON-RPC error, as clients read it.
+/// Turns the library's plain-text errors into JSON-RPC errors, which clients can read.
 async fn refused(parts: Parts, body: mcp_server::Body) -> Response {
     let said = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let said = String::from_utf8_lossy(&said[..said.len().min(SENTENCE_BYTES_MAX)]).into_owned();
@@ -66,7 +66,7 @@ async fn refused(parts: Parts, body: mcp_server::Body) -> Response {
     answer
 }
 
-/// A JSON-RPC error that answers no single request.
+/// A JSON-RPC error that answers no particular request.
 fn wrong(status: StatusCode, code: i32, sentence: &str) -> Response {
     let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": sentence } });
     let mut answer = Response::new(Body::from(error.to_string()));

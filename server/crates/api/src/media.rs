@@ -1,18 +1,18 @@
-//! What the bytes of a body are, by its `Content-Type`.
+//! The media type of a body, from its `Content-Type`.
 
 use axum::http::{HeaderMap, header};
 
-/// The two kinds of bodies that are read.
+/// The two kinds of bodies that are parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Media {
     /// `application/json`.
     Json,
-    /// `application/x-ndjson`: one JSON value a line.
+    /// `application/x-ndjson`: one JSON value per line.
     Lines,
 }
 
 impl Media {
-    /// None for anything else, for two types at once, and for a charset that is not UTF-8.
+    /// `None` for any other type, for several types at once, and for a charset other than UTF-8.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(header::CONTENT_TYPE).iter();
         let (Some(Ok(value)), None) = (values.next().map(|value| value.to_str()), values.next()) else { return None };
@@ -26,7 +26,7 @@ impl Media {
     }
 }
 
-/// Whether a parameter leaves the text in UTF-8.
+/// Whether a parameter is compatible with UTF-8.
 fn is_fitting(parameter: &str) -> bool {
     match parameter.split_once('=') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {

@@ -1,4 +1,4 @@
-//! Figures for Prometheus. Each server has its own registry, so that tests run side by side.
+//! Metrics for Prometheus. Each server has its own registry, so that tests can run in parallel.
 
 use axum::http::{Method, StatusCode};
 use backend::Figures;
@@ -27,7 +27,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Counts one answer.
+    /// Counts one response.
     pub(crate) fn count(&self, method: &Method, status: StatusCode) {
         let answered = Answered { method: label(method), status: status.as_u16().into() };
         self.requests.get_or_create(&answered).inc();
@@ -78,7 +78,7 @@ impl Metrics {
     }
 }
 
-/// Methods that nobody defined share one label: their number has to be bounded.
+/// Unknown methods share one label, because the number of labels has to be bounded.
 fn label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -29,7 +29,7 @@ use crate::{
     rest, service,
 };
 
-/// Commands whose requests come in more than one form, and are described beside their handlers.
+/// Commands whose requests come in several forms and are described beside their handlers.
 pub(crate) const BY_HAND: [&str; 1] = ["import"];
 
 /// Any error: `application/problem+json`.
@@ -73,7 +73,7 @@ struct Problem {
 )]
 struct Document;
 
-/// The document, and what the list of operations adds to it.
+/// The document under construction, to which the list of operations is added.
 struct Described(utoipa::openapi::OpenApi);
 
 impl Described {
@@ -128,7 +128,7 @@ impl Modify for Common {
     }
 }
 
-/// Ids in paths and headers have the shapes that they have in bodies.
+/// Gives ids in paths and headers the same schemas as in bodies.
 fn name_parameters(operation: &mut Operation) {
     for parameter in operation.parameters.iter_mut().flatten() {
         let RefOr::T(parameter) = parameter else { continue };
@@ -151,10 +151,10 @@ fn add_problem(operation: &mut Operation) {
     operation.responses.responses.insert("default".to_owned(), RefOr::T(response));
 }
 
-/// The document as types and handlers describe it: what `docs/openapi.json` must say.
+/// The document as generated from types and handlers: what `docs/openapi.json` has to contain.
 ///
-/// Nothing of the program calls this, so that the shapes of some two hundred types, about a megabyte of machine code,
-/// stay out of it.
+/// The program itself never calls this, so that the schemas of some two hundred types, about a megabyte of machine
+/// code, are not linked into it.
 pub fn described_openapi() -> String {
     let mut document = Described(Document::openapi());
     each_command(&mut document);
@@ -167,7 +167,7 @@ pub fn described_openapi() -> String {
     json
 }
 
-/// The OpenAPI document, as committed; a test compares it with what is [`described_openapi`].
+/// The OpenAPI document as committed; a test compares it with [`described_openapi`].
 pub fn openapi_json() -> &'static str {
     include_str!("../../../../docs/openapi.json")
 }
@@ -178,7 +178,7 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;mar
     pre{overflow:auto;padding:1rem;background:#f4f4f4}\
     @media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}pre{background:#222}a{color:#8ab4f8}}";
 
-/// The page for people: no script, nothing from elsewhere. `nonce` is what its policy allows its style by.
+/// The page for people: no script, and nothing loaded from elsewhere. `nonce` is what its policy allows its style by.
 pub(crate) fn docs_page(nonce: &str) -> String {
     let document: Value = serde_json::from_str(openapi_json()).expect("our own document is JSON");
     let mut page = format!(
@@ -207,7 +207,7 @@ fn write_operation(page: &mut String, method: &str, path: &str, operation: &Valu
     let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
     let (method, path) = (method.to_uppercase(), escaped(path));
     let summary = text(&operation["summary"]);
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(page, "<h3><code>{method} {path}</code></h3><p>{summary}</p><table>");
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
         let (name, place) = (text(&parameter["name"]), text(&parameter["in"]));
@@ -222,7 +222,7 @@ fn write_operation(page: &mut String, method: &str, path: &str, operation: &Valu
     page.push_str("</table>");
 }
 
-/// The name of the shape that a schema refers to, optional or not.
+/// The name of the schema that a schema refers to, optional or not.
 fn shape_of(schema: &Value) -> Option<String> {
     let choices = schema["oneOf"].as_array().into_iter().flatten();
     let reference = std::iter::once(schema).chain(choices).find_map(|schema| schema["$ref"].as_str())?;
@@ -321,7 +321,7 @@ mod tests {
         }
         let document: Value = serde_json::from_str(openapi_json()).unwrap();
         let shapes = &document["components"]["schemas"];
-        // The frames are what the socket carries, which a path cannot say.
+        // The frames are sent over the socket, which a path cannot express.
         let (mut reached, mut ahead) = (BTreeSet::new(), vec!["ClientFrame".to_owned(), "ServerFrame".to_owned()]);
         references(&document["paths"], &mut ahead);
         while let Some(name) = ahead.pop() {

@@ -1,7 +1,7 @@
 //! What is served at the origin of a preview.
 //!
-//! It is written by a model, so it is taken for hostile: it gets no cookie and no header of the console, and nothing of the console is
-//! there.
+//! It was written by a model, so it counts as hostile: it gets no cookie and no header of the console, and nothing of
+//! the console is reachable there.
 
 mod door;
 mod forward;

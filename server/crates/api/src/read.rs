@@ -1,13 +1,12 @@
-//! JSON from outside, read strictly: each key once, and an object only where an object stands.
+//! Strict parsing of JSON from outside: each key only once, and objects only where objects belong.
 //!
-//! What is derived for a type also takes an array of its fields in their order, at any depth; the API takes objects
-//! only.
+//! Derived deserializers also accept an array of a type's fields in order, at any depth; the API accepts objects only.
 
 use protocol::{misread, unambiguous};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// A `T`; the error says where, and what is wrong there. `whole` is what the text is called in it: "the body".
+/// Parses a `T`; the error says where and what is wrong. `whole` is what the text is called in it: "the body".
 pub(crate) fn read<T: DeserializeOwned + Serialize>(whole: &str, text: &str) -> Result<T, String> {
     let said = unambiguous(text).map_err(|error| format!("{whole} does not fit: {error}"))?;
     if !said.is_object() {
@@ -15,7 +14,7 @@ pub(crate) fn read<T: DeserializeOwned + Serialize>(whole: &str, text: &str) -> 
     }
     let read: T = serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|error| {
         let path = error.path().to_string();
-        // Of a field that is unknown the cause has the name, and of the whole there is none.
+        // For an unknown field the cause already contains the name, and for the whole there is none.
         match path == "." || error.inner().to_string().contains(&format!("`{path}`")) {
             true => format!("{whole} does not fit: {}", error.inner()),
             false => format!("{whole} does not fit: `{path}`: {}", error.inner()),

@@ -1,4 +1,4 @@
-//! All routes. Those of the list of operations come from there; the others are on this page.
+//! All routes. Those of operations come from the list of operations; the others are on this page.
 
 use axum::{
     Router,
@@ -26,24 +26,25 @@ use crate::{
 };
 
 impl Api {
-    /// `/api`, `/mcp`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
+    /// `/api`, `/mcp`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the
+    /// pages.
     ///
-    /// Unguarded it answers `unauthorized` to everything but `/healthz`: [`Api::guard`] says who asks.
+    /// Without [`Api::guard`], which identifies the caller, it answers `unauthorized` to everything but `/healthz`.
     pub fn router(&self) -> Router {
         router(self.clone())
     }
 }
 
-/// The routes as they are gathered.
+/// The routes as they are collected.
 #[derive(Default)]
 pub(crate) struct Table {
     router: Router<Api>,
-    /// Method and path of each, for the test that compares them with the OpenAPI document.
+    /// The method and path of each, for the test that compares them with the OpenAPI document.
     pub(crate) listed: Vec<(&'static str, &'static str)>,
 }
 
 impl Table {
-    /// One operation of the list.
+    /// Adds one operation of the list.
     fn operation<T: 'static>(&mut self, facts: &Facts, handler: impl Handler<T, Api>) {
         let (filter, word) = match facts.method {
             Method::Get => (MethodFilter::GET, "get"),
@@ -56,7 +57,7 @@ impl Table {
         self.router = std::mem::take(&mut self.router).route(facts.path, on(filter, handler));
     }
 
-    // Not generic: a handler of its own for each operation is most of what is compiled of this crate.
+    // Not generic: a separate handler for each operation would make up most of this crate's compiled code.
     fn command(&mut self, facts: &Facts, read: Read<Command>) {
         self.operation(facts, move |State(api): State<Api>, request: Request| sent::command(read, api, request));
     }
@@ -138,9 +139,9 @@ pub(crate) fn table() -> Table {
     table
 }
 
-/// The routes, and a 404 in our own shape for all else under `/api`.
+/// The routes, and a 404 in our own form for everything else under `/api`.
 pub(crate) fn router(api: Api) -> Router {
-    // Event streams are left alone by the layer itself, and a socket has no body to compress.
+    // The layer itself skips event streams, and a socket has no body to compress.
     let compression = CompressionLayer::new().quality(CompressionLevel::Fastest);
     table()
         .router

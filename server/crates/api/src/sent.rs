@@ -1,4 +1,4 @@
-//! An operation as a request said it, and its answer as a response.
+//! Turns requests into operations, and their answers into responses.
 
 use std::cell::RefCell;
 
@@ -20,7 +20,7 @@ use crate::{
     extract::{Caller, Key, invalid, object},
 };
 
-/// An operation that is asked for.
+/// A requested operation.
 #[derive(Debug)]
 pub(crate) struct Sent<O>(pub(crate) O);
 
@@ -32,13 +32,13 @@ impl<O: Operation> FromRequest<Api> for Sent<O> {
     }
 }
 
-/// What a request says.
+/// The parts of a request.
 #[derive(Debug)]
 pub(crate) struct Said {
     path: RawPathParams,
     query: Vec<(String, String)>,
     body: Bytes,
-    /// A name that was asked for, and stands in the query more than once.
+    /// A requested parameter that occurs more than once in the query.
     twice: RefCell<Option<String>>,
 }
 
@@ -59,7 +59,7 @@ impl Said {
         Ok(Self { path, query, body, twice: RefCell::default() })
     }
 
-    /// The operation in it.
+    /// The operation that it contains.
     fn read<T>(self, receive: impl FnOnce(&Self) -> Result<T, String>) -> Result<T, Problem> {
         let operation = receive(&self).map_err(invalid)?;
         match self.twice.take() {
@@ -98,7 +98,7 @@ impl Received for Said {
     }
 }
 
-/// The answer to an operation; of a list that has parts, the one that was asked for.
+/// The response to an operation; for a list with pages, the requested one.
 pub(crate) fn reply<O: Operation>(operation: &O, answer: O::Answer) -> Result<Response, Problem> {
     let answer = match operation.page() {
         Some(page) => answer.paged(page)?,
@@ -117,8 +117,8 @@ fn response(status: u16, body: Option<String>) -> Response {
     response
 }
 
-/// How a request is read as a command, or as a query: all that a route knows of its operation. What is done with it is the same for all, and is
-/// compiled once.
+/// How a request is parsed as a command or a query: all that a route knows about its operation. The rest is the same
+/// for all, and is compiled once.
 pub(crate) type Read<T> = fn(&Said) -> Result<T, String>;
 
 pub(crate) fn command_of<C: ToCommand>(said: &Said) -> Result<Command, String> {
@@ -129,7 +129,7 @@ pub(crate) fn query_of<Q: ToQuery>(said: &Said) -> Result<Query, String> {
     Q::receive(said).map(Into::into)
 }
 
-/// Carries a command out.
+/// Carries out a command.
 pub(crate) async fn command(read: Read<Command>, api: Api, request: Request) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
     let Caller(origin) = Caller::from_request_parts(&mut parts, &api).await?;

@@ -1,4 +1,4 @@
-//! What operators and programs need besides the Pods: health and figures.
+//! What operators and programs need besides the Pods: health and metrics.
 
 use axum::{
     Json,

@@ -1,4 +1,4 @@
-//! What all of the API shares.
+//! What all parts of the API share.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use crate::{
     metrics::Metrics,
 };
 
-/// What the API needs to know besides the backend.
+/// What the API needs besides the backend.
 #[derive(Debug, Clone)]
 pub struct ApiOptions {
     pub token: Token,
     pub allowed: AllowedHosts,
-    /// What the `hello` frame calls this server: `yoi 0.1.0`.
+    /// The server's name in the `hello` frame: `yoi 0.1.0`.
     pub server: String,
-    /// Names the console that comes with it; a page that is older says so.
+    /// Identifies the console that comes with it, so that an older page can tell that it is out of date.
     pub build: Option<String>,
     /// Becomes true when the server stops: sockets then close with a reason, and event streams end.
     pub shutdown: watch::Receiver<bool>,
-    /// What it is served over, for its figures.
+    /// The connections that it is served over, for the metrics.
     pub connections: Connections,
 }
 
-/// The API of one server. Cloning shares it.
+/// The API of one server. Clones share their state.
 #[derive(Debug, Clone)]
 pub struct Api(Arc<Shared>);
 
@@ -36,7 +36,7 @@ pub struct Api(Arc<Shared>);
 struct Shared {
     backend: Backend,
     options: ApiOptions,
-    /// Wrong tokens slow further wrong tokens down.
+    /// The record of wrong tokens, which slows down further ones.
     attempts: Attempts,
     codes: Codes<()>,
     metrics: Metrics,
@@ -54,7 +54,7 @@ impl Api {
     /// A code that logs one browser in, once and within a minute.
     ///
     /// # Errors
-    /// When the system has no random numbers.
+    /// The system gives no random numbers.
     pub fn login_code(&self) -> Result<String, ApiError> {
         self.codes().issue(())
     }

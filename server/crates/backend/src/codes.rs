@@ -1,5 +1,5 @@
-//! Codes that let one browser in, to the console or to a preview: each works once, for a minute. They stand where a token would be
-//! seen by others: in an address, in a file that a browser opens.
+//! One-time codes that let one browser in to the console or a preview, each valid for a minute. They are used where a
+//! token would be visible to others: in an address, in a file that a browser opens.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -12,12 +12,12 @@ use subtle::ConstantTimeEq;
 
 use crate::random::random_hex;
 
-/// How long a code is good for.
+/// How long a code is valid.
 pub const CODE_LIFE: Duration = Duration::from_secs(60);
-/// So many wait to be used; a new one takes the place of the oldest.
+/// The most codes that are valid at once; a new one replaces the oldest.
 const CODES_MAX: usize = 64;
 
-/// The codes that are good now, each with what it was given out for. Only their hashes are held.
+/// The valid codes, each with the purpose it was issued for. Only their hashes are kept.
 #[derive(Debug)]
 pub struct Codes<T>(Mutex<Vec<Code<T>>>);
 
@@ -35,7 +35,7 @@ impl<T> Default for Codes<T> {
 }
 
 impl<T> Codes<T> {
-    /// A new code: 256 random bits as 64 hex digits.
+    /// Issues a new code: 256 random bits as 64 hex digits.
     ///
     /// # Errors
     /// `internal`: the system gives no random numbers.
@@ -45,7 +45,7 @@ impl<T> Codes<T> {
         Ok(code)
     }
 
-    /// What a good code was given out for; it never is good again.
+    /// The purpose of a valid code, which becomes invalid with this call.
     pub fn redeem(&self, attempt: &str) -> Option<T> {
         self.take(attempt, Instant::now())
     }

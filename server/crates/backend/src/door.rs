@@ -1,5 +1,5 @@
-//! The one door. Whoever asks — page, API, terminal — comes through here: it finds the runtime, applies policy,
-//! and writes the audit. Nothing else knows which runtime a Pod lives in.
+//! The one door. Every client (page, API, terminal) comes through here: it finds the runtime, applies policy, and
+//! writes the audit. Nothing else knows which runtime a Pod lives in.
 
 mod agents;
 mod audit;
@@ -43,18 +43,19 @@ use crate::{
 #[derive(Debug)]
 pub struct BackendOptions {
     pub host: Host,
-    /// What this server announces to others.
+    /// The name under which this server announces itself to others.
     pub name: RuntimeId,
-    /// Where runtimes are kept that are added, with their addresses and tokens; for its owner alone. Without it they
-    /// are forgotten at the end.
+    /// The file that keeps added runtimes with their addresses and tokens, readable only by its owner. Without it they
+    /// are forgotten when the server ends.
     pub runtimes_file: Option<PathBuf>,
-    /// Keys that were given to providers; the host's providers were made with them.
+    /// API keys that were given to the running server; the host's providers were created with them.
     pub keys: KeptKeys,
-    /// A server that added this one, in which no Pod here knows anybody, and that says nothing for so long, is forgotten.
+    /// A server that announced itself is forgotten after being silent for this long, unless a Pod here has a peer
+    /// there.
     pub forget_after: Duration,
 }
 
-/// The runtimes that were kept cannot be read.
+/// The file of runtimes cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotStarted(pub(crate) String);
@@ -66,15 +67,15 @@ pub struct Backend {
     registry: Registry,
     since: Timestamp,
     endings: Endings,
-    /// What this server announces to others.
+    /// The name under which this server announces itself to others.
     name: RuntimeId,
-    /// Where runtimes are written down that were added.
+    /// The file that keeps added runtimes.
     kept: Arc<Kept>,
     kept_keys: Arc<KeptKeys>,
-    /// To and from other stores.
+    /// The state of the lines to other stores.
     lines: Lines,
     previews: OpenPreviews,
-    /// Of the list of all Pods.
+    /// The revision of the list of all Pods.
     revision: Arc<AtomicU64>,
 }
 
@@ -85,7 +86,7 @@ impl fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// A backend that knows its own runtime, and keeps nothing that is added over a restart.
+    /// A backend that knows only its own runtime and keeps nothing across a restart.
     pub fn new(host: Host) -> Self {
         Self::of(host, RuntimeId::local(), Kept::nowhere(), KeptKeys::default())
     }
@@ -93,8 +94,8 @@ impl Backend {
     /// A backend that knows its own runtime and those that were added before.
     ///
     /// # Errors
-    /// When the file of runtimes is there and cannot be read: a server that forgets where its Pods are is worse than
-    /// one that does not start.
+    /// The file of runtimes exists and cannot be read: a server that forgets where its Pods are is worse than one that
+    /// does not start.
     pub fn start(options: BackendOptions) -> Result<Self, NotStarted> {
         let BackendOptions { host, name, runtimes_file, keys, forget_after } = options;
         let (kept, runtimes) = Kept::open(runtimes_file).map_err(NotStarted)?;
@@ -125,12 +126,12 @@ impl Backend {
         }
     }
 
-    /// What this server announces to others.
+    /// The name under which this server announces itself to others.
     pub fn name(&self) -> &RuntimeId {
         &self.name
     }
 
-    /// Names the database of this server's own runtime.
+    /// The id of the database of this server's own runtime.
     pub fn store_id(&self) -> &str {
         self.host.stores().own_id()
     }
@@ -168,7 +169,7 @@ impl Backend {
         Agents { backend: self }
     }
 
-    /// Tokens by which the agents of Pods reach this server's `/mcp`, and nothing else.
+    /// The tokens with which agents of Pods reach this server's `/mcp` and nothing else.
     pub fn pod_tokens(&self) -> &PodTokens {
         self.host.pod_tokens()
     }
@@ -185,12 +186,12 @@ impl Backend {
         Previews { backend: self }
     }
 
-    /// What this server's own runtime works with: providers, profiles, limits.
+    /// The settings of this server's own runtime: providers, profiles, limits.
     pub fn settings(&self) -> Settings<'_> {
         self.host.settings()
     }
 
-    /// How this server's own runtime is.
+    /// The health of this server's own runtime.
     pub fn health(&self) -> Health<'_> {
         self.host.health()
     }

@@ -53,7 +53,7 @@ impl Embedded {
     }
 }
 
-/// One runtime's part of a list over several.
+/// One runtime's part of a merged list.
 fn gathered<T>(Listing { items, next }: Listing<T>) -> Gathered<T> {
     Gathered { items, next, absent: Vec::new() }
 }

@@ -1,8 +1,8 @@
-//! Lists in which each runtime has a part: the newest first over all, in pages that follow on each other without a gap
-//! and without anything twice. A runtime that does not answer in time is left out, and named.
+//! Lists to which each runtime contributes a part: newest first overall, in pages without gaps or duplicates. A runtime
+//! that does not answer in time is left out and named.
 //!
-//! Each runtime is asked for a page behind what was taken of it, and the pages are merged by their heads. The cursor of
-//! the whole says where each runtime goes on; who has said all is in it no more. Pure.
+//! Each runtime is asked for a page after what was taken of it, and the pages are merged by their heads. The merged
+//! cursor says where each runtime continues; a runtime that is exhausted is no longer in it. Pure.
 
 mod places;
 
@@ -15,13 +15,13 @@ use tokio::time::timeout;
 use self::places::Place;
 pub(crate) use self::places::Places;
 
-/// Another runtime has this long to say its part. Who is later is missing from the answer.
+/// How long another runtime has to contribute its part. A later answer is missing from the result.
 pub(crate) const PART_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// One item of such a list.
 pub(crate) trait Part {
     fn at(&self) -> Option<Timestamp>;
-    /// What goes on behind it in the list of its runtime.
+    /// The cursor after this item in its runtime's list.
     fn cursor(&self) -> Option<&str>;
 }
 
@@ -45,7 +45,8 @@ impl Part for AuditRow {
     }
 }
 
-/// None when another runtime does not say its part now. What is wrong with the question, ours says.
+/// `None` if another runtime does not contribute its part now. If the query itself is wrong, our own runtime reports
+/// that.
 pub(crate) async fn part<T>(
     id: &RuntimeId,
     answer: impl Future<Output = Result<T, ApiError>>,
@@ -64,11 +65,11 @@ pub(crate) async fn part<T>(
     }
 }
 
-/// Takes the newest head until the page is full. `parts` are in the order that decides between equals.
+/// Takes the newest head until the page is full. The order of `parts` decides between equals.
 pub(crate) fn merge<T: Part>(mut places: Places, parts: Vec<(RuntimeId, Listing<T>)>, limit: usize) -> Gathered<T> {
     let mut heads: Vec<Head<T>> = Vec::new();
     for (id, page) in parts {
-        // One that does not say where its items are cannot be gone on with in the middle of its page.
+        // If its items have no cursors, the list could not be continued in the middle of its page.
         match page.items.iter().all(|item| item.cursor().is_some()) {
             true => heads.push(Head { id, left: page.items.into(), next: page.next, last: None }),
             false => places.leave_out(id),
@@ -83,7 +84,7 @@ pub(crate) fn merge<T: Part>(mut places: Places, parts: Vec<(RuntimeId, Listing<
         };
         let Some((index, _)) = heads.iter().enumerate().fold(None, newest) else { break };
         items.extend(heads[index].take());
-        // What comes behind an exhausted page may be newer than what others have left.
+        // Its next page may begin with something newer than what the others have left.
         if heads[index].is_unknown() {
             break;
         }
@@ -100,12 +101,12 @@ struct Head<T> {
     id: RuntimeId,
     left: VecDeque<T>,
     next: Option<String>,
-    /// Of what was taken last.
+    /// The cursor of the last item taken.
     last: Option<String>,
 }
 
 impl<T: Part> Head<T> {
-    /// What is of no time stands where it is.
+    /// The time of the next item. An item without a time keeps its position.
     fn at(&self) -> Option<Timestamp> {
         self.left.front().map(|item| item.at().unwrap_or(Timestamp::MAX))
     }
@@ -116,12 +117,12 @@ impl<T: Part> Head<T> {
         Some(item)
     }
 
-    /// Its page is used up, and there is more of it.
+    /// Its page is used up, and there are more.
     fn is_unknown(&self) -> bool {
         self.left.is_empty() && self.next.is_some()
     }
 
-    /// Where it goes on; none when all of it was said.
+    /// Where it continues; `None` if it is exhausted.
     fn place(self) -> Option<Place> {
         match (self.left.front(), self.next, self.last) {
             (None, None, _) => None,

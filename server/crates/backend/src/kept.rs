@@ -1,4 +1,4 @@
-//! The file of runtimes that were added: addresses and tokens, for its owner alone, written whole or not at all.
+//! The file of added runtimes: addresses and tokens, readable only by its owner, written atomically.
 
 use std::{
     fmt,
@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::private_file;
 
-/// A token is a line of text, not a file.
+/// The most bytes of a token, which is a line of text and not a file.
 const TOKEN_BYTES_MAX: usize = 4_096;
 const URL_BYTES_MAX: usize = 2_048;
 
@@ -22,12 +22,12 @@ pub(crate) struct KeptRuntime {
     pub(crate) runtime_id: RuntimeId,
     pub(crate) url: String,
     pub(crate) token: String,
-    /// Once it has told: another database at the same address is another runtime.
+    /// The store, once known: another database at the same address is another runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) store_id: Option<String>,
 }
 
-// By hand: the address and the token are nobody's business.
+// Implemented by hand to leave out the address and the token.
 impl fmt::Debug for KeptRuntime {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("KeptRuntime").field("runtime_id", &self.runtime_id).finish_non_exhaustive()
@@ -35,7 +35,7 @@ impl fmt::Debug for KeptRuntime {
 }
 
 impl KeptRuntime {
-    /// What a person wants to add, as far as it can be judged without asking anybody.
+    /// Validates what a person wants to add, as far as that is possible without asking anybody.
     pub(crate) fn new(add: AddRuntime) -> Result<Self, ApiError> {
         let AddRuntime { runtime_id, url, token } = add;
         let (url, token) = (url.trim().to_owned(), token.trim().to_owned());
@@ -52,28 +52,28 @@ impl KeptRuntime {
     }
 }
 
-/// What is in the file, and the right to change it.
+/// The contents of the file, and the lock for changing it.
 #[derive(Debug)]
 pub(crate) struct Kept {
     path: Option<PathBuf>,
     runtimes: Mutex<Vec<KeptRuntime>>,
-    /// Commands about runtimes are carried out one after the other, so that a repeat finds what came of the first.
+    /// Commands about runtimes are carried out one after the other, so that a repeat finds the outcome of the first.
     turn: Mutex<()>,
 }
 
-/// The file, held: changes come one after the other.
+/// The file, locked: changes come one after the other.
 pub(crate) struct Held<'a> {
     path: Option<&'a Path>,
     runtimes: MutexGuard<'a, Vec<KeptRuntime>>,
 }
 
 impl Kept {
-    /// Nothing is written anywhere.
+    /// Writes nothing to disk.
     pub(crate) fn nowhere() -> Self {
         Self { path: None, runtimes: Mutex::default(), turn: Mutex::default() }
     }
 
-    /// Reads the file. One that is not there holds nothing; why another one cannot be read is told without its content.
+    /// Reads the file. A missing file is empty; an error about an unreadable one does not reveal its content.
     pub(crate) fn open(path: Option<PathBuf>) -> Result<(Self, Vec<KeptRuntime>), String> {
         let runtimes = match &path {
             None => Vec::new(),
@@ -82,12 +82,13 @@ impl Kept {
         Ok((Self { path, runtimes: Mutex::new(runtimes.clone()), turn: Mutex::default() }, runtimes))
     }
 
-    /// Waits for the commands before this one: for one that adds, at most as long as the other server may take to answer.
+    /// Waits for earlier commands. One that adds a runtime takes at most as long as the other server may take to
+    /// answer.
     pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().await
     }
 
-    /// Where the last list of a runtime is kept, beside the file.
+    /// Where the last list of a runtime is kept, beside this file.
     pub(crate) fn list_path(&self, runtime_id: &RuntimeId) -> Option<PathBuf> {
         self.path.as_ref().map(|path| path.with_file_name(format!("runtime-{runtime_id}.seen.json")))
     }
@@ -98,7 +99,7 @@ impl Kept {
 }
 
 impl Held<'_> {
-    /// One of this name, address and token is there.
+    /// True if there is a runtime with this name, address and token.
     pub(crate) fn has(&self, runtime: &KeptRuntime) -> bool {
         let sign = |it: &KeptRuntime| (it.runtime_id.clone(), it.url.clone(), it.token.clone());
         self.runtimes.iter().any(|known| sign(known) == sign(runtime))
@@ -117,7 +118,7 @@ impl Held<'_> {
         self.write(runtimes).await
     }
 
-    /// Notes which store answers at a runtime's address; one that was taken out stays out.
+    /// Records which store answers at a runtime's address. Does nothing for a runtime that was removed.
     pub(crate) async fn set_store(&mut self, runtime_id: &RuntimeId, store_id: &str) -> std::io::Result<()> {
         let mut runtimes = self.runtimes.clone();
         let Some(known) = runtimes.iter_mut().find(|known| known.runtime_id == *runtime_id) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The file of keys that were given to the running server: for its owner alone, written whole or not at all.
+//! The file of API keys that were given to the running server: readable only by its owner, written atomically.
 
 use std::path::PathBuf;
 
@@ -9,19 +9,19 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::private_file;
 
-/// The keys that are kept, and where.
+/// The stored keys and their file.
 #[derive(Debug, Default)]
 pub struct KeptKeys {
     path: Option<PathBuf>,
     configs: Mutex<Vec<ProviderConfig>>,
 }
 
-/// The keys that were kept cannot be read.
+/// The stored keys cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct KeysUnread(String);
 
-/// A line of the file. It has no `Debug`.
+/// An entry of the file. Deliberately without `Debug`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeptKey {
@@ -32,7 +32,7 @@ struct KeptKey {
     key: String,
 }
 
-/// The file, held: changes come one after the other.
+/// The file, locked: changes come one after the other.
 pub(crate) struct HeldKeys<'a> {
     path: Option<PathBuf>,
     configs: MutexGuard<'a, Vec<ProviderConfig>>,
@@ -42,7 +42,7 @@ impl KeptKeys {
     /// Reads the file.
     ///
     /// # Errors
-    /// One that is there and cannot be read, told without its content.
+    /// It exists and cannot be read; the error does not reveal its content.
     pub fn open(path: PathBuf) -> Result<Self, KeysUnread> {
         let bad = |kept: &KeptKey, reason: String| {
             KeysUnread(format!("{}: the key of {:?}: {reason}", path.display(), kept.provider))
@@ -62,7 +62,7 @@ impl KeptKeys {
         Ok(Self { path: Some(path), configs: Mutex::new(configs) })
     }
 
-    /// The providers that they make.
+    /// The providers that use these keys.
     pub fn configs(&mut self) -> Vec<ProviderConfig> {
         self.configs.get_mut().clone()
     }

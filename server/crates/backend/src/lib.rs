@@ -1,4 +1,4 @@
-//! The one door to everything that Pods are asked: see [`Backend`].
+//! The one door to everything that Pods can be asked: see [`Backend`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -1,4 +1,4 @@
-//! What is known of the lines to other servers' stores: whether each is up, and since when.
+//! The state of the lines to other servers' stores: whether each is up, and since when.
 
 use std::{
     collections::HashMap,
@@ -9,20 +9,20 @@ use std::{
 use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
 
-/// A server that says nothing for this long beyond the longest wait is away.
+/// A server that is silent for this long beyond the agreed wait counts as away.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
-/// One that hung up is away after this long.
+/// A server that hung up counts as away after this long.
 const GONE_MAX: Duration = Duration::from_secs(3);
 
-/// What is known of lines, in memory. Cloning shares it.
+/// The lines, in memory. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     lines: Mutex<HashMap<String, Line>>,
-    /// Moves when a line comes up or goes down.
+    /// Signalled when a line comes up or goes down.
     changed: watch::Sender<()>,
 }
 
@@ -40,7 +40,7 @@ impl Lines {
         self.0.lines.lock().expect("no holder of the lines panics")
     }
 
-    /// Something was heard; the next word is due within `wait`.
+    /// Notes that something was heard; the next message is due within `wait`.
     pub(crate) fn heard(&self, store: &str, wait: Duration) -> Asking<'_> {
         let good_until = Instant::now() + wait + SILENCE_MAX;
         let was_up = {
@@ -57,7 +57,7 @@ impl Lines {
         Asking { lines: self, store: store.to_owned() }
     }
 
-    /// It does not answer.
+    /// Notes that the other end does not answer.
     pub(crate) fn lost(&self, store: &str) {
         let was_up = self.lines().get_mut(store).is_some_and(|line| {
             let was_up = line.is_up;
@@ -71,7 +71,7 @@ impl Lines {
         }
     }
 
-    /// Whether it is up, and since when it is so.
+    /// Whether the line is up, and since when it has been up or down.
     pub(crate) fn state(&self, store: &str) -> (bool, Option<Timestamp>) {
         match self.lines().get(store) {
             Some(line) => (line.is_up, Some(line.since)),
@@ -79,7 +79,7 @@ impl Lines {
         }
     }
 
-    /// Nothing is known of a line any more.
+    /// Forgets everything about a line.
     pub(crate) fn forget(&self, store: &str) {
         self.lines().remove(store);
     }
@@ -88,7 +88,7 @@ impl Lines {
         self.0.changed.subscribe()
     }
 
-    /// Lines whose other end has fallen silent go down. The next one that may is due then, if there is one.
+    /// Marks silent lines as down. Returns when the next line would be due.
     pub(crate) fn check_silence(&self) -> Option<Instant> {
         let now = Instant::now();
         let silent: Vec<String> = {
@@ -100,7 +100,8 @@ impl Lines {
     }
 }
 
-/// Somebody waits for an answer. Let go of before it was given: the other side is gone, and comes back soon or not at all.
+/// The other side waits for our answer. If this is dropped before the answer is given, the other side has hung up, and
+/// the line goes down soon unless it comes back.
 pub(crate) struct Asking<'a> {
     lines: &'a Lines,
     store: String,

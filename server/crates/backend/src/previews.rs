@@ -1,7 +1,7 @@
-//! OpenPreviews: ports of a Pod's commands, each shown to a person on an origin of its own.
+//! Open previews: ports of a Pod's commands, each shown to a person on an origin of its own.
 //!
-//! The origin is `p-LABEL.localhost`, another site than the console's. Whoever wants in needs a code, which the console gives, and then
-//! has a cookie of that host alone, which is good as long as the login is that the code was given to.
+//! The origin is `p-LABEL.localhost`, a different site from the console. A browser gets in with a code from the console
+//! and then has a cookie for that host only, which is valid as long as the login for which the code was issued.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,27 +11,27 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{Session, codes::Codes, random::random_hex};
 
-/// Open at once; one more is refused.
+/// The most previews open at once; further ones are refused.
 const PREVIEWS_MAX: usize = 64;
-/// Of a label and of a cookie, in bytes.
+/// The length of a label and of a cookie, in bytes.
 const SECRET_BYTES: usize = 16;
-/// Browsers that are let in to one; the one that came first has to come in again.
+/// The most browsers in one preview; a new one displaces the oldest, which has to enter again.
 const GUESTS_MAX: usize = 32;
-/// Requests to one that are answered at once.
+/// The most requests through one preview that are answered at once.
 const REQUESTS_MAX: usize = 256;
-/// Where a code is taken.
+/// The path at which a code is redeemed.
 pub const PREVIEW_ENTER: &str = "/.yoi/enter";
 
-/// Those that are open now. They end with the server.
+/// The open previews. They end with the server.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenPreviews(Arc<Mutex<Vec<Arc<OpenPreview>>>>);
 
-/// One of them.
+/// One open preview.
 #[derive(Debug)]
 pub struct OpenPreview {
     pub(crate) pod: PodRef,
     pub(crate) port: u16,
-    /// Of its host: `p-` and hex digits.
+    /// The first label of its host name: `p-` and hex digits.
     pub(crate) label: String,
     codes: Codes<Option<Session>>,
     guests: Mutex<Vec<Guest>>,
@@ -42,9 +42,9 @@ pub struct OpenPreview {
 /// A browser that was let in.
 #[derive(Debug, Clone)]
 pub struct Guest {
-    /// What its cookie holds.
+    /// The value of its cookie.
     secret: String,
-    /// The login that it came by; none when it came by a token.
+    /// The login that it came with; `None` if it came with a token.
     pub(crate) session: Option<Session>,
 }
 
@@ -76,7 +76,7 @@ impl OpenPreviews {
         self.all().iter().find(|open| is_meant(open)).cloned()
     }
 
-    /// Closes those that are meant, and ends what is open through them. How many there were.
+    /// Closes the matching previews and every connection through them. Returns how many there were.
     pub(crate) fn close(&self, is_meant: impl Fn(&OpenPreview) -> bool) -> usize {
         let closed: Vec<_> = self.all().extract_if(.., |open| is_meant(open)).collect();
         for open in &closed {
@@ -99,10 +99,10 @@ impl OpenPreview {
         self.pod == *pod && self.port == port
     }
 
-    /// Where it is shown, for a console at this address: `http://p-LABEL.localhost:PORT`.
+    /// The preview's address for a console at this address: `http://p-LABEL.localhost:PORT`.
     ///
     /// # Errors
-    /// `invalid_input`: the console is not under a name of this machine, so no name beside it leads here.
+    /// `invalid_input`: the console is not at a `localhost` name, so no name beside it leads to this machine.
     pub fn address(&self, console: &str) -> Result<String, ApiError> {
         let authority = console.strip_prefix("http://").unwrap_or_default();
         let (name, port) = authority.rsplit_once(':').map_or((authority, ""), |(name, port)| (name, port));
@@ -119,13 +119,13 @@ impl OpenPreview {
     /// The address with a code that lets one browser in, for as long as this login lasts.
     ///
     /// # Errors
-    /// As [`OpenPreview::address`].
+    /// Same as [`OpenPreview::address`].
     pub fn entry(&self, console: &str, session: Option<Session>) -> Result<String, ApiError> {
         let (address, code) = (self.address(console)?, self.codes.issue(session)?);
         Ok(format!("{address}{PREVIEW_ENTER}?code={code}"))
     }
 
-    /// Lets a browser in that has a good code: what its cookie is to hold.
+    /// Lets a browser with a valid code in. Returns the value for its cookie.
     ///
     /// # Errors
     /// `internal`: the system gives no random numbers.
@@ -140,12 +140,12 @@ impl OpenPreview {
         Ok(Some(secret))
     }
 
-    /// Whose cookie this is.
+    /// The guest with this cookie.
     pub fn guest(&self, secret: &[u8]) -> Option<Guest> {
         self.guests().iter().find(|guest| bool::from(guest.secret.as_bytes().ct_eq(secret))).cloned()
     }
 
-    /// A place for one request; none while too many are answered.
+    /// A permit for one request; `None` while too many are being answered.
     pub fn admit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.requests).try_acquire_owned().ok()
     }

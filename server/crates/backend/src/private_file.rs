@@ -1,4 +1,4 @@
-//! Files with secrets: for their owner alone, written whole or not at all. The one way in which any of them is written.
+//! Files with secrets: readable only by their owner, written atomically. All such files are written here.
 
 use std::{
     fs::{self, OpenOptions, Permissions},
@@ -9,27 +9,28 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Writes a file that only its owner reads: whole, or it stays as it was.
+/// Writes a file that only its owner can read, atomically: it is complete or stays as it was.
 ///
 /// # Errors
-/// What the disk says.
+/// Any I/O error.
 pub fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-    // It may have been there, for more to read.
+    // The temporary file may have existed already, with wider permissions.
     file.set_permissions(Permissions::from_mode(0o600))?;
     file.write_all(text)?;
     file.sync_all()?;
     fs::rename(&beside, path)
 }
 
-/// A list as JSON.
+/// Writes a list as JSON.
 pub(crate) async fn write(path: PathBuf, items: &impl Serialize) -> std::io::Result<()> {
     let text = serde_json::to_vec_pretty(items).expect("texts always encode");
     tokio::task::spawn_blocking(move || write_private(&path, &text)).await.map_err(std::io::Error::other)?
 }
 
-/// The list in a file. One that is not there holds nothing; why another one cannot be read is told without its content.
+/// Reads the list in a file. A missing file is an empty list; an error about an unreadable one does not reveal its
+/// content.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> {
     let text = match fs::read(path) {
         Ok(text) => text,

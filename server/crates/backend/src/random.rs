@@ -1,11 +1,11 @@
-//! Secrets.
+//! Random secrets.
 
 use protocol::{ApiError, ErrorCode};
 
-/// So many random bytes as hex digits.
+/// `BYTES` random bytes as hex digits.
 ///
 /// # Errors
-/// `internal`: the system gives none.
+/// `internal`: the system gives no random numbers.
 pub(crate) fn random_hex<const BYTES: usize>() -> Result<String, ApiError> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes)

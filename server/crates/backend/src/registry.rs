@@ -1,4 +1,4 @@
-//! The runtimes that this server reaches, by id. The one inside it comes first and is always there.
+//! The runtimes that this server reaches, by id. The one inside this process comes first and is always there.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use crate::{RuntimePort, Terms};
 /// How a runtime came into the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// It is inside this process.
+    /// The one inside this process.
     Embedded,
     /// Another server, added by a person with its address and token.
     Remote,
@@ -30,11 +30,11 @@ pub enum EntryKind {
 pub struct Entry {
     pub kind: EntryKind,
     pub port: Arc<dyn RuntimePort>,
-    /// Of the database behind it, once it is known: what names the same store whatever it is called where.
+    /// The id of its database, once known. It identifies the store whatever it is called where.
     pub store_id: Option<String>,
-    /// To speak to its server with; of [`EntryKind::Remote`] alone.
+    /// The client for its server; only for [`EntryKind::Remote`].
     pub client: Option<Client>,
-    /// What its server calls us and others; of servers alone.
+    /// What its server calls us and others; only for servers.
     pub terms: Option<Arc<Terms>>,
 }
 
@@ -44,21 +44,21 @@ impl Entry {
     }
 }
 
-// By hand: a client knows an address.
+// Implemented by hand because a client contains an address.
 impl fmt::Debug for Entry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Entry").field("kind", &self.kind).field("store_id", &self.store_id).finish()
     }
 }
 
-/// The ordered map of runtimes. Cloning shares it.
+/// The ordered map of runtimes. Clones share it.
 #[derive(Clone)]
 pub struct Registry(Arc<Shared>);
 
 struct Shared {
-    /// `local` is an entry like the others; nothing takes it out.
+    /// `local` is an entry like the others, but is never removed.
     entries: RwLock<BTreeMap<RuntimeId, Entry>>,
-    /// Moves when an entry comes or goes, or its store becomes known.
+    /// Changes when an entry is added or removed, or its store becomes known.
     changed: watch::Sender<u64>,
 }
 
@@ -74,10 +74,10 @@ impl Registry {
         Self(Arc::new(Shared { entries, changed: watch::Sender::new(0) }))
     }
 
-    /// Puts a runtime in.
+    /// Adds a runtime.
     ///
     /// # Errors
-    /// `name_taken` when another one has this id.
+    /// `name_taken` if another one has this id.
     pub fn insert(&self, runtime_id: RuntimeId, entry: Entry) -> Result<(), ApiError> {
         let mut entries = self.0.entries.write().expect("no holder of the registry panics");
         if entries.contains_key(&runtime_id) {
@@ -90,7 +90,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Takes a runtime out; `local` stays.
+    /// Removes a runtime, except `local`.
     pub fn remove(&self, runtime_id: &RuntimeId) -> Option<Entry> {
         if *runtime_id == RuntimeId::local() {
             return None;
@@ -106,7 +106,7 @@ impl Registry {
         self.0.entries.read().expect("no holder of the registry panics").get(runtime_id).cloned()
     }
 
-    /// As [`Registry::get`], or `runtime_not_found`.
+    /// Like [`Registry::get`], but returns `runtime_not_found`.
     pub(crate) fn entry(&self, runtime_id: &RuntimeId) -> Result<Entry, ApiError> {
         self.get(runtime_id).ok_or_else(|| {
             let sentence = format!("no runtime is called \"{runtime_id}\"; GET /api/v1/runtimes lists those that are");
@@ -119,7 +119,7 @@ impl Registry {
         Ok(self.entry(runtime_id)?.port)
     }
 
-    /// All of them: `local` first, then by id.
+    /// All entries: `local` first, then by id.
     pub fn entries(&self) -> Vec<(RuntimeId, Entry)> {
         let entries = self.0.entries.read().expect("no holder of the registry panics");
         let mut all: Vec<_> = entries.iter().map(|(id, entry)| (id.clone(), entry.clone())).collect();
@@ -133,7 +133,7 @@ impl Registry {
         entries.iter().find(|(_, entry)| entry.store_id.as_deref() == Some(store_id)).map(|(id, _)| id.clone())
     }
 
-    /// Notes which store is behind a runtime.
+    /// Records which store is behind a runtime.
     pub fn set_store(&self, runtime_id: &RuntimeId, store_id: &str) {
         let mut entries = self.0.entries.write().expect("no holder of the registry panics");
         let Some(entry) = entries.get_mut(runtime_id) else { return };
@@ -144,7 +144,7 @@ impl Registry {
         }
     }
 
-    /// Wakes up when an entry has come or gone, or its store has become known.
+    /// Notified when an entry is added or removed, or its store becomes known.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.0.changed.subscribe()
     }

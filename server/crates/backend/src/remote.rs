@@ -1,6 +1,8 @@
-//! Another server's runtime: commands and reads go by its API, what is observed comes over one socket for all viewers.
+//! Another server's runtime: commands and reads use its API, and everything observed comes over one socket for all
+//! viewers.
 //!
-//! Its address and token never leave this module and the file that keeps them: no answer, record, log or error has them.
+//! Its address and token never leave this module and the file that keeps them: no answer, record, log or error contains
+//! them.
 
 mod export;
 mod feeds;
@@ -29,11 +31,11 @@ use crate::{
     port::WAIT_MAX,
 };
 
-/// Whoever asks right after the start, or right after the runtime was added, waits for it so long.
+/// How long a caller waits for the connection right after the start, or right after the runtime was added.
 const CONNECTING_WAIT: Duration = Duration::from_secs(5);
-/// A list is told that soon after a runtime was added, if it can be reached at all.
+/// How long adding a runtime waits for its list, if it can be reached at all.
 const SETTLE_WAIT: Duration = Duration::from_secs(2);
-/// Viewers that wait to be served by the line.
+/// The most viewers that wait to be served by the line.
 const ATTACHING_MAX: usize = 64;
 
 /// One added runtime. Dropping it closes its socket and ends its viewers.
@@ -42,16 +44,16 @@ pub(crate) struct Remote {
     client: Client,
     known: Arc<Known>,
     attach: mpsc::Sender<Attach>,
-    /// What the line is made of, until it begins.
+    /// The parts of the line, until it begins.
     unbegun: std::sync::Mutex<Option<line::Parts>>,
-    /// Where its list is kept.
+    /// The file with its last list.
     list: Option<PathBuf>,
-    /// The line, and who writes its list down.
+    /// The line, and the task that writes its list to the file.
     tasks: std::sync::OnceLock<Vec<AbortHandle>>,
 }
 
 impl Remote {
-    /// How to speak to its server.
+    /// A client for its server.
     pub(crate) fn client(runtime: &KeptRuntime) -> Result<Client, ApiError> {
         match Client::of_server(&runtime.url, runtime.token.as_str()) {
             Ok(client) => Ok(client.named("remote")),
@@ -59,7 +61,7 @@ impl Remote {
         }
     }
 
-    /// Nothing is asked before [`Remote::begin`].
+    /// Sends no request before [`Remote::begin`].
     pub(crate) fn open(runtime: &KeptRuntime, client: Client, registry: Registry, kept: Arc<Kept>) -> Arc<Self> {
         let terms = Arc::new(Terms::new(runtime.runtime_id.clone()));
         let known = Arc::new(Known::new(terms));
@@ -83,7 +85,7 @@ impl Remote {
         Arc::new(Self { client, known, attach, unbegun, list, tasks: std::sync::OnceLock::new() })
     }
 
-    /// Opens the socket, and keeps it open.
+    /// Opens the socket and keeps it open.
     pub(crate) fn begin(&self) {
         let parts = self.unbegun.lock().expect("no holder of the parts panics").take();
         if let Some(parts) = parts {
@@ -93,7 +95,7 @@ impl Remote {
         }
     }
 
-    /// Its last list goes with it.
+    /// Deletes the file with its last list.
     pub(crate) fn forget_list(path: &PathBuf) {
         seen::forget(path);
     }
@@ -102,7 +104,7 @@ impl Remote {
         self.known.terms.clone()
     }
 
-    /// Returns when it is known whether it answers, or soon after.
+    /// Returns when it is known whether the server answers, or after a short wait.
     pub(crate) async fn settled(&self) {
         let _ = self.known.settled(SETTLE_WAIT).await;
     }
@@ -111,12 +113,12 @@ impl Remote {
         self.known.terms.id()
     }
 
-    /// A Pod as its own server calls it.
+    /// A Pod's address on its own server.
     fn there(worker_id: &WorkerId) -> PodRef {
         PodRef::new(RuntimeId::local(), worker_id.clone())
     }
 
-    /// Whether it is of any use to ask. One that is known not to answer delays nobody.
+    /// Whether a request makes sense. A server that is known not to answer delays nobody.
     async fn reachable(&self) -> Result<(), ApiError> {
         let state = self.known.settled(CONNECTING_WAIT).await;
         match state {
@@ -125,7 +127,7 @@ impl Remote {
         }
     }
 
-    /// Something that is only looked at: it has 5 s.
+    /// A read, limited to 5 s.
     async fn asked<T>(&self, call: impl Future<Output = Result<T, ClientError>>) -> Result<T, ApiError> {
         self.reachable().await?;
         match timeout(WAIT_MAX, call).await {
@@ -137,19 +139,20 @@ impl Remote {
         }
     }
 
-    /// A command: it has the time that its server gives it.
+    /// A command; it takes as long as its server allows.
     async fn command<T>(&self, call: impl Future<Output = Result<T, ClientError>>) -> Result<T, ApiError> {
         self.reachable().await?;
         call.await.map_err(|error| self.failed(error))
     }
 
-    /// It answers what nobody here can read.
+    /// The error for an answer that cannot be read here.
     fn strange(&self) -> ApiError {
         let sentence = format!("the runtime \"{}\" answers as no yoi of this version", self.id());
         ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
     }
 
-    /// A refusal of its server as it is, with candidates in our terms; all else is that it is not there.
+    /// A refusal by its server is passed on, with candidates in our terms; any other error means that it cannot be
+    /// reached.
     fn failed(&self, error: ClientError) -> ApiError {
         let id = self.id();
         let unavailable = |sentence| ApiError::new(ErrorCode::RuntimeUnavailable, sentence);

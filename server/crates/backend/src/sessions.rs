@@ -7,7 +7,7 @@ use crate::random::hex;
 
 /// How long a login lasts: 30 days.
 pub const SESSION_SECONDS: u64 = 30 * 24 * 3600;
-/// What the cookie of a login holds: 256 random bits as 64 hex digits.
+/// The value of a login cookie: 256 random bits as 64 hex digits.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SessionSecret(String);
 
@@ -27,7 +27,7 @@ impl SessionSecret {
     }
 }
 
-/// The login that a request came with.
+/// The login of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Session {
     hash: [u8; 32],
@@ -52,14 +52,14 @@ impl Session {
         &self.hash
     }
 
-    /// What people and programs call this login: derived from what the store holds, which cannot be derived from it.
+    /// The public id of this login. It is derived from what the store holds, which cannot be derived from it.
     pub fn id(&self) -> String {
         let digest: [u8; 32] = Sha256::new_with_prefix(b"yoi session id").chain_update(self.hash).finalize().into();
         hex(&digest[..8])
     }
 }
 
-/// Tells open streams that some login has ended.
+/// Tells open streams that a login has ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Endings(watch::Sender<()>);
 

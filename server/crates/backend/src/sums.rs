@@ -1,11 +1,11 @@
-//! What was used over several runtimes. Pure.
+//! Usage summed over several runtimes. Pure.
 
 use std::collections::BTreeMap;
 
 use protocol::{RuntimeId, UsageDay, UsageOfModel, UsageReport};
 use runtime::{USAGE_DAYS_MAX, USAGE_LISTED_MAX};
 
-/// Adds up reports. Pods, trees and pairs stand beside each other; days, models and the total are summed.
+/// Adds up reports. Pods, trees and pairs are concatenated; days, models and the total are summed.
 #[derive(Debug, Default)]
 pub(crate) struct Sum {
     total: UsageDay,
@@ -17,7 +17,7 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    /// None is a runtime that did not answer.
+    /// Adds a report; `None` stands for a runtime that did not answer.
     pub(crate) fn add(&mut self, id: RuntimeId, report: Option<UsageReport>) {
         let Some(mut report) = report else { return self.absent.push(id) };
         self.total.add(&report.total);

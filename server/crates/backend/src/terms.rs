@@ -1,4 +1,4 @@
-//! Addresses of Pods in two servers' terms: what another server calls `local` has the id here that it was given here.
+//! Translates Pod addresses between two servers: what another server calls `local` has an id of its own here.
 
 use std::sync::RwLock;
 
@@ -7,19 +7,19 @@ use protocol::{PodRef, PodSummary, RuntimeId};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// What marks a record that may hold an address.
+/// Marks a record that may contain an address.
 const MARK: &[u8] = b"\"runtime_id\"";
-/// Longest id of a runtime.
+/// The longest runtime id.
 const ID_LEN_MAX: usize = 32;
-/// Of an id that is too long with another one behind it, so much is kept.
+/// How much of an id is kept when it is too long together with the id that follows it.
 const ID_LEN_KEPT: usize = 15;
 
-/// How one other server's addresses read here.
+/// How another server's addresses read here.
 #[derive(Debug)]
 pub struct Terms {
     /// What the other server is called here.
     id: RuntimeId,
-    /// What the other server calls us, once it has told.
+    /// What the other server calls us, once known.
     ours_there: RwLock<Option<RuntimeId>>,
 }
 
@@ -32,7 +32,7 @@ impl Terms {
         &self.id
     }
 
-    /// The other server has told what it calls us.
+    /// Sets what the other server calls us.
     pub fn set_ours_there(&self, runtime_id: RuntimeId) {
         *self.ours_there.write().expect("no holder of a name panics") = Some(runtime_id);
     }
@@ -41,14 +41,14 @@ impl Terms {
         self.ours_there.read().expect("no holder of a name panics").clone()
     }
 
-    /// What a runtime is called here that the other server calls `theirs`.
+    /// What the runtime that the other server calls `theirs` is called here.
     pub fn to_ours(&self, theirs: &RuntimeId) -> RuntimeId {
         if *theirs == RuntimeId::local() {
             return self.id.clone();
         }
         match self.ours_there() {
             Some(ours) if ours == *theirs => RuntimeId::local(),
-            // A server that only the other one knows. Recognisable, and nothing here has this id.
+            // A server that only the other one knows. The result is recognisable, and no runtime here has this id.
             _ => {
                 let mut id = format!("{}-{theirs}", self.id);
                 if id.len() > ID_LEN_MAX {
@@ -61,7 +61,7 @@ impl Terms {
         }
     }
 
-    /// What the other server calls a Pod; none when it has no name for it that we know.
+    /// What the other server calls a Pod; `None` if it has no name for it that we know.
     pub fn to_theirs(&self, pod: &PodRef) -> Option<PodRef> {
         let runtime_id = match &pod.runtime_id {
             id if *id == self.id => RuntimeId::local(),
@@ -71,12 +71,12 @@ impl Terms {
         Some(PodRef::new(runtime_id, pod.worker_id.clone()))
     }
 
-    /// What an audit row of the other server is about, in our terms. What is no address stays as it is.
+    /// The target of one of the other server's audit rows, in our terms. Anything that is no address stays as it is.
     pub fn target_to_ours(&self, target: &str) -> String {
         each_address(target, |pod| Some(PodRef::new(self.to_ours(&pod.runtime_id), pod.worker_id)))
     }
 
-    /// The other way round. What the other server has no name for stays as it is, and is found in no row there.
+    /// The reverse. What the other server has no name for stays as it is, and so matches no row there.
     pub fn target_to_theirs(&self, target: &str) -> String {
         each_address(target, |pod| self.to_theirs(&pod))
     }
@@ -99,7 +99,7 @@ impl Terms {
         }
     }
 
-    /// A record of the other server, in our terms; byte for byte the same when no address is in it.
+    /// A record of the other server, in our terms; unchanged, byte for byte, if it contains no address.
     pub fn record(&self, record: Bytes) -> Bytes {
         if !record.windows(MARK.len()).any(|window| window == MARK) {
             return record;
@@ -111,7 +111,8 @@ impl Terms {
         }
     }
 
-    /// Whether there was an address. What a model wrote as arguments is its own, whatever it looks like.
+    /// Translates addresses in place and returns whether there were any. A model's tool arguments are left alone,
+    /// whatever they look like.
     fn rewrite(&self, value: &mut Value) -> bool {
         match value {
             Value::Array(items) => items.iter_mut().fold(false, |found, item| self.rewrite(item) | found),

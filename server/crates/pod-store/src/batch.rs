@@ -1,4 +1,4 @@
-//! What is written: a [`Batch`] is true as a whole or not at all.
+//! What is written: a [`Batch`] applies as a whole or not at all.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CommandRow, FarChange, ForeignPod, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
 
-/// Changes that belong together: one transaction (the writer may put several batches into one).
+/// Changes that belong together: one transaction (the writer may combine several batches into one).
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// Idempotency. If a row with this id stands, nothing of the batch is written.
+    /// Idempotency: if a row with this id exists, nothing of the batch is written.
     pub command: Option<CommandRow>,
     pub changes: Vec<PodChange>,
     pub audit: Vec<AuditEntry>,
-    /// What happens to pairs of Pods; after `changes`.
+    /// Changes to pairs of Pods; applied after `changes`.
     pub peers: Vec<PeerChange>,
     pub messages: Vec<MessageChange>,
-    /// What happens on the way to other stores; before those of `changes`.
+    /// Changes to the lines with other stores; applied before those in `changes`.
     pub far: Vec<FarChange>,
-    /// Pods of `changes` that other hosts own, and that stand still there for this batch.
+    /// Pods in `changes` that other hosts own and have paused for this batch.
     pub foreign: Vec<ForeignPod>,
 }
 
 impl Batch {
-    /// It appends to journals and does nothing else.
+    /// True if the batch does nothing but append to journals.
     pub(crate) fn has_records_alone(&self) -> bool {
-        // Field by field: one that is added has to be thought of here.
+        // Destructured, so that a new field has to be considered here.
         let Self { command: None, changes, audit, peers, messages, far, foreign } = self else { return false };
         let is_empty =
             audit.is_empty() && peers.is_empty() && messages.is_empty() && far.is_empty() && foreign.is_empty();
@@ -34,37 +34,38 @@ impl Batch {
     }
 }
 
-/// What happens to one Pod. Fields that are empty change nothing.
+/// The changes to one Pod. Empty fields change nothing.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PodChange {
-    /// Absent for a Pod that this change creates.
+    /// `None` for a Pod that this change creates.
     pub key: Option<PodKey>,
     pub create: Option<NewPod>,
-    /// In seq order, dense, beginning right after the journal's head. Those of a Pod that this change creates may
-    /// leave out seqs, as chunks that were folded away do.
+    /// In seq order without gaps, beginning right after the journal's head. For a Pod that this change creates there
+    /// may be gaps, as folded chunks leave them.
     pub records: Vec<NewRecord>,
-    /// Chunks to drop: their block's finished record is in the journal, or in `records`.
+    /// Chunks to drop: their block's finished record is in the journal or in `records`.
     pub folds: Vec<Fold>,
-    /// What `records` say was used: counted once, with them.
+    /// The usage reported by `records`, counted once together with them.
     pub spent: Vec<Spent>,
     pub inbox_put: Vec<InboxRow>,
     pub inbox_taken: Vec<CommandId>,
-    /// What other Pods are to be told. A Pod that is gone is told nothing, and that is no failure; a `key` that its
-    /// mailbox has had before is put in once.
+    /// Mail for other Pods. Mail to a deleted Pod is dropped silently; a `key` that the mailbox has had before is
+    /// ignored.
     pub mail_put: Vec<MailPut>,
-    /// Keys of this Pod's own mail that `records` hold now. One that was not there yet is known from now on.
+    /// Keys of this Pod's own mail that is now in `records`. A key that has not arrived yet counts as taken from now
+    /// on.
     pub mail_taken: Vec<String>,
-    /// Makes this Pod the child of another one, with what is lent to it, instead of whoever led it before. The batch is
-    /// refused ([`crate::StoreError::PodGone`]) when that one is gone.
+    /// Makes this Pod the child of another one, with what is lent to it, replacing any previous parent. The batch is
+    /// refused ([`crate::StoreError::PodGone`]) if the parent is gone.
     pub parent: Option<ParentLink>,
-    /// What happens to the loan that this Pod holds as a child; after `parent`. Nothing, if nobody leads it.
+    /// The change to what this Pod was lent as a child; applied after `parent`. Ignored if the Pod has no parent.
     pub loan: Option<LoanChange>,
     pub update: Option<PodUpdate>,
     /// What `records` mean to other stores.
     pub far: Vec<FarChange>,
-    /// Removes the Pod and everything of it except audit and commands; its links, requests and messages go for both
-    /// sides. Its children go on without a parent. Of the rest
-    /// of this change only `mail_put` counts: a last word to others.
+    /// Deletes the Pod and everything it has except audit and commands; its pairs, requests and messages are deleted
+    /// for both sides. Its children remain without a parent. Of the rest of this change only `mail_put` applies: last
+    /// messages to others.
     pub delete: bool,
 }
 
@@ -74,7 +75,7 @@ impl PodChange {
         Self { key: Some(key), ..Self::empty() }
     }
 
-    /// A Pod that comes into being, and nothing else yet.
+    /// The creation of a Pod, and nothing else yet.
     pub fn creating(pod: NewPod) -> Self {
         Self { create: Some(pod), ..Self::empty() }
     }
@@ -129,23 +130,23 @@ impl PodChange {
     }
 }
 
-/// Who leads a Pod, and what is lent to it (JSON of `Vec<protocol::ScopeRule>`).
+/// A Pod's parent, and what is lent to the Pod (JSON of `Vec<protocol::ScopeRule>`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ParentLink {
     pub parent: PodKey,
     pub scope: String,
 }
 
-/// What happens to a loan.
+/// A change to a loan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoanChange {
-    /// What was lent last is lent again.
+    /// What was last lent is lent again.
     Out,
     /// It is taken back.
     Back,
 }
 
-/// A Pod that comes into being.
+/// A Pod to be created.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NewPod {
     pub worker_id: WorkerId,
@@ -156,7 +157,7 @@ pub struct NewPod {
     pub created_at: Timestamp,
 }
 
-/// New values of a Pod's row; `None` keeps what is there.
+/// New values for a Pod's row; `None` keeps the current one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PodUpdate {
     pub name: Option<PodName>,
@@ -166,7 +167,7 @@ pub struct PodUpdate {
     pub unread: Option<u32>,
 }
 
-/// The folded state at one position, with the columns that lists and recovery select by.
+/// The folded state at one position, with the columns by which lists and recovery select.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub state: PodState,
@@ -183,11 +184,11 @@ pub struct NewRecord {
     /// JSON of a `protocol::Record` (UTF-8).
     #[serde(with = "crate::wire::text")]
     pub body: Bytes,
-    /// What a search may find it by.
+    /// The text by which a search may find it.
     pub search: Option<SearchText>,
 }
 
-/// What kind of reader needs a record.
+/// Who needs a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordClass {
     /// Replaced by its block's finished record.
@@ -196,11 +197,11 @@ pub enum RecordClass {
     Turn,
     /// For people only.
     Control,
-    /// A question to a person, or its answer: for people only, and listed.
+    /// An approval or a peer request, or its answer: for people only, and listed.
     Question,
 }
 
-/// The words of one record, for the search index.
+/// The text of one record for the search index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SearchText {
     #[serde(deserialize_with = "crate::wire::kind")]
@@ -208,7 +209,7 @@ pub struct SearchText {
     pub text: String,
 }
 
-/// Chunks of one block, `from..=to`. Other records between them stay.
+/// The chunks of one block, `from..=to`. Other records in this range stay.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Fold {
     pub block: String,
@@ -216,11 +217,11 @@ pub struct Fold {
     pub to: Seq,
 }
 
-/// What a batch came to.
+/// The outcome of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Committed {
-    /// It is on the disk. Keys of the created Pods, in order of `changes`.
+    /// It is committed. Contains the keys of the created Pods, in the order of `changes`.
     Done { created: Vec<PodKey> },
-    /// The command stands already, with this row; nothing was written.
+    /// The command was carried out before, with this row; nothing was written.
     Repeated(CommandRow),
 }

@@ -1,4 +1,4 @@
-//! Pictures and files beside conversations, each kept once.
+//! Pictures and files attached to conversations, each stored once.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{BlobId, BlobView};
 
-/// One of them, with what it holds.
+/// A blob with its content.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BlobRow {
-    /// Its name is the SHA-256 of the body; whoever puts it in has seen to that.
+    /// Its id is the SHA-256 of the body, which the caller guarantees.
     pub view: BlobView,
     pub body: Bytes,
     pub created_at: Timestamp,
 }
 
-/// Without what it holds: that is no matter of a log.
+/// Leaves out the body, which does not belong in a log.
 impl fmt::Debug for BlobRow {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("BlobRow").field("view", &self.view).finish_non_exhaustive()
     }
 }
 
-/// Those that a record names. A quote within a text is escaped, so nothing that was said looks like this.
+/// The blobs that a record refers to. Quotes within a text are escaped, so no spoken text can match.
 pub(crate) fn named_in(record: &[u8]) -> impl Iterator<Item = &str> {
     const BEFORE: &[u8] = b"\"blob\":\"";
     let places = record.windows(BEFORE.len()).enumerate().filter(|(_, window)| *window == BEFORE);

@@ -1,7 +1,7 @@
-//! The checksum of a record, by which a row that is not what was written is known.
+//! The checksum of a record, which reveals a row that is not what was written.
 //!
-//! It covers the record's place and class as well as its body: a row that was moved, or swapped with another one, is noticed as
-//! well as one that was altered. It is made where rows are written and looked at wherever they are read.
+//! It covers the record's position and class as well as its body, so that moved or swapped rows are noticed as well as
+//! altered ones. It is computed where rows are written and checked wherever they are read.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -21,12 +21,12 @@ pub(crate) fn checksum(pod: PodKey, seq: Seq, class: i16, body: &[u8]) -> u32 {
     sum.finalize()
 }
 
-/// A row of a journal as it was read, before anybody relies on it.
+/// A row of a journal as read, before it has been checked.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RawRecord {
     pub(crate) seq: Seq,
     pub(crate) class: i64,
-    /// Absent for what was written before there were any.
+    /// `None` for rows written before there were checksums.
     pub(crate) sum: Option<i64>,
     pub(crate) body: Bytes,
 }
@@ -34,9 +34,9 @@ pub(crate) struct RawRecord {
 /// What is wrong with a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// It is not what was written here.
+    /// It is not what was written.
     Altered,
-    /// Of a time before there were checksums, and no JSON.
+    /// Older than the checksums, and not JSON.
     Unreadable,
 }
 
@@ -60,7 +60,7 @@ impl RawRecord {
         if is_same { None } else { Some(Damage::Altered) }
     }
 
-    /// For readers, who get this in the place of a row that is damaged.
+    /// The record that readers get in place of a damaged row.
     pub(crate) fn stand_in(&self, damage: Damage, found_at: Timestamp) -> StoredRecord {
         let kind = self.kind().map(|kind| format!(" ({kind})")).unwrap_or_default();
         let alert = ControlEvent::Alert {
@@ -78,7 +78,7 @@ impl RawRecord {
         StoredRecord { seq: self.seq, body }
     }
 
-    /// What kind of event it was, where that can still be read.
+    /// The kind of event, if that is still readable.
     fn kind(&self) -> Option<&'static str> {
         #[derive(Deserialize)]
         struct Kind {

@@ -1,4 +1,4 @@
-//! Small writes beside the journal. They go through the same writer, so a database has one writer and no more.
+//! Small writes besides the journal. They go through the same writer, so that a database has exactly one.
 
 use jiff::Timestamp;
 use protocol::{BlobId, Seq};
@@ -15,24 +15,24 @@ use crate::{
 
 #[derive(Debug, Clone)]
 pub(crate) enum Chore {
-    /// This host joins anew, owning nothing. Goes alone.
+    /// This host joins again, owning nothing. Committed alone.
     Rejoin,
-    /// Writes nothing that was not there, and is committed like anything else: to see whether the database can be written.
+    /// Commits a write that changes nothing, to find out whether the database can be written.
     Probe,
     Session(SessionChange),
     Claim(ClaimChange),
     Keep(BlobRow),
-    /// These were asked for, and are not swept yet.
+    /// These blobs were used just now and are not to be swept yet.
     Touch {
         blobs: Vec<BlobId>,
         at: Timestamp,
     },
-    /// Takes out one that nobody names and nobody has asked for since.
+    /// Deletes a blob that nothing refers to and that has not been used since `before`.
     Sweep {
         blob: BlobId,
         before: Timestamp,
     },
-    /// Copies a journal row that is not what was written.
+    /// Copies a damaged journal row.
     Quarantine {
         pod: PodKey,
         seq: Seq,
@@ -43,7 +43,7 @@ pub(crate) enum Chore {
 
 pub(crate) async fn do_in_txn(mut txn: Txn<'_>, chore: &Chore) -> Result<(), WriteError> {
     match chore {
-        // It writes nothing.
+        // Writes nothing.
         Chore::Rejoin => Ok(()),
         Chore::Probe => probe_in_txn(txn).await,
         Chore::Session(change) => session_in_txn(txn, change).await,
@@ -77,7 +77,7 @@ pub(crate) async fn do_in_txn(mut txn: Txn<'_>, chore: &Chore) -> Result<(), Wri
 async fn probe_in_txn(mut txn: Txn<'_>) -> Result<(), WriteError> {
     match &txn {
         Txn::Sqlite(..) => txn.sql("update meta set host_epoch = host_epoch").run("write").await.map(drop),
-        // The lease was read under a number of this transaction, so its commit is written all the same.
+        // Reading the lease has given this transaction an id, so its commit is written anyway.
         Txn::Postgres(..) => Ok(()),
     }
 }

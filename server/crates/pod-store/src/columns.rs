@@ -1,4 +1,4 @@
-//! Database columns and our types. Times are microseconds since 1970 (UTC), states are words.
+//! Conversions between database columns and our types. Times are microseconds since 1970 (UTC), states are words.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ pub(crate) fn time(micros: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_microsecond(micros).map_err(damaged("time"))
 }
 
-/// Numbers that are in journals on disks: never to be changed.
+/// These numbers are in existing databases and must never change.
 pub(crate) fn class_number(class: RecordClass) -> i16 {
     match class {
         RecordClass::Chunk => 0,
@@ -40,7 +40,7 @@ pub(crate) fn damaged<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) ->
     move |error| StoreError::Database(format!("the database holds a {what} that cannot be read: {error}"))
 }
 
-/// The columns of [`PodColumns`], in its order; out of [`pod_tables`].
+/// The columns of [`PodColumns`], in its order, selected from [`pod_tables`].
 macro_rules! pod_columns {
     () => {
         "pods.key, pods.worker_id, pods.name, pods.created_at, pods.updated_at, pods.state, pods.open, pods.spec,
@@ -56,7 +56,7 @@ macro_rules! pod_columns {
     };
 }
 
-/// Each Pod, with its `link` to its `parent` if it has one.
+/// Each Pod, joined with its `link` to its `parent` if it has one.
 macro_rules! pod_tables {
     () => {
         "pods left join children link on link.child = pods.key left join pods parent on parent.key = link.parent"
@@ -65,7 +65,7 @@ macro_rules! pod_tables {
 
 pub(crate) use {pod_columns, pod_tables};
 
-/// How many columns [`PodColumns`] has.
+/// The number of columns in [`PodColumns`].
 pub(crate) const POD_COLUMNS: usize = 16;
 
 pub(crate) struct PodColumns {
@@ -141,7 +141,7 @@ pub(crate) fn damaged_record((pod, seq, reason, found_at): (String, i64, String,
     DamagedRecord { pod, seq: Seq(seq), reason, set_aside_at }
 }
 
-/// The body of a record: a text, of which no more is known than its bytes.
+/// The body of a record: text, of which only the bytes are known.
 pub(crate) struct Body(Bytes);
 
 impl Type<Sqlite> for Body {
@@ -198,8 +198,8 @@ pub(crate) fn command((id, fingerprint, answer, at): CommandColumns) -> Result<C
     })
 }
 
-/// What the column `segments` of an input holds: they alone, or with the word that they steer. One column for both, so
-/// that a database of an earlier version needs no new one.
+/// The `segments` column of an input: the segments alone, or with a flag that they steer. One column holds both, so
+/// that older databases need no migration.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum InboxBody {
@@ -239,7 +239,7 @@ pub(crate) type AuditColumns =
 
 pub(crate) fn audit(columns: AuditColumns) -> Result<(i64, AuditEntry), StoreError> {
     let (id, at, by, client, action, target, result, code, about) = columns;
-    // A row that says less is better than an audit that cannot be read.
+    // A row without its details is better than an audit that cannot be read.
     let about = about.and_then(|about| serde_json::from_str(&about).ok());
     Ok((id, AuditEntry { at: time(at)?, by, client, action, target, result, code, about }))
 }
@@ -255,10 +255,10 @@ pub(crate) fn session(columns: (Vec<u8>, String, i64, i64, i64)) -> Result<Sessi
     Ok(SessionRow { hash, client, created_at, seen_at, expires_at })
 }
 
-/// Longest snippet, in characters: a text may be one word from its beginning to its end.
+/// The most characters of a snippet: a text may be a single word from beginning to end.
 const SNIPPET_CHARS_MAX: usize = 400;
 
-/// The number of a hit, its Pod's key, id and name, `seq, kind, snippet`, and of its record `class, sum, body`.
+/// The number of a hit, its Pod's key, id and name, `seq, kind, snippet`, and its record's `class, sum, body`.
 pub(crate) type SearchColumns = (i64, i64, String, String, i64, String, String, Option<i64>, Option<i64>, Option<Body>);
 
 pub(crate) fn search(columns: SearchColumns) -> Result<Hit, StoreError> {

@@ -1,4 +1,4 @@
-//! What a database has to be able to do. Two implementations, one suite of story tests over both.
+//! What a database has to be able to do. There are two implementations, with one suite of story tests for both.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -17,61 +17,62 @@ use crate::{
     usage::SpentLine,
 };
 
-/// The one connection that writes: its transactions. What is written in them are the steps of a commit, each for a whole group
+/// The one connection that writes, with its transactions. Its methods are the steps of a commit, each for a whole group
 /// at once, table by table.
 ///
-/// Between `begin` and `commit` or `rollback` there is an open transaction; every method needs one that does not say otherwise.
+/// Between `begin` and `commit` or `rollback` there is an open transaction; every method needs one unless it says
+/// otherwise.
 #[async_trait]
 pub(crate) trait Pen: PodPen + JournalPen + PeerPen + LedgerPen + LeasePen {
-    /// At any time: whether what is open is still the database that others find. Asked before anything is written, so that it is
-    /// not, and after the commit, so that what is lost is not said to be kept.
+    /// Works at any time: whether the open database is still the one at its place. Checked before a write, so that
+    /// nothing is written to a lost database, and after the commit, so that nothing lost is reported as written.
     fn find(&self) -> Result<(), WriteError> {
         Ok(())
     }
-    /// Without an open transaction, as it opens one.
+    /// Needs no open transaction; it opens one.
     async fn begin(&mut self) -> Result<(), WriteError>;
-    /// The newest host's number; held still until the transaction ends.
+    /// The newest host's number, locked until the transaction ends.
     async fn host_epoch(&mut self) -> Result<i64, WriteError>;
-    /// For what both databases write in the same words.
+    /// For statements that both databases share.
     fn words(&mut self) -> Result<Txn<'_>, WriteError>;
     async fn commit(&mut self) -> Result<(), WriteError>;
-    /// Within a later transaction: whether the one whose commit failed is on the disk all the same. `None` where the records
-    /// tell.
+    /// Called within a later transaction: whether the transaction whose commit failed was committed after all. `None`
+    /// if only the records can tell.
     async fn landed(&mut self) -> Result<Option<bool>, WriteError> {
         Ok(None)
     }
-    /// Never fails: a connection that cannot roll back is thrown away, which rolls back too.
+    /// Never fails: a connection that cannot roll back is dropped, which rolls back too.
     async fn rollback(&mut self);
     async fn close(self: Box<Self>);
-    /// Nothing has come for a while: lets go of what only speeds up the next transaction.
+    /// Called when nothing has come for a while: releases what only speeds up the next transaction.
     async fn rest(&mut self) {}
-    /// Joins anew, outside of a transaction, after this host was declared dead. `None`: it was replaced.
+    /// Joins again, outside of a transaction, after this host was declared dead. `None` if it was replaced.
     async fn rejoin(&mut self) -> Result<Option<i64>, WriteError> {
         Ok(None)
     }
 }
 
-/// Pods, and who leads them.
+/// Pods and their parents.
 #[async_trait]
 pub(crate) trait PodPen: Send {
-    /// Keys in the order of `pods`.
+    /// Returns the keys in the order of `pods`.
     async fn pods_create(&mut self, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError>;
     async fn pods_update(&mut self, lines: &[UpdateLine<'_>]) -> Result<(), WriteError>;
     async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError>;
-    /// Puts each child under its parent, whoever led it before.
+    /// Sets each child's parent, replacing any previous one.
     async fn children_link(&mut self, lines: &[LinkLine<'_>]) -> Result<(), WriteError>;
-    /// Whether the loan of each child is out. A Pod that is nobody's child has none, and that is no failure.
+    /// Sets whether each child's loan is out. Pods without a parent are skipped.
     async fn children_lend(&mut self, lines: &[(PodKey, bool)]) -> Result<(), WriteError>;
 }
 
-/// Journals, and what is counted and found of them.
+/// Journals, usage and the search index.
 #[async_trait]
 pub(crate) trait JournalPen: Send {
-    /// Journal heads of those Pods that exist.
+    /// The journal heads of those Pods that exist.
     async fn heads(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError>;
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError>;
-    /// Without an open transaction: appends and commits at once, if this is the newest host. `None` where this costs as much as
-    /// the steps one by one; `false`, with nothing written, when another host has come.
+    /// Needs no open transaction: appends and commits at once if this is the newest host. `None` if this engine gains
+    /// nothing from it; `false`, with nothing written, if another host has taken over.
     async fn records_append_alone(
         &mut self,
         _host_epoch: i64,
@@ -80,7 +81,7 @@ pub(crate) trait JournalPen: Send {
         Ok(None)
     }
     async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError>;
-    /// Adds to what stands; a Pod that is gone is left out.
+    /// Adds to the existing sums; skips deleted Pods.
     async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError>;
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError>;
 }
@@ -89,53 +90,53 @@ pub(crate) trait JournalPen: Send {
 #[async_trait]
 pub(crate) trait PeerPen: Send {
     async fn peers_change(&mut self, lines: &PeerLines<'_>) -> Result<(), WriteError>;
-    /// All or [`WriteError::Conflict`]: a message that was not written must not be taken for one that was.
+    /// All, or [`WriteError::Conflict`]: a message that was not written must not be taken for one that was.
     async fn messages_put(&mut self, lines: &[&NewMessage]) -> Result<(), WriteError>;
     async fn messages_change(&mut self, lines: &[ReceiptLine<'_>]) -> Result<(), WriteError>;
 }
 
-/// What waits for Pods, what was asked of them, and by whom.
+/// Inboxes, mail, commands and the audit.
 #[async_trait]
 pub(crate) trait LedgerPen: Send {
     async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError>;
     async fn inbox_take(&mut self, lines: &[(PodKey, &CommandId)]) -> Result<(), WriteError>;
-    /// Leaves out Pods that are gone and keys that are known.
+    /// Skips deleted Pods and known keys.
     async fn mail_put(&mut self, lines: &[&MailPut]) -> Result<(), WriteError>;
-    /// A key that was never put in is known from now on all the same: the journal holds what it stands for.
+    /// A key that was never put in also counts as taken from now on: its mail is already in the journal.
     async fn mail_take(&mut self, lines: &[(PodKey, &String)]) -> Result<(), WriteError>;
-    /// Ids that were not there and now are.
+    /// Returns the ids that are new.
     async fn commands_insert(&mut self, rows: &[&CommandRow]) -> Result<HashSet<CommandId>, WriteError>;
     async fn commands_find(&mut self, ids: &[&CommandId]) -> Result<Vec<CommandRow>, WriteError>;
     async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError>;
 }
 
-/// Whose Pods are whose. A database that one host serves alone has no owners.
+/// Which host owns which Pod. A database with a single host has no owners.
 #[async_trait]
 pub(crate) trait LeasePen: JournalPen {
-    /// Takes those Pods that nobody owns, or this host does, with their heads.
+    /// Claims those Pods that no host owns, or this one does. Returns their heads.
     async fn claim(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
         self.heads(pods).await
     }
-    /// Heads of those Pods that other hosts own as it is said; they stay so until the transaction ends.
+    /// Heads of those Pods that are owned by the given hosts, which cannot change until the transaction ends.
     async fn foreign(&mut self, _pods: &[ForeignPod]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
         Ok(Vec::new())
     }
-    /// Who owns these; those that are gone are left out.
+    /// The owners of these Pods; deleted ones are skipped.
     async fn owners(&mut self, _pods: &[PodKey]) -> Result<Vec<(PodKey, HostRow)>, WriteError> {
         Ok(Vec::new())
     }
 }
 
-/// This host among those that serve the database. What is asked here does not wait behind long reads.
+/// This host among those that serve the database. These calls do not wait behind long reads.
 #[async_trait]
 pub(crate) trait Cluster: std::fmt::Debug + Send + Sync {
     fn id(&self) -> i64;
     fn this(&self) -> HostRow;
     fn has_others(&self) -> bool;
-    /// True while this host was declared dead, or cannot say that it lives.
+    /// True while this host has been declared dead or cannot send its heartbeat.
     fn lost(&self) -> watch::Receiver<bool>;
     fn tell_lost(&self);
-    /// Something was committed: the others look at it soon.
+    /// Tells the other hosts that something was committed.
     fn tell_moved(&self);
     fn wake_ups(&self) -> WakeUps;
     async fn all(&self) -> Result<Vec<HostRow>, StoreError>;
@@ -152,7 +153,7 @@ pub(crate) trait Cluster: std::fmt::Debug + Send + Sync {
     async fn call_withdraw(&self, id: i64) -> Result<bool, StoreError>;
     async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError>;
 
-    /// Every transaction below the position has ended: what comes to an end later is at or above it.
+    /// Every transaction below the returned position has ended, so later changes are at or above it.
     async fn moves_since(&self, position: Option<&str>) -> Result<Moves, StoreError>;
     async fn follow(
         &self,
@@ -161,7 +162,7 @@ pub(crate) trait Cluster: std::fmt::Debug + Send + Sync {
     ) -> Result<Vec<(PodKey, Vec<RawRecord>)>, StoreError>;
 }
 
-/// The tasks that go on while a store is open; they end when it is dropped.
+/// The background tasks of an open store; they end when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Loops(pub(crate) Vec<AbortHandle>);
 
@@ -178,11 +179,11 @@ pub(crate) struct Opened {
     pub(crate) pen: Box<dyn Pen>,
     pub(crate) store_id: String,
     pub(crate) host_epoch: i64,
-    /// Present when other hosts may serve it, too.
+    /// `Some` if other hosts may serve the database too.
     pub(crate) cluster: Option<(Arc<dyn Cluster>, Loops)>,
 }
 
-/// New values of one Pod's row. All updates of one Pod in a group come as one line, the later value winning.
+/// New values for one Pod's row. All updates of one Pod in a group are merged into one line; the later value wins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UpdateLine<'a> {
     pub(crate) pod: PodKey,
@@ -193,7 +194,7 @@ pub(crate) struct UpdateLine<'a> {
     pub(crate) unread: Option<u32>,
 }
 
-/// One Pod's new parent. All changes of one child in a group come as one line, the later one winning.
+/// One Pod's new parent. All changes of one child in a group are merged into one line; the later one wins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkLine<'a> {
     pub(crate) child: PodKey,

@@ -1,53 +1,54 @@
-//! What can go wrong, named for what a caller can do about it.
+//! Errors, classified by what a caller can do about them.
 
 use protocol::{ApiError, ErrorCode, PodName};
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Another host has taken over; this one may write nothing more.
+    /// Another host has taken over; this one must not write any more.
     #[error("another yoi process has taken over this database; stop this one")]
     Fenced,
     /// Another host runs the Pod; nothing was written.
     #[error("the Pod is run by the host \"{}\"", .0.name)]
     Elsewhere(crate::HostRow),
-    /// Two Pods of one name.
+    /// The name is taken by another Pod.
     #[error("a Pod called \"{0}\" is already there; choose another name")]
     NameTaken(PodName),
-    /// The Pod, or the one that was to be its parent, its peer or its message's other side, was deleted or was never
-    /// here.
+    /// The Pod was deleted or never existed, or that is so for its intended parent, its peer, or the other side of its
+    /// message.
     #[error("the Pod is not in the database")]
     PodGone,
-    /// The records do not follow on the journal's head; or what was to be new stands already.
+    /// The records do not follow the journal's head, or something that was to be new already exists.
     #[error("the database has moved on since this change was made")]
     Conflict,
     /// The writer has stopped; the process is shutting down.
     #[error("the store is closed")]
     Closed,
-    /// A test asked for a failure here.
+    /// Injected by a test.
     #[error("fault injected at {0:?}")]
     Injected(crate::Step),
-    /// The database cannot be written now; nothing was. It may be tried again.
+    /// The database cannot be written now; nothing was written. May be retried.
     #[error("the database cannot be written: {0}")]
     Away(String),
-    /// The database went away in the commit itself: what was to be written is there or not, and is there once at most.
+    /// The database went away during the commit: the change was written once or not at all.
     #[error("the database went away, and it is not known whether this was written: {0}")]
     Unknown(String),
-    /// The database is gone: it was deleted, moved, emptied or replaced. Nothing was written. The sentence says what is left
-    /// and what to do.
+    /// The database is gone: it was deleted, moved, emptied or replaced. Nothing was written. The message says what is
+    /// left and what to do.
     #[error("{0}")]
     Lost(String),
-    /// The file cannot be read in a place, whatever is tried. The sentence names the operation, the file and what to do.
+    /// Part of the file cannot be read, and retrying does not help. The message names the operation, the file and what
+    /// to do.
     #[error("{0}")]
     Damaged(String),
-    /// A read failed, and may succeed in a moment; the sentence names what was to be read.
+    /// A read failed and may succeed in a moment; the message names what was to be read.
     #[error("{0}")]
     Unread(String),
-    /// The database itself, and not for a moment: the sentence names the operation.
+    /// A permanent failure of the database itself; the message names the operation.
     #[error("{0}")]
     Database(String),
 }
 
-/// What a caller is told, without anything of the store's own.
+/// The error that a caller sees, without internals of the store.
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {

@@ -1,8 +1,8 @@
-//! Pods that know a Pod of another store: what can happen to them, and what is known of them.
+//! Peers in other stores: changes to them, and what is known of them.
 //!
-//! Between two stores there is a line in each direction: an outbox whose items are numbered from 1 on, and the number of
-//! the last item that was taken in. An item is put out in the transaction that makes it true, and is applied in the one
-//! that moves that number; so each is applied once, however often it comes.
+//! Between two stores there is a line in each direction: an outbox whose items are numbered from 1, and the number of
+//! the last item that was taken in. An item is put out in the transaction that makes it true, and applied in the one
+//! that advances that number, so each is applied once, however often it arrives.
 
 use jiff::Timestamp;
 use protocol::{ReceiptState, WorkerId};
@@ -10,31 +10,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::PodKey;
 
-/// What happens on the way to other stores, in the order in which it is listed.
+/// Changes that concern other stores, applied in the order in which they are listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FarChange {
-    /// One more item for a store; `body` is JSON.
+    /// Puts an item into a store's outbox; `body` is JSON.
     Send { store: String, body: String },
-    /// The item of this number was taken in. [`crate::StoreError::Conflict`] unless it follows on the last one.
+    /// The item with this number was taken in. [`crate::StoreError::Conflict`] unless it follows the last one.
     Took { store: String, seq: i64 },
-    /// The other store has all items up to this one; they are forgotten.
+    /// The other store has all items up to this one; they are deleted.
     Acked { store: String, seq: i64 },
-    /// What the other store is called here.
+    /// Sets what the other store is called here.
     Named { store: String, name: String },
-    /// What a Pod is to a far one, instead of what it was. [`crate::StoreError::Conflict`] when the Pod is gone, or the
-    /// handshake is another pair's.
+    /// Sets what a Pod is to a far one. [`crate::StoreError::Conflict`] if the Pod is gone, or the handshake belongs to
+    /// another pair.
     Put(FarPeerRow),
-    /// They are nothing to each other any more. Nothing, if they were not.
+    /// Removes the relation between the two, if there is one.
     Remove { pod: PodKey, store: String, worker: WorkerId },
-    /// How fast they write to each other, as [`crate::PeerChange::Pace`].
+    /// The pace of their messages, as in [`crate::PeerChange::Pace`].
     Pace { pod: PodKey, store: String, worker: WorkerId, level: u32, at: Timestamp },
-    /// What the other store was told of this Pod last.
+    /// What the other store was last told about this Pod.
     Told { pod: PodKey, store: String, worker: WorkerId, told: String },
-    /// What another store says of one of its Pods. Nothing, if no Pod here knows that one.
+    /// Another store's description of one of its Pods. Ignored if that Pod has no relation to a Pod here.
     Card { store: String, worker: WorkerId, body: String, at: Timestamp },
-    /// One more message. [`crate::StoreError::Conflict`] when its id, or its call, stands already or its Pod is gone.
+    /// A new message. [`crate::StoreError::Conflict`] if its id or its call already exists, or its Pod is gone.
     Message(FarMessageRow),
-    /// Where a message is now. Nothing, if it went with its Pod.
+    /// The new state of a message. Ignored if it was deleted with its Pod.
     MessageState(FarReceipt),
 }
 
@@ -50,23 +50,23 @@ pub struct FarPeerRow {
     pub note: Option<String>,
     pub by: String,
     pub since: Timestamp,
-    /// Of what is no link yet.
+    /// `None` once they are peers.
     pub expires_at: Option<Timestamp>,
     /// As in [`crate::PairRow`].
     pub pace_level: u32,
     pub pace_at: Timestamp,
-    /// What the other store was told of this Pod last.
+    /// What the other store was last told about this Pod.
     pub told: String,
 }
 
-/// How far an introduction has come, seen from this side.
+/// The state of a peer request or pair, seen from this side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FarState {
-    /// Put out; no answer yet.
+    /// Sent; no answer yet.
     Proposed,
-    /// It waits for somebody there.
+    /// It waits for a person there.
     Waiting,
-    /// It waits for somebody here.
+    /// It waits for a person here.
     Asked,
     Linked,
 }
@@ -80,49 +80,49 @@ pub struct FarMessageRow {
     pub id: String,
     pub store: String,
     pub worker: WorkerId,
-    /// The Pod here sent it.
+    /// Sent by the Pod here.
     pub is_outgoing: bool,
-    /// Of what was sent here: unique for the Pod, so that what is done again is not sent again.
+    /// For outgoing messages: unique for the Pod, so that a repeated call does not send it again.
     pub call_id: Option<String>,
     pub text: String,
     pub hops: u32,
     pub state: ReceiptState,
     /// The receiver's run that read it.
     pub turn: Option<u64>,
-    /// Why it is where it is; JSON of the runtime's own type.
+    /// Why it is in this state; JSON of the runtime's own type.
     pub reason: Option<String>,
     pub at: Timestamp,
     pub changed_at: Timestamp,
-    /// It began a run of its receiver, which is here, by itself.
+    /// It began a run of its receiver, which is here.
     pub woke: bool,
 }
 
-/// Where a message is now.
+/// The new state of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FarReceipt {
     pub pod: PodKey,
     pub id: String,
     pub state: ReceiptState,
-    /// `None` keeps what is known.
+    /// `None` keeps the current value.
     pub turn: Option<u64>,
     pub reason: Option<String>,
-    /// Once true, for ever true.
+    /// Once true, it stays true.
     pub woke: bool,
     pub at: Timestamp,
 }
 
-/// Where the lines to and from another store are.
+/// The positions of the lines to and from another store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FarPosition {
-    /// The last item that was put out for it.
+    /// The last item put out for it.
     pub put_out: i64,
-    /// The last one of these that it has.
+    /// The last of those that it has confirmed.
     pub acked: i64,
-    /// The last one of its own that was taken in.
+    /// The last of its items taken in here.
     pub taken: i64,
 }
 
-/// What another store said of one of its Pods last.
+/// The last description of a Pod by its store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarCardRow {
     pub store: String,

@@ -1,4 +1,4 @@
-//! What happens on the way to other stores, written in the open transaction.
+//! Writes changes that concern other stores, in the open transaction.
 
 use protocol::WorkerId;
 
@@ -50,7 +50,7 @@ pub(crate) async fn change_in_txn(txn: &mut Txn<'_>, change: &FarChange) -> Resu
     }
 }
 
-/// Numbers are given while the store's row is locked, so they are seen in their order.
+/// Numbers are assigned while the store's row is locked, so items become visible in order.
 async fn send_in_txn(txn: &mut Txn<'_>, store: &str, body: &str) -> Result<(), WriteError> {
     let next = txn.sql(
         "insert into far_stores (store, out_seq, acked, in_seq) values ($1, 1, 0, 0)
@@ -102,7 +102,7 @@ async fn put_in_txn(txn: &mut Txn<'_>, row: &FarPeerRow) -> Result<(), WriteErro
     one_row(put.run("note what a Pod is to a far one").await?)
 }
 
-/// Of a far Pod that nobody here knows any more nothing is kept but the messages.
+/// When no Pod here has a relation to a far Pod any more, only its messages are kept.
 async fn remove_in_txn(txn: &mut Txn<'_>, pod: PodKey, store: &str, worker: &WorkerId) -> Result<(), WriteError> {
     let peer = txn.sql("delete from far_peers where pod = $1 and store = $2 and worker = $3");
     peer.bind(pod.0).bind(store).bind(worker.as_str()).run("end what a Pod is to a far one").await?;

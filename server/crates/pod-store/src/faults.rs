@@ -1,16 +1,16 @@
-//! The durable steps of a commit, each of which a test can make fail or kill the process at.
+//! The durable steps of a commit, at each of which a test can inject a failure or kill the process.
 
 use async_trait::async_trait;
 use protocol::Seq;
 
 use crate::{Step, StoreError};
 
-/// What a test may break, or hold up.
+/// Failures and delays that a test injects.
 #[async_trait]
 pub trait Faults: Send + Sync + std::fmt::Debug {
-    /// Called right before each step. An error fails the batch there, exactly as the database failing would.
+    /// Called right before each step. An error fails the batch there, exactly as a database failure would.
     fn before(&self, step: Step) -> Result<(), StoreError>;
 
-    /// Waited for right before a page of a conversation is read, backwards from before this position.
+    /// Awaited right before a page of a conversation is read, backwards from before this position.
     async fn before_turns(&self, _before: Seq) {}
 }

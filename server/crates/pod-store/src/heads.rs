@@ -1,7 +1,7 @@
-//! Where each journal ends, so that a record which does not follow is refused without asking the database.
+//! Where each journal ends, so that a record that does not follow can be refused without asking the database.
 //!
-//! This is safe because a fenced writer commits nothing: while this one may commit, nobody else moves the head of a Pod
-//! that it owns. Where several hosts serve a database, those alone are known here that this one owns.
+//! This is safe because a fenced writer commits nothing: as long as this one may commit, nobody else moves the head of
+//! a Pod that it owns. If several hosts serve a database, only the heads of Pods owned by this one are cached.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use protocol::Seq;
 
 use crate::PodKey;
 
-/// Journals remembered at most; beyond it all are forgotten and learned again when needed.
+/// The most journals to remember; beyond that, all are forgotten and read again when needed.
 const KNOWN_PODS_MAX: usize = 65_536;
 
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     committed: HashMap<PodKey, Seq>,
-    /// Moves of the open transaction. `None`: deleted.
+    /// New heads in the open transaction. `None`: deleted.
     staged: HashMap<PodKey, Option<Seq>>,
     /// Read in the open transaction, which may have claimed these Pods.
     learned: HashMap<PodKey, Seq>,
@@ -28,7 +28,7 @@ impl Heads {
         self.staged.get(&pod).copied().unwrap_or_else(before)
     }
 
-    /// Forgets everything when too much is known. To be called between transactions only.
+    /// Forgets everything if the cache is too large. Call this between transactions only.
     pub(crate) fn bound(&mut self) {
         if self.committed.len() > KNOWN_PODS_MAX {
             self.forget();
@@ -62,7 +62,7 @@ impl Heads {
         self.learned.clear();
     }
 
-    /// For when nobody knows what the database holds now.
+    /// For when the contents of the database are uncertain.
     pub(crate) fn forget(&mut self) {
         self.staged.clear();
         self.learned.clear();

@@ -1,19 +1,21 @@
-//! Several hosts on one database (PostgreSQL alone): who serves it, whose Pod is whose, and how they reach each other.
+//! Several hosts on one database (PostgreSQL only): which hosts serve it, which Pod belongs to which, and how they
+//! reach each other.
 //!
-//! A host's number is its lease. Each commit looks for that number in its own transaction, so a host that was declared
-//! dead can write nothing. What is notified carries no data: whoever is woken reads the tables.
+//! A host's number is its lease. Each commit checks for that number in its own transaction, so a host that was declared
+//! dead can write nothing. Notifications carry no data: whoever is woken reads the tables.
 
 use protocol::WorkerId;
 use tokio::sync::watch;
 
 use crate::{PodKey, StoredRecord};
 
-/// Who a host is.
+/// The identity of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostIdentity {
-    /// The same after a restart, and nobody else's: who opens the database under it replaces the one before at once.
+    /// Unique, and stable across restarts: opening the database under the same id immediately replaces the previous
+    /// host.
     pub uid: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
 }
 
@@ -23,30 +25,30 @@ impl Default for HostIdentity {
     }
 }
 
-/// A host that serves the database now. Its number is never used again.
+/// A host that serves the database now. Its number is never reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostRow {
     pub id: i64,
     pub name: String,
 }
 
-/// A Pod of another host, in a batch: nothing of the batch is written unless that host still owns it.
+/// A Pod of another host in a batch: nothing of the batch is written unless that host still owns the Pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForeignPod {
     pub pod: PodKey,
     pub host: i64,
 }
 
-/// Who runs a Pod, and where it ran last.
+/// Which host runs a Pod, and which ran it last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Whereabouts {
-    /// Nobody runs it now when this is absent.
+    /// `None` if no host runs it now.
     pub owner: Option<HostRow>,
-    /// Name of the host that ran it last.
+    /// The name of the host that ran it last.
     pub home: Option<String>,
 }
 
-/// One thing that another host asks of this one.
+/// A call from another host to this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCall {
     pub id: i64,
@@ -56,9 +58,9 @@ pub struct HostCall {
 /// What has changed in the rows of Pods since a position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Moves {
-    /// Where to look on from. Opaque.
+    /// Where to continue. Opaque.
     pub position: String,
-    /// Each with the number of its last change: the same number was told before.
+    /// Each with the number of its last change: a number that was seen before is a duplicate.
     pub changed: Vec<(PodKey, WorkerId, String)>,
     pub gone: Vec<WorkerId>,
 }
@@ -70,13 +72,13 @@ pub struct Followed {
     pub records: Vec<StoredRecord>,
 }
 
-/// Counters that go up when there may be something to look at. They carry nothing else.
+/// Counters that increase when there may be something to look at. They carry no other data.
 #[derive(Debug, Clone)]
 pub struct WakeUps {
     /// Another host has written.
     pub moved: watch::Receiver<u64>,
-    /// Somebody asks this host for something.
+    /// Another host calls this one.
     pub called: watch::Receiver<u64>,
-    /// Something that this host asked for was answered.
+    /// A call of this host was answered.
     pub answered: watch::Receiver<u64>,
 }

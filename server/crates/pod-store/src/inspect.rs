@@ -1,14 +1,15 @@
-//! Looks into a database that nobody needs to have open.
+//! Inspects a database without opening it for use.
 
 use std::path::PathBuf;
 
 use crate::{Database, Inspection, Probe, StoreError, postgres, sqlite};
 
 impl Database {
-    /// Connects to a PostgreSQL and looks at it; changes nothing. None: the data is in a file.
+    /// Connects to PostgreSQL and inspects it without changing anything. `None`: the data is in a file.
     ///
     /// # Errors
-    /// What the database, or the way to it, said; never the address, which may hold a password. It has no bound in time.
+    /// The message of the database or of the connection, but never the address, which may contain a password. There is
+    /// no time limit.
     pub async fn probe(&self) -> Result<Option<Probe>, StoreError> {
         match self {
             Self::Sqlite { .. } => Ok(None),
@@ -16,7 +17,8 @@ impl Database {
         }
     }
 
-    /// What is said at the start when the database is gone and something of it is left; None: it is there, or it never was.
+    /// The message at the start if the database is gone while something of it is left. `None`: it exists, or it never
+    /// did.
     pub fn missed(&self, remains: &[PathBuf]) -> Option<String> {
         match self {
             Self::Sqlite { path } => sqlite::missed(path, remains),
@@ -24,11 +26,11 @@ impl Database {
         }
     }
 
-    /// Opens a file for reading, checks it as a whole, and sees whether it could be written; changes nothing. None: the data is
-    /// not in a file.
+    /// Opens a file for reading, checks all of it, and tests whether it could be written; changes nothing. `None`: the
+    /// data is not in a file.
     ///
     /// # Errors
-    /// What is there cannot be opened, or is no database.
+    /// The file cannot be opened, or is no database.
     pub async fn inspect(&self) -> Result<Option<Inspection>, StoreError> {
         match self {
             Self::Sqlite { path } => {

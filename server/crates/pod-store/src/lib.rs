@@ -1,8 +1,8 @@
-//! The only SQL in yoi: Pods, who leads them and whom they know, journal, inbox, mail, messages, commands, sessions, search, audit, pictures and files, on SQLite and
-//! on PostgreSQL.
+//! The only SQL in yoi: Pods, their parents and peers, journals, inboxes, mail, messages, commands, sessions, search,
+//! audit, pictures and files, on SQLite and on PostgreSQL.
 //!
 //! All writes go through one journal writer. It takes whatever has gathered, commits it in one transaction, answers
-//! everyone, and takes the next: no timer, so a lone record waits for nothing and many Pods share one commit.
+//! everyone, and takes the next. There is no timer, so a lone record waits for nothing, and many Pods share one commit.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

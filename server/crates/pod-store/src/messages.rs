@@ -1,4 +1,4 @@
-//! Messages between Pods that know each other, from where they are durable until they are answered.
+//! Messages between peers, from when they are durable until they are answered.
 
 use jiff::Timestamp;
 use protocol::ReceiptState;
@@ -6,43 +6,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::PodKey;
 
-/// What happens to a message.
+/// A change to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageChange {
-    /// One more. [`crate::StoreError::Conflict`] when its id, or its sender's `call_id`, stands already;
-    /// [`crate::StoreError::PodGone`] when one of its Pods is gone.
+    /// A new message. [`crate::StoreError::Conflict`] if its id, or its sender's `call_id`, already exists;
+    /// [`crate::StoreError::PodGone`] if one of its Pods is gone.
     Put(NewMessage),
-    /// Where it is now. Nothing, if it went with one of its Pods.
+    /// Its new state. Ignored if it was deleted with one of its Pods.
     State {
         id: String,
         state: ReceiptState,
-        /// The receiver's run that reads it; `None` keeps what is known.
+        /// The receiver's run that reads it; `None` keeps the current value.
         turn: Option<u64>,
-        /// It began a run of its receiver by itself. Once true, for ever true.
+        /// It began a run of its receiver. Once true, it stays true.
         woke: bool,
         at: Timestamp,
     },
 }
 
-/// A message that comes into being.
+/// A new message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewMessage {
     /// Unique in the database.
     pub id: String,
     pub sender: PodKey,
     pub receiver: PodKey,
-    /// Unique for its sender, so that what is done again is not sent again.
+    /// Unique for its sender, so that a repeated call does not send it again.
     pub call_id: String,
     pub text: String,
-    /// How many messages it took from the last person to this one.
+    /// The number of messages from the last person to this one.
     pub hops: u32,
     pub state: ReceiptState,
-    /// It began a run of its receiver by itself.
+    /// It began a run of its receiver.
     pub woke: bool,
     pub at: Timestamp,
 }
 
-/// A message as the store knows it.
+/// A message as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageRow {
     pub id: String,
@@ -54,15 +54,15 @@ pub struct MessageRow {
     pub state: ReceiptState,
     /// The receiver's run that read it.
     pub turn: Option<u64>,
-    /// When it was put in.
+    /// When it was stored.
     pub at: Timestamp,
-    /// When `state` was told last.
+    /// When `state` last changed.
     pub changed_at: Timestamp,
     pub woke: bool,
 }
 
 impl MessageChange {
-    /// The Pods that must be there for it.
+    /// The Pods that must exist.
     pub(crate) fn pods(&self) -> Option<[PodKey; 2]> {
         match self {
             Self::Put(message) => Some([message.sender, message.receiver]),

@@ -1,4 +1,4 @@
-//! Which database, and what a test may break in it.
+//! Which database to open, and what a test may break in it.
 
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
@@ -14,7 +14,7 @@ pub enum Database {
     Postgres { url: String },
 }
 
-// By hand: a PostgreSQL address may hold a password, and options end up in logs.
+// Implemented by hand: a PostgreSQL address may contain a password, and options end up in logs.
 impl std::fmt::Debug for Database {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Database {
 }
 
 impl Database {
-    /// Takes `sqlite://PATH` (relative or absolute) and `postgres://…` or `postgresql://…`.
+    /// Accepts `sqlite://PATH` (relative or absolute), `postgres://…` and `postgresql://…`.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
         match text.split_once("://") {
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite { path: path.into() }),
@@ -37,10 +37,10 @@ impl Database {
     }
 }
 
-/// What a PostgreSQL says of itself, and of the records in it.
+/// The version of a PostgreSQL server, and the damaged records in its database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// Such as `15.18`.
+    /// For example `15.18`.
     pub version: String,
     /// Those that were read and set aside.
     pub damaged: DamagedRecords,
@@ -65,27 +65,27 @@ impl DamagedRecords {
     }
 }
 
-/// One of them: where it is, what is wrong with it, and when a reader first came to it.
+/// A damaged record: where it is, what is wrong with it, and when a reader first found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedRecord {
-    /// Its Pod's name, or the Pod's number where there is none.
+    /// Its Pod's name, or the Pod's number if it has none.
     pub pod: String,
     pub seq: Seq,
     pub reason: String,
     pub set_aside_at: Option<Timestamp>,
 }
 
-/// What a look into a database finds.
+/// The result of inspecting a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// How many changes of its tables it has seen, and how many this yoi knows.
+    /// The number of migrations it has had, and how many this yoi has.
     pub version: usize,
     pub known_version: usize,
-    /// What its own check found to be wrong.
+    /// What the database's own check found.
     pub damage: Vec<String>,
-    /// All records were looked at.
+    /// All records were checked.
     pub damaged: DamagedRecords,
-    /// Of the write-ahead log.
+    /// The size of the write-ahead log.
     pub log_bytes: u64,
     /// Why it cannot be written now.
     pub unwritable: Option<String>,
@@ -103,9 +103,9 @@ impl FromStr for Database {
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
     pub database: Database,
-    /// Files and folders that are there only where there was a database: beside one of them, none is begun.
+    /// Files and folders that exist only where there was a database: beside any of them, no new one is created.
     pub remains: Vec<PathBuf>,
-    /// For tests: asked before each durable step.
+    /// For tests: consulted before each durable step.
     pub faults: Option<Arc<dyn Faults>>,
 }
 
@@ -114,7 +114,7 @@ impl StoreOptions {
         Self { database, remains: Vec::new(), faults: None }
     }
 
-    /// A SQLite file; it and its folder are made when missing, readable by their owner only.
+    /// A SQLite file. It and its folder are created if missing, accessible only to their owner.
     pub fn sqlite(path: impl Into<PathBuf>) -> Self {
         Self::new(Database::Sqlite { path: path.into() })
     }

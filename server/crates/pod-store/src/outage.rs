@@ -1,7 +1,7 @@
-//! Whether the database takes writes now, what failed so far, and how long those wait who write.
+//! Whether the database can be written now, what has failed so far, and how long writers wait.
 //!
-//! Only in memory: what could be stored about it could be stored. It is for people and for those who wait; whether a batch is
-//! on the disk is the writer's business alone.
+//! Only in memory, since it could not be stored while it matters. It is for people and for waiting callers; whether a
+//! batch has been written is decided by the writer alone.
 
 use std::{
     collections::HashSet,
@@ -21,35 +21,35 @@ use tokio::{
 
 use crate::{PodKey, StoreError};
 
-/// Who writes on somebody's behalf waits for so long of an outage, and then takes back what is not written.
+/// How long a write on behalf of a caller waits during an outage before it is taken back.
 pub const OUTAGE_WAIT_MAX: Duration = Duration::from_secs(3);
-/// Whoever cannot take it back, because it may be on the disk, waits for so long again.
+/// How much longer to wait if it cannot be taken back because it may have been written.
 const DOUBT_WAIT_MAX: Duration = Duration::from_secs(5);
-/// Damaged records that the log tells of, each by itself; the rest is counted.
+/// How many damaged records are logged individually; the rest are only counted.
 const ALARMS_MAX: usize = 1_000;
-/// How often it is tried to take back a batch that is just being committed.
+/// How often to try to take back a batch that is being committed.
 const TAKE_BACK_EVERY: Duration = Duration::from_millis(50);
 
-/// The database cannot be written, and the writer tries again and again.
+/// The database cannot be written; the writer keeps trying.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outage {
     pub since: Timestamp,
     pub kind: OutageKind,
-    /// What the database said last, fit for people.
+    /// The latest message of the database, fit for people.
     pub why: String,
 }
 
 /// Whether an outage ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutageKind {
-    /// It passes, as a full disk or a database that is started again.
+    /// It will pass, like a full disk or a database that is restarting.
     Away,
-    /// The database was deleted, moved or replaced; it ends when somebody puts back what was there.
+    /// The database was deleted, moved or replaced; it ends when somebody restores it.
     Lost,
 }
 
 impl Outage {
-    /// For who wanted something written; nothing was.
+    /// The error for a caller whose change was not written.
     pub fn refusal(self) -> StoreError {
         match self.kind {
             OutageKind::Away => StoreError::Away(self.why),
@@ -63,7 +63,7 @@ impl Outage {
 pub struct Failures {
     pub reads: u64,
     pub writes: u64,
-    /// Records that are damaged and set aside, whenever they were found.
+    /// Damaged records that are set aside, whenever they were found.
     pub damaged: u64,
 }
 
@@ -72,7 +72,8 @@ pub struct Failures {
 pub enum Patience {
     /// Until it is written, however long that takes.
     Endless,
-    /// A short time. It ends with [`StoreError::Away`] only when nothing was written; in doubt it waits until it is known.
+    /// A short time. It ends with [`StoreError::Away`] only if nothing was written; in doubt it waits until that is
+    /// known.
     UntilKnown,
     /// A short time; in doubt it ends with [`StoreError::Unknown`].
     Short,
@@ -82,13 +83,13 @@ pub enum Patience {
 #[derive(Debug)]
 pub struct Health {
     outage: watch::Sender<Option<Outage>>,
-    /// The store is being closed: whoever waits, waits no longer.
+    /// The store is being closed: nobody waits any longer.
     pub(crate) closing: watch::Sender<bool>,
     reads_failed: AtomicU64,
     writes_failed: AtomicU64,
-    /// Rows of journals that are set aside.
+    /// The number of journal rows that are set aside.
     pub(crate) damaged: AtomicU64,
-    /// Those that the log has told of.
+    /// The damaged records that have been logged.
     alarms: Mutex<HashSet<(PodKey, Seq)>>,
 }
 
@@ -106,7 +107,7 @@ impl Default for Health {
 }
 
 impl Health {
-    /// Present while the database cannot be written; it is tried again and again until it can.
+    /// `Some` while the database cannot be written; the writer keeps trying until it can.
     pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
         self.outage.subscribe()
     }
@@ -115,12 +116,12 @@ impl Health {
         self.outage.borrow().is_some()
     }
 
-    /// The database was deleted, moved or replaced, and is not back yet.
+    /// True if the database was deleted, moved or replaced, and has not been restored.
     pub fn is_lost(&self) -> bool {
         self.outage.borrow().as_ref().is_some_and(|outage| outage.kind == OutageKind::Lost)
     }
 
-    /// Ends when an outage has gone on for [`OUTAGE_WAIT_MAX`] while this waited, or at once when the database is gone.
+    /// Returns when an outage has lasted for [`OUTAGE_WAIT_MAX`] during this call, or at once if the database is lost.
     pub async fn outlasts_waiting(&self) -> Outage {
         self.outlasts(OUTAGE_WAIT_MAX).await
     }
@@ -137,7 +138,7 @@ impl Health {
         self.reads_failed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A write failed, and may succeed when it is tried again.
+    /// Notes a failed write that may succeed when it is retried.
     pub(crate) fn write_failed(&self, kind: OutageKind, why: &str) {
         self.writes_failed.fetch_add(1, Ordering::Relaxed);
         self.outage.send_if_modified(|outage| {
@@ -158,7 +159,7 @@ impl Health {
         });
     }
 
-    /// Loudly, and once.
+    /// Logs a damaged record prominently, once.
     pub(crate) fn tell_damaged(&self, pod: PodKey, seq: Seq, reason: &str) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
         if alarms.len() < ALARMS_MAX && alarms.insert((pod, seq)) {
@@ -176,10 +177,10 @@ impl Health {
         }
     }
 
-    /// Ends when an outage has gone on for so long while this waited; at once when the database is gone.
+    /// Returns when an outage has lasted for `wait` during this call, or at once if the database is lost.
     pub(crate) async fn outlasts(&self, wait: Duration) -> Outage {
         let mut outage = self.outage();
-        // Its sender lives as long as `self`, so that no wait fails.
+        // The sender lives as long as `self`, so waiting cannot fail.
         loop {
             drop(outage.wait_for(Option::is_some).await);
             let is_over_or_lost = |now: &Option<Outage>| now.as_ref().is_none_or(|now| now.kind == OutageKind::Lost);
@@ -192,7 +193,7 @@ impl Health {
         }
     }
 
-    /// Ends when a batch is given up, with what its caller is to be told.
+    /// Returns when a batch is given up, with the error for its caller.
     pub(crate) async fn gives_up(&self, ticket: &Ticket, patience: Patience) -> StoreError {
         if patience == Patience::Endless {
             return std::future::pending().await;
@@ -219,12 +220,12 @@ const OPEN: u8 = 0;
 const COMMITTING: u8 = 1;
 const TAKEN_BACK: u8 = 2;
 
-/// Whose a batch is: its caller's, who may take it back, until the writer commits it.
+/// Who controls a batch: its caller, who may take it back, until the writer commits it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ticket(Arc<AtomicU8>);
 
 impl Ticket {
-    /// For the caller: false when it may be on the disk.
+    /// Called by the batch's caller. Returns false if the batch may have been written.
     fn take_back(&self) -> bool {
         self.0.compare_exchange(OPEN, TAKEN_BACK, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -233,15 +234,15 @@ impl Ticket {
         self.0.load(Ordering::Acquire) == TAKEN_BACK
     }
 
-    /// For the writer, right before the commit: false when its caller has taken it back.
+    /// Called by the writer right before the commit. Returns false if the caller has taken the batch back.
     pub(crate) fn commit(&self) -> bool {
         let begun = self.0.compare_exchange(OPEN, COMMITTING, Ordering::AcqRel, Ordering::Acquire);
         begun.is_ok_and(|_| true) || begun == Err(COMMITTING)
     }
 
-    /// For the writer, when nothing of it was written.
+    /// Called by the writer if nothing of the batch was written.
     pub(crate) fn reopen(&self) {
-        // Err: it was taken back, or never came so far.
+        // Fails if it was taken back, or was never being committed.
         let _ = self.0.compare_exchange(COMMITTING, OPEN, Ordering::AcqRel, Ordering::Acquire);
     }
 }

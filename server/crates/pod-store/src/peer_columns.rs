@@ -1,4 +1,4 @@
-//! Columns of pairs, requests and messages, and our types.
+//! Conversions between the columns of pairs, requests and messages and our types.
 
 use protocol::ReceiptState;
 use sqlx::FromRow;
@@ -19,7 +19,7 @@ const RECEIPT_STATES: [ReceiptState; 7] = [
     ReceiptState::Expired,
 ];
 
-/// Words that are in databases on disks: never to be changed.
+/// These words are in existing databases and must never change.
 pub(crate) fn receipt_word(state: ReceiptState) -> &'static str {
     match state {
         ReceiptState::Sent => "sent",
@@ -37,12 +37,12 @@ pub(crate) fn receipt_state(word: String) -> Result<ReceiptState, StoreError> {
     known.ok_or(word).map_err(damaged("message state"))
 }
 
-/// The ordinal of a run, for a column that holds no larger one.
+/// The number of a run, clamped to the range of the column.
 pub(crate) fn turn_number(turn: u64) -> i64 {
     i64::try_from(turn).unwrap_or(i64::MAX)
 }
 
-/// A text as the JSON string that is stored.
+/// A text as a JSON string, as it is stored.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -53,7 +53,7 @@ pub(crate) fn pair((by, since, pace_level, pace_at): (String, i64, i64, i64)) ->
     Ok(PairRow { by, since: time(since)?, pace_level, pace_at: time(pace_at)? })
 }
 
-/// Every request comes as two rows, one for each of its Pods: the one that asked, then the other.
+/// Selects every request as two rows, one for each of its Pods: first the one that asked, then the other.
 macro_rules! requests_where {
     ($condition:literal) => {
         concat!(
@@ -92,7 +92,7 @@ impl<'r, R: Line> FromRow<'r, R> for RequestSide {
     }
 }
 
-/// Puts the two sides of each request together.
+/// Combines the two rows of each request.
 pub(crate) fn requests(sides: Vec<RequestSide>) -> Result<Vec<RequestRow>, StoreError> {
     let mut requests = Vec::with_capacity(sides.len() / 2);
     let mut sides = sides.into_iter();

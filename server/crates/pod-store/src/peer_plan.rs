@@ -1,4 +1,5 @@
-//! What a group's batches do to pairs and messages, turned into lines of one kind each: one statement for many.
+//! The changes of a group's batches to pairs and messages, as lines of one kind each, so that one statement covers
+//! many.
 
 use std::{
     borrow::Cow,
@@ -10,7 +11,7 @@ use protocol::ReceiptState;
 
 use crate::{MessageChange, NewMessage, PeerChange, PodKey, words::without_nul};
 
-/// Two Pods, the smaller key first, whoever was named first.
+/// Two Pods, the one with the smaller key first, whichever was named first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
     pub(crate) low: PodKey,
@@ -23,19 +24,19 @@ impl Pair {
     }
 }
 
-/// Changes of one kind that follow on each other.
+/// Consecutive changes of one kind.
 #[derive(Debug)]
 pub(crate) enum PeerLines<'a> {
     Link(Vec<LinkedLine<'a>>),
     Unlink(Vec<Pair>),
-    /// The last one of each pair: level and time.
+    /// The latest of each pair: level and time.
     Pace(BTreeMap<Pair, (u32, Timestamp)>),
     Request(Vec<RequestLine<'a>>),
     /// Ids.
     RequestDone(Vec<&'a str>),
 }
 
-/// Two Pods that know each other from now on. Texts are free of NUL.
+/// A new pair of peers. Texts are free of NUL.
 #[derive(Debug)]
 pub(crate) struct LinkedLine<'a> {
     pub(crate) pair: Pair,
@@ -55,7 +56,7 @@ pub(crate) struct RequestLine<'a> {
     pub(crate) expires_at: Timestamp,
 }
 
-/// Where one message is. All changes of one message in a group come as one line, the later value winning.
+/// The new state of one message. All changes of one message in a group are merged into one line; the later value wins.
 #[derive(Debug)]
 pub(crate) struct ReceiptLine<'a> {
     pub(crate) id: &'a str,
@@ -66,7 +67,7 @@ pub(crate) struct ReceiptLine<'a> {
 }
 
 impl<'a> PeerLines<'a> {
-    /// In order: what happens to one pair may depend on what happened to it before.
+    /// In order: a change to a pair may depend on an earlier one.
     pub(crate) fn of(changes: impl Iterator<Item = &'a PeerChange>) -> Vec<Self> {
         let mut runs: Vec<Self> = Vec::new();
         for change in changes {
@@ -100,7 +101,7 @@ impl<'a> PeerLines<'a> {
     }
 }
 
-/// Adds to a run what is of its kind, and gives back what is not.
+/// Adds a line of the same kind to a run, or returns it.
 fn runs_on<'a>(run: &mut PeerLines<'a>, line: PeerLines<'a>) -> Option<PeerLines<'a>> {
     match (run, line) {
         (PeerLines::Link(run), PeerLines::Link(line)) => run.extend(line),
@@ -113,8 +114,8 @@ fn runs_on<'a>(run: &mut PeerLines<'a>, line: PeerLines<'a>) -> Option<PeerLines
     None
 }
 
-/// Messages that come, and where those that were there are now. What comes goes first: a message that one batch
-/// brings may be read in a later one of the same group.
+/// New messages, and the new states of existing ones. New ones are written first: a message from one batch may be read
+/// in a later one of the same group.
 #[derive(Debug, Default)]
 pub(crate) struct MessageLines<'a> {
     pub(crate) put: Vec<&'a NewMessage>,

@@ -1,26 +1,26 @@
-//! Pods that know each other: what can happen to a pair, and what is known of it.
+//! Peers: the changes that can happen to a pair, and what is known of it.
 
 use jiff::Timestamp;
 
 use crate::{PodKey, PodRow};
 
-/// What happens to two Pods, in the order in which it is listed. Which of them is named first says nothing; only a
-/// request knows who asked. A Pod that is gone refuses the batch ([`crate::StoreError::PodGone`]).
+/// A change to a pair of Pods; changes are applied in the order in which they are listed. The order of the two Pods has
+/// no meaning; only a request knows who asked. A deleted Pod makes the batch fail ([`crate::StoreError::PodGone`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerChange {
-    /// They know each other from now on, and what one asked the other is settled. A link that stands stays as it is.
+    /// Makes the two peers and settles any request between them. An existing pair stays as it is.
     Link { a: PodKey, b: PodKey, by: String, at: Timestamp },
-    /// They do not know each other any more. Nothing, if they did not.
+    /// Ends the pair, if there is one.
     Unlink { a: PodKey, b: PodKey },
-    /// How fast they write to each other. Nothing, if they do not know each other.
+    /// The pace of their messages. Ignored if they are not peers.
     Pace { a: PodKey, b: PodKey, level: u32, at: Timestamp },
-    /// One asks. [`crate::StoreError::Conflict`] when they know each other, or one of them has asked already.
+    /// A new request. [`crate::StoreError::Conflict`] if they are peers, or there is a request between them already.
     Request(NewRequest),
-    /// It was answered, withdrawn, or has expired. Nothing, if it is gone.
+    /// It was answered or withdrawn, or has expired. Ignored if it does not exist.
     RequestDone { id: String },
 }
 
-/// A Pod that asks to know another one.
+/// A request of one Pod to become a peer of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRequest {
     /// Unique in the database.
@@ -33,7 +33,7 @@ pub struct NewRequest {
     pub expires_at: Timestamp,
 }
 
-/// A Pod that another one knows.
+/// A peer of a Pod.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PeerLinkRow {
     pub pod: PodRow,
@@ -41,18 +41,18 @@ pub struct PeerLinkRow {
     pub since: Timestamp,
 }
 
-/// Two Pods that know each other.
+/// A pair of peers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairRow {
     pub by: String,
     pub since: Timestamp,
-    /// What the last [`PeerChange::Pace`] said, in thousandths of a message; 0 for a new pair.
+    /// The level of the last [`PeerChange::Pace`], in thousandths of a message; 0 for a new pair.
     pub pace_level: u32,
-    /// When it said so; `since` for a new pair.
+    /// The time of the last [`PeerChange::Pace`]; `since` for a new pair.
     pub pace_at: Timestamp,
 }
 
-/// A request that waits for its answer. That it has expired is for its reader to see.
+/// An open request. Readers have to check for themselves whether it has expired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestRow {
     pub id: String,
@@ -65,7 +65,7 @@ pub struct RequestRow {
 }
 
 impl PeerChange {
-    /// The Pods that must be there for it.
+    /// The Pods that must exist.
     pub(crate) fn pods(&self) -> Option<[PodKey; 2]> {
         match self {
             Self::Link { a, b, .. } | Self::Unlink { a, b } | Self::Pace { a, b, .. } => Some([*a, *b]),

@@ -1,4 +1,4 @@
-//! Reads. Each takes a connection of a small pool; all of them are safe beside the writer.
+//! Reads. Each takes a connection from a small pool; all of them are safe beside the writer.
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -11,17 +11,17 @@ use crate::{
     statement::{Argument, Columns, Statement, Text},
 };
 
-/// What a database has of its own beside its words: what its failures mean.
+/// What differs between databases besides their SQL: the meaning of their failures.
 pub(crate) trait Engine: Debug + Send + Sync {
-    /// Whether what is open is still the database that others find; if not, what has happened and what to do.
+    /// Whether the open database is still the one at its place; if not, what has happened and what to do.
     fn find(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// What a failed read is to its caller; `operation` completes "cannot …".
+    /// The error for a failed read; `operation` completes "cannot …".
     fn read_failed(&self, operation: &'static str, error: sqlx::Error) -> StoreError;
 
-    /// Names the file that is damaged.
+    /// Adds the damaged file to an error.
     fn in_file(&self, error: StoreError) -> StoreError {
         error
     }
@@ -34,7 +34,7 @@ pub(crate) enum Readers {
     Postgres(PgPool),
 }
 
-/// Whoever reads holds one.
+/// What a part of the store needs to read.
 #[derive(Debug, Clone)]
 pub(crate) struct Reader {
     pub(crate) readers: Readers,
@@ -42,7 +42,7 @@ pub(crate) struct Reader {
     pub(crate) health: Arc<Health>,
 }
 
-/// A question that is being put.
+/// A query being built.
 #[must_use]
 pub(crate) struct Select<'r> {
     reader: &'r Reader,
@@ -59,7 +59,7 @@ impl Reader {
         Select { reader: self, statement }
     }
 
-    /// Counts it when a read has failed, and says what it means.
+    /// Counts a failed read and refines its error.
     fn told<T>(&self, read: Result<T, StoreError>) -> Result<T, StoreError> {
         let mut read = read;
         if let Err(StoreError::Unread(_)) = read
@@ -85,7 +85,7 @@ impl Reader {
 }
 
 impl<'r> Select<'r> {
-    /// For what is bound in the words of one of them.
+    /// For arguments that one of the databases needs in a form of its own.
     pub(crate) fn is_postgres(&self) -> bool {
         matches!(self.statement, Statement::Postgres(..))
     }
@@ -94,7 +94,7 @@ impl<'r> Select<'r> {
         Self { statement: self.statement.bind(value), ..self }
     }
 
-    /// Every row, as `read` takes it. `operation` completes "cannot …".
+    /// All rows, each passed to `read`. `operation` completes "cannot …".
     pub(crate) async fn all<T: Columns, R>(
         self,
         operation: &'static str,
@@ -105,7 +105,7 @@ impl<'r> Select<'r> {
         reader.told(rows.and_then(|rows| rows.into_iter().map(read).collect()))
     }
 
-    /// The first row, if there is any.
+    /// The first row, if there is one.
     pub(crate) async fn one<T: Columns, R>(
         self,
         operation: &'static str,
@@ -122,13 +122,13 @@ impl<'r> Select<'r> {
         reader.told(row.and_then(|row| row.map(read).transpose()))
     }
 
-    /// The only number of the only row.
+    /// The single number of a single row.
     pub(crate) async fn count(self, operation: &'static str) -> Result<i64, StoreError> {
         Ok(self.one(operation, |(count,): (i64,)| Ok(count)).await?.unwrap_or_default())
     }
 
-    // These two are the same for every `T`, and boxed: so what runs a statement is compiled in this crate once, and not again in each crate
-    // that waits for one (docs/decisions/0068-waiting-is-compiled-once.md).
+    // These two are not generic over `T`, and are boxed, so that the code that runs a statement is compiled once in
+    // this crate and not again in each crate that awaits one (docs/decisions/0068-waiting-is-compiled-once.md).
 
     fn rows(self) -> Rows<'r> {
         match self.statement {
@@ -155,7 +155,7 @@ enum Row {
     Postgres(PgRow),
 }
 
-/// Rows of either database, as they come.
+/// The rows of either database, as a stream.
 enum Rows<'r> {
     Sqlite(BoxStream<'r, Result<SqliteRow, sqlx::Error>>),
     Postgres(BoxStream<'r, Result<PgRow, sqlx::Error>>),

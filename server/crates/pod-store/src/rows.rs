@@ -1,26 +1,26 @@
-//! What the store gives back.
+//! What the store returns.
 
 use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{Blobs, CommandId, PodName, PodState, Segment, Seq, WorkerId};
 use serde::{Deserialize, Serialize};
 
-/// A Pod's number inside one database; it keeps journal rows short. Never leaves the server.
+/// A Pod's number within one database; keeps journal rows short. Never leaves the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PodKey(pub i64);
 
-/// Pods that are found without looking at the others.
+/// Groups of Pods that have an index of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PodGroup {
-    /// With rules of their own, for what their tools may do.
+    /// With rules of their own about what their tools may do.
     WithRules,
-    /// Waiting or paused: those that can have asked a person something.
+    /// Waiting or paused: those that may have asked for an approval.
     Halted,
-    /// Paused by a provider's usage limit, and told to go on by themselves.
+    /// Paused by a provider's usage limit and set to resume by themselves.
     Limited,
 }
 
-/// A Pod as the store knows it.
+/// A Pod as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodRow {
     pub key: PodKey,
@@ -28,49 +28,49 @@ pub struct PodRow {
     pub name: PodName,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// State at `checkpoint`. A `running` that outlived its process is corrected by recovery, never shown.
+    /// The state as of `checkpoint`. A `running` that outlived its process is corrected by recovery and never shown.
     pub state: PodState,
-    /// A run was open at `checkpoint`, so a restart has to recover this Pod.
+    /// A run was open as of `checkpoint`, so this Pod has to recover after a restart.
     pub open: bool,
-    /// The resolved recipe the Pod was born with, as JSON of the runtime's own type.
+    /// The resolved spec that the Pod was created with or that was set later, as JSON of the runtime's own type.
     pub spec: String,
     /// The folded state, as JSON of `pod::Pod`.
     pub checkpoint: String,
-    /// The newest record. `checkpoint` may end before it: chunks do not move that.
+    /// The newest record. `checkpoint` may lag behind it, because chunks do not move it.
     pub head: Seq,
-    /// Answers finished since somebody last looked.
+    /// Answers finished since the Pod was last viewed.
     pub unread: u32,
     /// The Pod that spawned this one.
     pub parent: Option<ParentRow>,
-    /// How many Pods it spawned that are still there.
+    /// The number of its children that still exist.
     pub children: u32,
-    /// How many Pods it knows.
+    /// The number of its peers.
     pub peers: u32,
-    /// Inputs that wait.
+    /// The number of queued inputs.
     pub queued: u32,
 }
 
-/// Who leads a Pod.
+/// The parent of a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParentRow {
     pub key: PodKey,
     pub worker_id: WorkerId,
 }
 
-/// A Pod that another one spawned.
+/// A child.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChildRow {
     pub pod: PodRow,
-    /// What was lent to it last, as JSON of `Vec<protocol::ScopeRule>`.
+    /// What was last lent to it, as JSON of `Vec<protocol::ScopeRule>`.
     pub scope: String,
-    /// The loan is out. False once it was taken back.
+    /// True while it is lent, false once it was taken back.
     pub is_lent: bool,
 }
 
-/// Something that a Pod is to be told, from where it was put until the Pod's journal holds it.
+/// A message in a Pod's mailbox, from when it is put in until the Pod's journal contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailRow {
-    /// Unique within the mailbox, for ever: what came twice is put in once.
+    /// Unique within the mailbox, forever: a duplicate is ignored.
     pub key: String,
     /// JSON of the runtime's own type.
     pub body: String,
@@ -86,38 +86,38 @@ pub struct MailPut {
     pub at: Timestamp,
 }
 
-/// One row of a journal: `body` is the JSON of a `protocol::Record`, encoded once, sent to viewers as it is.
+/// One row of a journal: `body` is the JSON of a `protocol::Record`, encoded once and sent to viewers unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRecord {
     pub seq: Seq,
     pub body: Bytes,
 }
 
-/// How much of a journal is read at once. One record always comes, however large it is.
+/// How much of a journal to read at once. At least one record is returned, however large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Portion {
     pub records: u32,
     pub bytes: usize,
-    /// A record of more bytes comes without its body: [`Journals::record`](crate::Journals::record) has it.
+    /// A record with more bytes comes without its body, which [`Journals::record`](crate::Journals::record) returns.
     pub each: usize,
-    /// It counts as one of so many bytes.
+    /// How many bytes such a record counts as.
     pub larger: usize,
 }
 
-/// A record that was found, and what it says unless it is a large one.
+/// A record that was found, with its body unless that is large.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundRecord {
     pub seq: Seq,
     pub body: Option<Bytes>,
 }
 
-/// A command that has been carried out, and what its caller was told.
+/// A command that has been carried out, and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandRow {
     pub id: CommandId,
-    /// Hash over verb, address and body: the same key with another one is `key_reused`.
+    /// A hash over verb, address and body: the same key with another hash is `key_reused`.
     pub fingerprint: [u8; 32],
-    /// JSON of the answer.
+    /// The answer as JSON.
     pub answer: String,
     pub at: Timestamp,
 }
@@ -129,13 +129,13 @@ pub struct InboxRow {
     pub segments: Vec<Segment>,
     pub by: String,
     pub at: Timestamp,
-    /// It is for the run that goes on, and not for one of its own.
+    /// It is meant for the current run, not for one of its own.
     pub steers: bool,
-    /// The pictures and files that its segments name.
+    /// The pictures and files that its segments refer to.
     pub blobs: Blobs,
 }
 
-/// Which rows of the audit are asked for; what is absent lets all through.
+/// Selects audit rows; absent fields select all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     pub action: Option<String>,
@@ -143,7 +143,7 @@ pub struct AuditFilter {
     pub target: Option<String>,
 }
 
-/// One place where a word was found.
+/// A place where a word was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchRow {
     pub worker_id: WorkerId,
@@ -151,6 +151,6 @@ pub struct SearchRow {
     pub seq: Seq,
     pub kind: String,
     pub snippet: String,
-    /// When it was said. None when the record itself cannot be read.
+    /// When it was said; `None` if the record cannot be read.
     pub at: Option<Timestamp>,
 }

@@ -1,40 +1,40 @@
-//! Finding what was said: the words of a query, and what they find.
+//! Search: the words of a query, and the hits.
 
 use crate::{PodKey, SearchRow, checksum::RawRecord, words};
 
-/// Words of a query that are looked for; what follows them is left out.
+/// The most words of a query that are used; the rest are ignored.
 const WORDS_MAX: usize = 16;
-/// Letters of a word that are looked for: of a longer one, its beginning.
+/// The most characters of a word that are used; a longer one is cut.
 const WORD_CHARS_MAX: usize = 64;
 
-/// Which hits are asked for; what is absent lets all through.
+/// Selects hits; absent fields select all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchFilter {
     pub pod: Option<PodKey>,
-    /// The number that the page before ended with.
+    /// The last number of the previous page.
     pub after: Option<i64>,
 }
 
-/// One word to be found: letters and digits in lower case.
+/// A word to be found: letters and digits in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// A longer word that begins like this is meant, too.
+    /// Longer words with this prefix match too.
     pub(crate) is_beginning: bool,
 }
 
-/// What the index found, and the record that it found it in.
+/// A hit in the index, with the record it was found in.
 #[derive(Debug)]
 pub(crate) struct Hit {
     /// The number of the text in the index.
     pub(crate) id: i64,
     pub(crate) pod: PodKey,
-    /// Without its time, which stands in the record alone.
+    /// Without its time, which is only in the record.
     pub(crate) row: SearchRow,
     pub(crate) record: Option<RawRecord>,
 }
 
-/// The words that a person means, whatever stands between them.
+/// The words of a query, ignoring whatever separates them.
 pub(crate) fn words_of(query: &str) -> Vec<Word> {
     let plain = words::plain(&words::bounded(query));
     let mut words: Vec<Word> = plain.split_whitespace().take(WORDS_MAX).map(Word::of).collect();

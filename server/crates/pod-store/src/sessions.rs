@@ -1,18 +1,18 @@
-//! Browser logins. A login is known by a hash of its secret, and by nothing else.
+//! Browser logins. A login is identified only by a hash of its secret.
 
 use jiff::Timestamp;
 
-/// So many logins are listed at most; those that were seen last.
+/// The most logins that are listed, most recently used first.
 pub const SESSIONS_LISTED_MAX: u32 = 200;
 
 /// One login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub hash: [u8; 32],
-    /// What the browser called itself, bounded by whoever writes it.
+    /// The browser's description of itself, bounded by the writer.
     pub client: String,
     pub created_at: Timestamp,
-    /// Coarse: it is not written with each request.
+    /// Coarse: it is not updated with every request.
     pub seen_at: Timestamp,
     pub expires_at: Timestamp,
 }
@@ -21,7 +21,7 @@ pub struct SessionRow {
 #[derive(Debug, Clone)]
 pub(crate) enum SessionChange {
     Put(SessionRow),
-    /// Never goes back, and brings no login back that has ended.
+    /// Never moves back, and never revives a login that has ended.
     Seen {
         hash: [u8; 32],
         at: Timestamp,

@@ -1,6 +1,6 @@
-//! One text for both databases, and what is bound to it.
+//! One SQL text for both databases, and its arguments.
 //!
-//! Arguments are numbered (`$1`), which both understand.
+//! Arguments are numbered (`$1`), which both databases understand.
 
 use sqlx::{
     Decode, Encode, FromRow, Postgres, Row, Sqlite, Type,
@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
-/// What is asked of a database, in its own words where those of the other one will not do.
+/// An SQL text, with a variant for each database where one text will not do for both.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text {
     pub(crate) sqlite: &'static str,
@@ -22,7 +22,7 @@ impl From<&'static str> for Text {
     }
 }
 
-/// A text with its arguments, and where it will be run: `S` is a way to SQLite, `P` one to PostgreSQL.
+/// A text with its arguments, and where it will run: `S` is a handle to SQLite, `P` one to PostgreSQL.
 pub(crate) enum Statement<S, P> {
     Sqlite(Query<'static, Sqlite, SqliteArguments>, S),
     Postgres(Query<'static, Postgres, PgArguments>, P),
@@ -37,7 +37,7 @@ impl<S, P> Statement<S, P> {
     }
 }
 
-/// A value that both databases take.
+/// A value that both databases accept.
 pub(crate) trait Argument<'t>:
     Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>
 {
@@ -45,7 +45,7 @@ pub(crate) trait Argument<'t>:
 
 impl<'t, T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>> Argument<'t> for T {}
 
-/// A value that both databases give.
+/// A value that both databases return.
 pub(crate) trait Column:
     for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
 {
@@ -70,7 +70,7 @@ impl Line for PgRow {
     }
 }
 
-/// What a row of either database is read into.
+/// A type that can be read from a row of either database.
 pub(crate) trait Columns: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
 impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin> Columns for T {}

@@ -1,6 +1,6 @@
 //! The steps of a commit.
 
-/// One step on the way of a batch to the disk, in order.
+/// One step of a batch on its way to the disk, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
     Begin,
@@ -19,12 +19,12 @@ pub enum Step {
     Search,
     Audit,
     Commit,
-    /// On the disk, and nobody has been told yet.
+    /// Committed, but nobody has been told yet.
     Answer,
 }
 
 impl Step {
-    /// All of them, in order.
+    /// All steps, in order.
     pub const ALL: [Self; 17] = [
         Self::Begin,
         Self::Fence,

@@ -1,4 +1,4 @@
-//! The handle that everyone else holds.
+//! The handle to a database that everyone else uses.
 
 mod audit;
 mod blobs;
@@ -47,44 +47,45 @@ use crate::{
     writer::{self, Committer, Job, Writer},
 };
 
-/// How often it is looked whether the database is still there, while nobody writes.
+/// How often to check that the database is still there while nobody writes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// One database. Cheap to clone; the writer stops when the last clone is gone, or on [`Store::close`].
+/// One database. Cheap to clone; the writer stops when the last clone is dropped, or on [`Store::close`].
 ///
-/// It writes; what can be asked of it is asked of its parts, each of which borrows it.
+/// This type writes; reads are methods of its parts, each of which borrows it.
 #[derive(Debug, Clone)]
 pub struct Store {
     shared: Arc<Shared>,
 }
 
-/// What a store and its parts hold together.
+/// What a store and its parts share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     reader: Reader,
     store_id: String,
-    /// Empty once the store is closed.
+    /// `None` once the store is closed.
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
-    /// Its sender lives as long as the writer's task.
+    /// The sender lives as long as the writer's task.
     writer_alive: watch::Receiver<()>,
     health: Arc<Health>,
-    /// Moves when something may have happened on the way to other stores. Carries nothing: what happened is read.
+    /// Signalled when something may have changed in the lines with other stores. Carries no data: readers read what
+    /// changed.
     far: watch::Sender<()>,
-    /// Present when other hosts may serve the database, too.
+    /// `Some` if other hosts may serve the database too.
     cluster: Option<Arc<dyn Cluster>>,
     faults: Option<Arc<dyn Faults>>,
-    /// Empty once the store is closed.
+    /// `None` once the store is closed.
     loops: Mutex<Option<Loops>>,
 }
 
 impl Store {
-    /// Opens or creates the database, brings its tables up to date, and becomes its only writer: whoever had it open
-    /// before gets [`StoreError::Fenced`] from its next commit on.
+    /// Opens or creates the database, migrates it, and becomes its only writer: a previous one gets
+    /// [`StoreError::Fenced`] from its next commit on.
     pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
         Self::open_as(options, HostIdentity::default()).await
     }
 
-    /// As [`Store::open`], as one of several hosts if the database can have several: only who had it open under the same
+    /// Like [`Store::open`], but as one of several hosts if the database supports that: only a host with the same
     /// identity is replaced.
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
         let opened = match &options.database {
@@ -122,20 +123,21 @@ impl Store {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Random id of this database, made when it was created. A cursor of another database is told by it.
+    /// The random id of this database, created with it. Reveals a cursor of another database.
     pub fn epoch(&self) -> &str {
         &self.shared.store_id
     }
 
-    /// Writes a batch. When this returns `Ok`, it is on the disk. A caller that stops waiting does not undo it.
+    /// Writes a batch. When this returns `Ok`, the batch is durable. A caller that stops waiting does not undo it.
     ///
-    /// Waits while [`writer::QUEUE_JOBS_MAX`] batches are queued, and a short time for a database that cannot be written. After
-    /// [`StoreError::Unknown`] alone it may be on the disk; a command id in the batch makes repeating it safe.
+    /// Waits while [`writer::QUEUE_JOBS_MAX`] batches are queued, and briefly for a database that cannot be written.
+    /// Only after [`StoreError::Unknown`] may it have been written in spite of the error; a command id in the batch
+    /// makes repeating it safe.
     pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
         self.commit_with(Patience::Short, batch).await
     }
 
-    /// As [`Store::commit`], waiting for a database that cannot be written as long as it is said.
+    /// Like [`Store::commit`], but waits for a database that cannot be written as long as `patience` says.
     pub async fn commit_with(&self, patience: Patience, batch: Batch) -> Result<Committed, StoreError> {
         self.shared.commit(patience, batch).await
     }
@@ -201,7 +203,7 @@ impl Store {
         &self.shared.health
     }
 
-    /// Reads and writes a little, to see whether it can be done.
+    /// Tries a small read and a small write.
     pub async fn probe(&self) -> Result<(), StoreError> {
         self.probe_reading().await?;
         self.probe_writing().await
@@ -215,14 +217,14 @@ impl Store {
         self.shared.chore(Chore::Probe).await
     }
 
-    /// Takes no more batches, finishes those that were accepted, closes all connections.
+    /// Takes no more batches, finishes those that were accepted, and closes all connections.
     pub async fn close(&self) {
-        // From here on this host need not say that it lives: it gives its Pods back.
+        // From here on no heartbeat is needed: this host releases its Pods.
         drop(self.shared.loops.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.shared.jobs().take());
         self.shared.health.closing.send_replace(true);
         let mut alive = self.shared.writer_alive.clone();
-        // Nothing is ever sent on it: it only ends.
+        // Nothing is ever sent on it; it only ends.
         while alive.changed().await.is_ok() {}
         self.shared.reader.close().await;
         if let Some(cluster) = self.shared.cluster() {
@@ -245,7 +247,7 @@ impl Shared {
         self.submit(Batch::default(), Some(chore), patience).await.map(drop)
     }
 
-    /// Only for figures: a count that fails stays what it was.
+    /// Only for metrics: if the count fails, the previous value stays.
     async fn count_damaged(&self) {
         let count = self.reader.select("select count(*) from quarantine").count("count what is set aside").await;
         if let Ok(count) = count {
@@ -284,13 +286,13 @@ impl Shared {
     }
 }
 
-/// Has the writer find out that the database is gone, while nobody else writes: it tells those who have to know.
+/// While nobody writes, makes the writer notice that the database is gone and tell everyone concerned.
 async fn look_for(engine: Weak<dyn Engine>, jobs: mpsc::WeakSender<Job>, health: Arc<Health>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some((engine, jobs)) = engine.upgrade().zip(jobs.upgrade()) else { return };
         if !health.is_out() && engine.find().is_err() {
-            // Full: then others write.
+            // If the queue is full, others are writing.
             let _ = jobs.try_send(Job::probe());
         }
     }

@@ -1,4 +1,4 @@
-//! The open transaction, for what both databases write in the same words.
+//! The open transaction, for statements that both databases share.
 
 use sqlx::{PgConnection, Row, SqliteConnection};
 
@@ -14,20 +14,20 @@ pub(crate) enum WriteError {
     NameTaken,
     /// Another unique key: a seq, a worker id.
     Conflict,
-    /// What was to be written is at fault; the sentence names the operation.
+    /// What was to be written is at fault; the message names the operation.
     Refused(String),
-    /// The database is at fault, or out of reach, and may be well again in a moment. In the commit: nobody knows whether it
-    /// is on the disk.
+    /// The database is at fault or out of reach, and may recover in a moment. From a commit: it is not known whether it
+    /// was written.
     Failed(String),
-    /// The database is gone, and may be put back. The sentence says what is left of it, and what to do.
+    /// The database is gone and may be restored. The message says what is left of it and what to do.
     Lost(String),
-    /// The file cannot be read in a place, whatever is tried.
+    /// Part of the file cannot be read, and retrying does not help.
     Damaged(String),
-    /// It stood in another host's way; nothing was written, and it may be tried again.
+    /// Another host's transaction conflicted; nothing was written, and it may be retried.
     Again(String),
 }
 
-/// What it means to whoever wrote alone.
+/// The meaning for a caller whose batch was alone in its transaction.
 impl From<WriteError> for StoreError {
     fn from(error: WriteError) -> Self {
         match error {
@@ -47,10 +47,10 @@ pub(crate) enum Txn<'c> {
     Postgres(&'c mut PgConnection, Explain),
 }
 
-/// What a failed write means; the operation completes "cannot …".
+/// Explains a failed write; the operation completes "cannot …".
 pub(crate) type Explain = fn(&'static str, sqlx::Error) -> WriteError;
 
-/// A statement that is being put together.
+/// A statement being built.
 #[must_use]
 pub(crate) struct Change<'c> {
     statement: Statement<&'c mut SqliteConnection, &'c mut PgConnection>,
@@ -76,7 +76,7 @@ impl Change<'_> {
         Self { statement: self.statement.bind(value), ..self }
     }
 
-    /// Gives the number of rows that changed.
+    /// Returns the number of rows that changed.
     pub(crate) async fn run(self, operation: &'static str) -> Result<u64, WriteError> {
         let done = match self.statement {
             Statement::Sqlite(query, connection) => query.execute(connection).await.map(|done| done.rows_affected()),
@@ -85,7 +85,7 @@ impl Change<'_> {
         done.map_err(|error| (self.explain)(operation, error))
     }
 
-    /// Gives the number that the statement returns.
+    /// Returns the number that the statement selects.
     pub(crate) async fn number(self, operation: &'static str) -> Result<i64, WriteError> {
         let number = match self.statement {
             Statement::Sqlite(query, connection) => query.fetch_one(connection).await.and_then(|row| row.try_get(0)),

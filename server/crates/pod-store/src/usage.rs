@@ -1,4 +1,4 @@
-//! Tokens and cost: kept per Pod and day, and per pair of Pods, in the transaction of the records that tell of them.
+//! Tokens and cost, stored per Pod and day and per pair of Pods, in the transaction of the records that report them.
 
 use jiff::Timestamp;
 use protocol::{Cost, Currency, PodName, Usage, WorkerId, both_priced};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::PodKey;
 
-/// No single figure is counted as more than this, so that no sum leaves its column, whatever a provider says.
+/// The most that a single figure counts, so that no sum overflows its column, whatever a provider reports.
 const TOKENS_MAX: u64 = 1 << 40;
-/// Nor is one cost: a thousand, of whatever currency.
+/// The most that a single cost counts: a thousand of whatever currency.
 const COST_UNITS_MAX: u64 = 1_000_000_000_000_000;
 
-/// Tokens, with what they cost when anything of it was priced. `input` includes `cached` and `written`.
+/// Tokens, with their cost if any of them had a price. `input` includes `cached` and `written`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tokens {
     pub input: u64,
@@ -19,22 +19,22 @@ pub struct Tokens {
     pub written: u64,
     pub output: u64,
     pub cost: Option<Cost>,
-    /// What the cost is in; none are US dollars.
+    /// The currency of the cost; `None` means US dollars.
     pub currency: Option<Currency>,
 }
 
-/// What records of one change say was used, or that a run is over which a message began.
+/// The usage that the records of one change report, or the end of a run that a message began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
-    /// It is counted under this day, in UTC.
+    /// Determines the day (UTC) under which it is counted.
     pub at: Timestamp,
     pub tokens: Tokens,
-    /// Who was asked.
+    /// The provider that was asked.
     pub provider: String,
     pub model: String,
-    /// The Pod whose message began the run. Nobody, when it began otherwise; nothing is kept of a Pod that is not here.
+    /// The Pod whose message began the run, if any. Ignored if that Pod is not in this store.
     pub begun_by: Option<WorkerId>,
-    /// The run that a message began is over: it counts as one.
+    /// The end of a run that a message began, which counts as one run.
     pub ends_run: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct PodTokens {
     pub tokens: Tokens,
 }
 
-/// What all Pods used on a day, those that are gone included.
+/// What all Pods used on a day, deleted ones included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DayTokens {
     /// `YYYY-MM-DD`
@@ -56,7 +56,7 @@ pub struct DayTokens {
     pub tokens: Tokens,
 }
 
-/// What was used of a model, by all Pods; those that are gone included.
+/// What all Pods used of a model, deleted ones included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelTokens {
     pub provider: String,
@@ -64,7 +64,7 @@ pub struct ModelTokens {
     pub tokens: Tokens,
 }
 
-/// What runs used that messages between two Pods began.
+/// What was used by runs that messages between two Pods began.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkTokens {
     pub low: PodKey,
@@ -73,16 +73,16 @@ pub struct LinkTokens {
     pub tokens: Tokens,
 }
 
-/// Everything that is known of tokens.
+/// All stored usage.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UsageRows {
-    /// Every Pod, in the order in which they were made.
+    /// All Pods, in order of creation.
     pub pods: Vec<PodTokens>,
-    /// What Pods used that are deleted, by the Pod that led them.
+    /// The usage of deleted Pods, by their parent.
     pub gone: Vec<(PodKey, Tokens)>,
-    /// Oldest first; days without any use are left out.
+    /// Oldest first; days without usage are left out.
     pub days: Vec<DayTokens>,
-    /// By their names.
+    /// Sorted by name.
     pub models: Vec<ModelTokens>,
     /// Most runs first.
     pub links: Vec<LinkTokens>,
@@ -109,7 +109,7 @@ impl From<&Usage> for Tokens {
     }
 }
 
-/// What goes into the tables for one [`Spent`].
+/// What is written to the tables for one [`Spent`].
 #[derive(Debug)]
 pub(crate) struct SpentLine<'a> {
     pub(crate) pod: PodKey,
@@ -121,12 +121,12 @@ pub(crate) struct SpentLine<'a> {
     /// In [`Cost::units`]; bounded.
     pub(crate) cost: Option<i64>,
     pub(crate) currency: Currency,
-    /// The Pod whose message began the run, and how many such runs are over.
+    /// The Pod whose message began the run, and how many such runs have ended.
     pub(crate) link: Option<(&'a WorkerId, i64)>,
 }
 
 impl<'a> SpentLine<'a> {
-    /// Nothing for what changes no figure.
+    /// `None` if it changes no figure.
     pub(crate) fn of(pod: PodKey, spent: &'a Spent) -> Option<Self> {
         let Spent { at, tokens, provider, model, begun_by, ends_run } = spent;
         let link = begun_by.as_ref().map(|worker_id| (worker_id, i64::from(*ends_run)));
@@ -145,7 +145,7 @@ impl<'a> SpentLine<'a> {
         (tokens.is_some() || link.is_some_and(|(_, runs)| runs > 0)).then_some(line)
     }
 
-    /// Only a run that is over, and no figure of its own.
+    /// False if it only marks the end of a run.
     pub(crate) fn has_tokens(&self) -> bool {
         self.counts != [0; 4] || self.cost.is_some()
     }

@@ -1,4 +1,4 @@
-//! How parts of a batch cross over from one host to another one, as JSON.
+//! How parts of a batch are sent from one host to another, as JSON.
 
 use protocol::{ControlEvent, TurnEvent};
 use serde::{Deserialize, Deserializer, de::Error};
@@ -17,10 +17,10 @@ pub(crate) mod text {
     }
 }
 
-/// The kind of an event. By this name, a reader of JSON does not take it for a part of its text.
+/// The kind of an event. The alias keeps serde's derive from treating the field as borrowed from the input.
 pub(crate) type Kind = &'static str;
 
-/// The kind of an event, as the static word that it is here.
+/// Maps the kind of an event to its static string.
 pub(crate) fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let text = String::deserialize(deserializer)?;
     let known = TurnEvent::KINDS.iter().chain(ControlEvent::KINDS);

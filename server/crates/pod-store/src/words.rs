@@ -1,11 +1,11 @@
-//! Text on its way into, and queries on their way to, the search index.
+//! Prepares texts and queries for the search index.
 
 use std::borrow::Cow;
 
-/// Longest text of one record that is indexed, in bytes. PostgreSQL refuses a word list of more than a megabyte.
+/// The most bytes of one record's text that are indexed. PostgreSQL refuses a `tsvector` of more than a megabyte.
 const TEXT_BYTES_MAX: usize = 128 * 1024;
 
-/// The text, cut to the limit and without NUL, which PostgreSQL cannot store. A NUL parts words.
+/// The text, cut to the limit and with each NUL, which PostgreSQL cannot store, replaced by a space.
 pub(crate) fn bounded(text: &str) -> Cow<'_, str> {
     without_nul(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)])
 }
@@ -18,7 +18,7 @@ pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The words alone, in lower case, with a space between: what is a letter or a digit belongs to a word.
+/// Only the words, in lower case, separated by spaces; letters and digits belong to a word.
 ///
 /// For PostgreSQL, whose own parser takes `Vec<String>` for a tag and `src/main.rs` for one word, and whose lower case
 /// depends on how the database was created. SQLite's tokenizer does the same by itself.

@@ -1,6 +1,6 @@
-//! The journal writer: one task, the only place that changes a database.
+//! The journal writer: one task, and the only place that changes a database.
 //!
-//! Never answers before the commit, never lets one wrong batch harm another.
+//! It never answers before the commit, and never lets one bad batch affect another.
 
 mod commands;
 mod failure;
@@ -26,23 +26,23 @@ use crate::{
     txn::WriteError,
 };
 
-/// Batches that wait for the writer; whoever brings one more waits before [`crate::Store::commit`] takes it.
+/// How many batches may wait for the writer; beyond that, [`crate::Store::commit`] waits.
 pub(crate) const QUEUE_JOBS_MAX: usize = 1024;
-/// Records and bytes of one transaction; what is beyond goes into the next. One batch is never split.
+/// The most records and bytes in one transaction; the rest goes into the next. A batch is never split.
 const GROUP_RECORDS_MAX: usize = 16_384;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// After so long without anything to write, memory is let go of.
+/// Memory is released after this long without writes.
 const REST_AFTER: Duration = Duration::from_secs(2);
 
-/// How often a group that stood in another host's way is tried again at once.
+/// How often a group that conflicted with another host is retried at once.
 const AGAIN_MAX: usize = 5;
 
-/// How long is waited before a database that could not be written is tried again: twice as long each time, up to this.
+/// The first pause before a database that could not be written is tried again; it doubles each time up to the maximum.
 const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 
-/// One batch and who waits for it.
+/// One batch, and where its outcome goes.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) batch: Batch,
@@ -63,7 +63,7 @@ impl Job {
         drop(self.answer.send(outcome));
     }
 
-    /// Nothing else may be in its group.
+    /// True if it has to be the only job in its group.
     fn goes_alone(&self) -> bool {
         self.is_rejoin() || self.batch.changes.iter().any(|change| change.delete)
     }
@@ -85,14 +85,14 @@ impl Job {
     }
 }
 
-/// Gathers what comes, has it committed in groups, and answers everyone.
+/// Gathers jobs, has them committed in groups, and answers everyone.
 pub(crate) struct Writer {
     committer: Committer,
-    /// For naming the Pod name that was taken; not used on the way of a good batch.
+    /// For finding out which Pod name was taken; not used for good batches.
     reader: Reader,
-    /// How often the same group has stood in another host's way.
+    /// How often the current group has conflicted with another host.
     again: usize,
-    /// How long is waited before the next try.
+    /// How long to wait before the next try.
     retry_after: Duration,
 }
 
@@ -117,12 +117,12 @@ impl Writer {
         }
     }
 
-    /// What has come, and how many; 0 when nothing ever comes again.
+    /// Collects what has arrived and returns how many; 0 when nothing will ever come again.
     async fn gather(&mut self, incoming: &mut mpsc::Receiver<Job>, gathered: &mut Vec<Job>) -> usize {
         while self.reader.health.is_out() {
             match timeout(RETRY_MAX, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
                 Ok(count) => return count,
-                // Nobody writes, so nobody would see that it can be written again.
+                // Nobody writes, so nobody would notice that writing works again.
                 Err(_) => drop(self.settle(vec![Job::probe()]).await),
             }
         }
@@ -133,7 +133,7 @@ impl Writer {
         incoming.recv_many(gathered, QUEUE_JOBS_MAX).await
     }
 
-    /// Commits a group and answers it. Gives back what has to be tried again, in smaller groups.
+    /// Commits a group and answers it. Returns what has to be tried again, in smaller groups.
     async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
         if group.first().is_some_and(Job::is_rejoin) {
             let joined = self.committer.rejoin().await;
@@ -141,7 +141,7 @@ impl Writer {
             return Vec::new();
         }
         if !self.committer.is_in_doubt() {
-            // Nothing of them may stand in the way of what came after them.
+            // Taken-back jobs must not hold up later ones.
             group.retain(|job| !job.ticket.is_taken_back());
         }
         if group.is_empty() {
@@ -169,7 +169,7 @@ impl Writer {
                 }
                 if group.is_empty() { Vec::new() } else { vec![group] }
             }
-            // Halving finds the wrong one with few transactions, however many were gathered.
+            // Bisecting finds the bad batch with few transactions, however many were gathered.
             Err(Failure::Someone(_)) if group.len() > 1 => {
                 let tail = group.split_off(group.len() / 2);
                 vec![group, tail]
@@ -195,8 +195,8 @@ impl Writer {
         }
     }
 
-    /// Waits a little, and gives the group back without those who have taken theirs back: to be tried again, before anything
-    /// that came later. In doubt it stays as it is.
+    /// Waits a little, and returns the group without the jobs that were taken back, to be retried before anything that
+    /// came later. In doubt the group stays unchanged.
     async fn wait_out(&mut self, mut group: Vec<Job>, kind: OutageKind, why: &str) -> Vec<Vec<Job>> {
         self.reader.health.write_failed(kind, why);
         if !self.committer.is_in_doubt() {
@@ -204,7 +204,7 @@ impl Writer {
             group.retain(|job| !job.ticket.is_taken_back());
         }
         let mut closing = self.reader.health.closing.subscribe();
-        // Whoever closes the store is still there when this fails.
+        // If this fails, whoever closes the store is still there.
         let is_closing = timeout(self.retry_after, closing.wait_for(|closing| *closing)).await.is_ok();
         self.retry_after = (self.retry_after * 2).min(RETRY_MAX);
         match is_closing {
@@ -214,7 +214,7 @@ impl Writer {
         }
     }
 
-    /// What the refusal of a lone batch means to its caller.
+    /// What the refusal of a single batch means to its caller.
     async fn explain(&mut self, error: WriteError, batch: &Batch) -> StoreError {
         match error {
             WriteError::NameTaken => self.name_taken(batch).await,
@@ -236,7 +236,7 @@ impl Writer {
                 Err(error) => return error,
             }
         }
-        // Nobody holds it: the batch itself names two Pods alike.
+        // No existing Pod has the name: the batch itself gives two Pods the same one.
         match batch.changes.iter().rev().find_map(wanted_name) {
             Some(name) => StoreError::NameTaken(name.clone()),
             None => StoreError::Conflict,
@@ -254,8 +254,8 @@ fn answer_all(group: Vec<Job>, error: &StoreError) -> Vec<Vec<Job>> {
     Vec::new()
 }
 
-/// Groups within the limits, in order. A batch that deletes a Pod goes alone: within a group, the order of changes to
-/// one Pod is lost.
+/// Groups within the limits, in order. A batch that deletes a Pod goes alone, because within a group the order of
+/// changes to one Pod is lost.
 fn cut_into_groups(jobs: impl Iterator<Item = Job>) -> VecDeque<Vec<Job>> {
     let mut groups = VecDeque::new();
     let mut group: Vec<Job> = Vec::new();

@@ -1,6 +1,6 @@
-//! What the model sees: a function of the Pod's recipe and its turn events, and of nothing else (I4).
+//! What the model sees: a function of the Pod's spec and its turn events, and of nothing else (I4).
 //!
-//! No clock, random or counter value enters it, so the same journal gives the same bytes.
+//! No clock, random number or counter enters it, so the same journal gives the same bytes.
 
 mod cut;
 mod heads;
@@ -25,7 +25,7 @@ pub use self::{
 use self::{mend::drop_unanswered_calls, told::without_middle};
 use crate::PodSpec;
 
-/// Bytes of what a call wrote before it was interrupted that a model is sent. A result of a tool's own is no longer.
+/// The most bytes of an interrupted call's output that a model is sent. A tool's own result is no longer than that.
 const INTERRUPTED_BYTES_MAX: usize = 160 * 1024;
 
 /// A context that grows with the journal.
@@ -34,23 +34,23 @@ pub struct Context {
     shows_reasoning: bool,
     system: Message,
     messages: Vec<Entry>,
-    /// What a summary took the place of, with the summary's position: a rewind to before it brings it back.
+    /// The entries that each summary replaced, with the summary's position: a rewind to before it restores them.
     compacted: Vec<(Seq, Vec<Entry>)>,
-    /// What came in while a run went on: it goes behind the answer that was being given, and its results.
+    /// Messages that came in during a run; they go after the current answer and its results.
     deferred: Vec<Entry>,
-    /// The run that the newest event belongs to.
+    /// The run of the newest event.
     run: Option<String>,
-    /// Runs whose beginning no event of the conversation tells, still to come: where they begin, and their ordinal.
+    /// Upcoming runs that no event of the conversation begins: where they begin, and their number.
     bare_runs: VecDeque<(Seq, u64)>,
-    /// Reasoning of the answer whose text has not come yet.
+    /// Reasoning of an answer whose text has not arrived.
     reasoning: Option<String>,
-    /// What of it goes back to the model as it gave it.
+    /// Those of its thoughts that are sent back to the model as it gave them.
     thoughts: Vec<Thought>,
-    /// Provider and name of the model that is asked.
+    /// Provider and name of the current model.
     model: (String, String),
-    /// The newest message is an answer that further calls still join.
+    /// True if the newest message is an answer that further calls still join.
     answer_is_open: bool,
-    /// Calls of the newest answer, and results behind it.
+    /// The number of calls in the newest answer, and of the results after it.
     calls: usize,
     results: usize,
 }
@@ -60,14 +60,14 @@ pub struct Context {
 struct Entry {
     at: Seq,
     message: Message,
-    /// Positions of the message's calls.
+    /// The positions of the message's calls.
     calls_at: Vec<Seq>,
-    /// It goes on with the answer above it, which has called something already: both are one message.
+    /// It continues the answer before it, which has already made a call: both form one message.
     joins: bool,
 }
 
-/// The messages that the model of a Pod would be sent after these events, each with its position and run.
-/// `bare_runs` is what the fold of the same journal says ([`crate::Pod::bare_runs`]).
+/// The messages that a Pod's model would be sent after these events, each given with its position and run. `bare_runs`
+/// comes from the fold of the same journal ([`crate::Pod::bare_runs`]).
 pub fn context<'a>(
     spec: &PodSpec,
     bare_runs: &[(Seq, u64)],
@@ -99,19 +99,19 @@ impl Context {
         }
     }
 
-    /// Bytes of text in it, about: whether to work on it takes long.
+    /// The approximate size of its text in bytes, to tell whether processing it takes long.
     pub fn weight(&self) -> usize {
         const BYTES_OF_A_MESSAGE: usize = 128;
         self.messages.iter().chain(&self.deferred).map(|entry| entry.message.content.len() + BYTES_OF_A_MESSAGE).sum()
     }
 
-    /// System message first.
+    /// All messages, the system message first.
     pub fn messages(&self) -> Vec<Message> {
         std::iter::once(self.system.clone()).chain(joined(self.messages.iter().chain(&self.deferred))).collect()
     }
 
-    /// Adds the event at `seq`. Chunks are no part of a context: their finished record is. What came in from elsewhere
-    /// while a run went on belongs to no run.
+    /// Adds the event at `seq`. Chunks are not part of a context; their finished record is. Messages from elsewhere
+    /// that came in during a run belong to no run.
     pub fn push(&mut self, seq: Seq, run_id: Option<&str>, event: &TurnEvent) {
         while let Some((_, ordinal)) = self.bare_runs.pop_front_if(|(at, _)| *at < seq) {
             self.begin_run(ordinal);
@@ -142,7 +142,7 @@ impl Context {
             }
             TurnEvent::ToolFinished { call_id, summary, content, is_error, by: ToolBy::Model, blobs, .. } => {
                 let text = match content {
-                    // A tool keeps to its own limit; one that was interrupted could not.
+                    // A tool limits its own output; an interrupted one could not.
                     Some(content) if *is_error => format!("{summary}\n{}", shortened(content, call_id)),
                     Some(content) => format!("{summary}\n{content}"),
                     None => summary.clone(),
@@ -161,7 +161,7 @@ impl Context {
         }
     }
 
-    /// A run has begun that no event of the conversation begins; what came in before it is before its answer.
+    /// A run has begun without an event in the conversation; messages that came in earlier go before its answer.
     pub fn begin_run(&mut self, ordinal: u64) {
         self.enter_run(&format!("run-{ordinal}"));
     }
@@ -170,7 +170,7 @@ impl Context {
         if self.run.as_deref() == Some(run_id) {
             return;
         }
-        // A call that waited while the Pod was paused still has its result to come, directly behind it.
+        // A call that waited while the Pod was paused still gets its result directly after it.
         if !self.has_open_calls() {
             self.flush();
         }
@@ -184,13 +184,13 @@ impl Context {
         self.messages.push(Entry::new(seq, message));
     }
 
-    /// Thoughts that no answer followed go nowhere.
+    /// Drops thoughts that no answer followed.
     fn forget_thoughts(&mut self) {
         self.reasoning = None;
         self.thoughts.clear();
     }
 
-    /// A message that nobody waited for: at once when it begins a run, else behind the answer that is being given.
+    /// Adds a message from elsewhere: at once if it begins a run, otherwise after the current answer.
     fn hear(&mut self, seq: Seq, is_outside: bool, text: String) {
         let message = Message::new(Role::User, text);
         match is_outside {
@@ -199,14 +199,14 @@ impl Context {
         }
     }
 
-    /// Puts what came in meanwhile behind the answer, which is whole now.
+    /// Appends what came in meanwhile, now that the answer is complete.
     fn flush(&mut self) {
         self.answer_is_open = false;
         self.messages.append(&mut self.deferred);
     }
 
-    /// A proof is of use to the model alone that gave it. It goes back whoever may see it: without, a turn that calls tools may be
-    /// refused.
+    /// Adds reasoning. A proof is useful only to the model that gave it. It is sent back regardless of who may see it:
+    /// without it, a turn with tool calls may be refused.
     fn think(&mut self, text: &str, proof: Option<&Proof>) {
         let is_of_words = proof.is_some_and(|proof| proof.data["type"] == THOUGHT_OF_WORDS);
         let said = self.messages.last_mut().filter(|_| is_of_words && self.answer_is_open);
@@ -259,8 +259,8 @@ impl Context {
         }
     }
 
-    /// The summary takes the place of everything above the entry at `kept_from`. What came in during an answer stands
-    /// below it and has an earlier position, so it is the order that counts.
+    /// Replaces everything before the entry at `kept_from` by the summary. Messages that came in during an answer stand
+    /// after it but have earlier positions, so entries are compared by order, not by position.
     fn compact(&mut self, seq: Seq, summary: &str, kept_from: Seq) {
         if !self.has_open_calls() {
             self.flush();
@@ -279,7 +279,7 @@ impl Context {
         self.flush();
         self.forget_thoughts();
         while let Some((_, dropped)) = self.compacted.pop_if(|(at, _)| *at > to) {
-            // The summary itself, which stands first, goes below: it came after `to`.
+            // The summary itself, which stands first, is dropped below: it came after `to`.
             self.messages.splice(0..0, dropped);
         }
         self.messages.retain(|entry| entry.at <= to);
@@ -287,12 +287,12 @@ impl Context {
         self.count_calls();
     }
 
-    /// Some call of the newest answer has no result.
+    /// True if a call of the newest answer has no result.
     fn has_open_calls(&self) -> bool {
         self.results < self.calls
     }
 
-    /// Anew, from what is there.
+    /// Recounts calls and results from the messages.
     fn count_calls(&mut self) {
         let counted = newest_answer(self.messages.iter());
         (self.calls, self.results) = counted.map_or((0, 0), |(_, calls, results)| (calls, results));
@@ -305,14 +305,14 @@ impl Entry {
     }
 }
 
-/// The beginning and the end of what a call wrote that was interrupted, when it is longer than a tool's own result.
+/// Shortens an interrupted call's output to its beginning and end if it is longer than a tool's own result.
 fn shortened<'a>(content: &'a str, call_id: &str) -> Cow<'a, str> {
     let left_out =
         |bytes: usize| format!("\n[{bytes} bytes left out; Read {{\"path\":\"output:{call_id}\"}} shows all]\n");
     without_middle(content, INTERRUPTED_BYTES_MAX, left_out)
 }
 
-/// Where the newest answer begins; how many calls it has, and how many results are behind it.
+/// Where the newest answer begins, the number of its calls, and the number of results after it.
 fn newest_answer<'a>(
     entries: impl DoubleEndedIterator<Item = &'a Entry> + ExactSizeIterator,
 ) -> Option<(usize, usize, usize)> {
@@ -327,12 +327,12 @@ fn newest_answer<'a>(
     None
 }
 
-/// Where the newest answer begins, when some call of it has no result.
+/// Where the newest answer begins, if one of its calls has no result.
 fn open_answer<'a>(entries: impl DoubleEndedIterator<Item = &'a Entry> + ExactSizeIterator) -> Option<usize> {
     newest_answer(entries).filter(|(_, calls, results)| results < calls).map(|(at, ..)| at)
 }
 
-/// The messages of these entries; what joins an answer is one message with it.
+/// The messages of these entries; an entry that joins an answer is merged into it.
 fn joined<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     for Entry { message, joins, .. } in entries {
@@ -356,7 +356,8 @@ fn join(answer: &mut Message, rest: &Message) {
     answer.tool_calls.extend(rest.tool_calls.iter().cloned());
 }
 
-/// What a person wrote. Of a file that it refers to the model gets the path, and is told that it is no more than that.
+/// The text that a person wrote. For a file that it refers to, the model gets the path and is told that it is only
+/// that.
 fn segments_text(segments: &[Segment]) -> String {
     let files = segments.iter().filter_map(|segment| match segment {
         Segment::FileRef { path } => Some(path.as_str()),
@@ -369,7 +370,7 @@ fn segments_text(segments: &[Segment]) -> String {
     }
 }
 
-/// The pictures and files that a person sent, in their order. What its record does not know is not there.
+/// The pictures and files that a person sent, in order. Those that are missing from the record are skipped.
 fn attachments(segments: &[Segment], blobs: &Blobs) -> Vec<Attachment> {
     let named = segments.iter().filter_map(|segment| match segment {
         Segment::Image { blob, name } => Some((blob, name.clone())),

@@ -1,4 +1,4 @@
-//! What follows from an input: events to commit, and effects to carry out once they are.
+//! What follows from an input: events to commit, and effects to run once they are committed.
 
 mod answer;
 mod calls;
@@ -34,24 +34,24 @@ use crate::{
 /// The code of a run that a budget ended.
 const BUDGET_SPENT: &str = "budget_spent";
 
-/// What is to be committed and then done.
+/// What to commit, and then do.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     pub steps: Vec<Step>,
-    /// Carried out only after the steps are on the disk (I2).
+    /// Run only after the steps are committed (I2).
     pub effects: Vec<Effect>,
 }
 
-/// Something that the world has to do for a Pod.
+/// Something that has to be done outside, on behalf of a Pod.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Ask the model with the context as it stands.
+    /// Ask the model, with the context as it stands.
     CallModel,
-    /// Ask the model for a summary of the context, but for the newest part of it.
+    /// Ask the model for a summary of everything but the newest part of the context.
     Summarise,
-    /// Drop the model's stream and every tool that it runs.
+    /// Drop the model's stream and every tool call of the model's.
     Abort,
-    /// Drop every tool that a person runs.
+    /// Drop every tool call of a person's.
     AbortOperatorCalls,
     RunTool {
         call_id: String,
@@ -59,7 +59,7 @@ pub enum Effect {
         arguments: serde_json::Value,
         by: ToolBy,
     },
-    /// Let a running command reach a host, or refuse it.
+    /// Allow or refuse a running command's connection to a host.
     LetOut {
         call_id: String,
         host: String,
@@ -73,7 +73,7 @@ pub enum Effect {
 pub enum Refusal {
     #[error("is running; send with `queue`, or wait until it is idle")]
     Busy,
-    /// For what no run can have in its midst, and no queue keeps.
+    /// For commands that cannot happen during a run and are not queued.
     #[error("is running; wait until it is idle, or cancel the run first")]
     InARun,
     #[error("is not running")]
@@ -104,7 +104,7 @@ impl Refusal {
     }
 }
 
-/// What follows from `input` in this state. A piece of a run that is over is ignored.
+/// What follows from `input` in this state. Late pieces of a run that has ended are ignored.
 pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refusal> {
     if let Some(step) = growth(pod, &input) {
         return Ok(Decision { steps: vec![step], effects: Vec::new() });
@@ -136,7 +136,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
         Input::AgentCall { name, arguments } => agent_call(&mut draft, spec, name, arguments)?,
         Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
-        // Of a call that is over.
+        // From a call that has ended.
         Input::ToolOutput { .. } => (),
         Input::WayOut { call_id, host, port } => way_out(&mut draft, spec, call_id, host, port),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
@@ -146,13 +146,13 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
     Ok(draft.done())
 }
 
-/// The run is over; what is in the context stays there for when there is more to spend.
+/// Ends the run; the context stays as it is, for when the budget allows more.
 fn budget_spent(draft: &mut Draft, why: String) {
     draft.finish_run(Outcome::Limit, Some((BUDGET_SPENT.to_owned(), why)));
     draft.status(PodState::Idle, None);
 }
 
-/// One more chunk of the block that grows: the common case, and the one that must not cost a copy of the state.
+/// One more chunk of an open block: the most frequent case, which must not cost a copy of the state.
 fn growth(pod: &Pod, input: &Input) -> Option<Step> {
     let piece = match input {
         Input::Model(piece) => piece,
@@ -181,7 +181,7 @@ fn output_growth(pod: &Pod, call_id: &str, text: &str) -> Option<Step> {
     }
     let (block, run_id) = match of(&pod.calls) {
         Some(block) => (block, pod.run_id()),
-        // What a person runs belongs to no run.
+        // A person's call belongs to no run.
         None => (of(&pod.operator_calls)?, None),
     };
     let event = TurnEvent::ToolOutputChunk { block, text: text.to_owned() };

@@ -1,4 +1,4 @@
-//! How a record changes a Pod: the fold that recovery is made of.
+//! How a record changes a Pod: the fold by which recovery works.
 
 mod blocks;
 mod control;
@@ -12,7 +12,7 @@ use self::{control::control, turn::turn};
 use crate::Pod;
 
 impl Pod {
-    /// Folds one record in. Records come in seq order; one that is folded in already changes nothing.
+    /// Folds one record in. Records come in seq order; one that was folded in before changes nothing.
     pub fn apply(&mut self, record: &Record) {
         if record.seq > self.head {
             self.evolve_at(record.seq, record.at, &record.event);
@@ -25,7 +25,7 @@ impl Pod {
         self.note_time(at, event);
     }
 
-    /// When calls begin to run and when they write: what a restart knows of how long they ran.
+    /// Notes when calls begin to run and when they write, from which a restart knows how long they ran.
     fn note_time(&mut self, at: Timestamp, event: &Event) {
         let calls = self.calls.iter_mut().chain(&mut self.operator_calls);
         match event {
@@ -36,7 +36,8 @@ impl Pod {
             Event::Turn(TurnEvent::ToolOutputChunk { block, .. }) => {
                 calls.filter(|call| call.block == *block).for_each(|call| call.wrote_at = Some(at));
             }
-            // What was allowed while the Pod was paused begins now; what stood in line, when the one before it ends.
+            // Calls that were allowed while the Pod was paused begin now; queued calls begin when the one before them
+            // ends.
             Event::Control(ControlEvent::RunStarted { .. })
             | Event::Turn(TurnEvent::ToolFinished { by: ToolBy::Model, .. }) => {
                 self.calls.iter_mut().filter(|call| call.wrote_at.is_none()).for_each(|call| call.began_at = Some(at));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::PictureKind;
 
-/// One thing that happens to a Pod, from outside.
+/// Something that happens to a Pod from outside.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// A person's message that starts a run.
@@ -15,46 +15,46 @@ pub enum Input {
         command_id: CommandId,
         segments: Vec<Segment>,
         by: String,
-        /// What the segments name, as it is kept.
+        /// The blobs that the segments refer to, as they are stored.
         blobs: Blobs,
     },
-    /// A person's message for the run that goes on. It is taken together with the question to the model
-    /// ([`crate::Effect::CallModel`]), so that the model is asked with it.
+    /// A person's message for the current run. It is taken together with the request to the model
+    /// ([`crate::Effect::CallModel`]), so that the request includes it.
     Steer {
         command_id: CommandId,
         segments: Vec<Segment>,
         by: String,
-        /// What the segments name, as it is kept.
+        /// The blobs that the segments refer to, as they are stored.
         blobs: Blobs,
     },
     Pause,
     Resume {
         command_id: Option<CommandId>,
     },
-    /// The time of the usage limit that paused it is over.
+    /// The usage limit that paused the Pod has passed.
     LimitOver,
     Cancel,
     Stop,
     Restore,
-    /// Puts a summary in the place of the conversation's beginning.
+    /// Compact: replace the beginning of the conversation by a summary.
     Compact,
-    /// The summary that was asked for.
+    /// The summary that was requested.
     Summarised(Result<Summary, NoSummary>),
     Rewind {
         to_seq: Seq,
         expected_head: Seq,
-        /// Estimated tokens of what is left.
+        /// The estimated tokens of what is left.
         context_used: u64,
     },
-    /// News of children and messages of peers, in the order in which they came.
+    /// News of children and messages from peers, in the order in which they came.
     Mail {
         events: Vec<TurnEvent>,
         /// An idle Pod begins a run for it.
         wakes: bool,
     },
-    /// What people are told and no model ever is. In any state.
+    /// Events that people see and no model ever does. Accepted in any state.
     Note(Vec<ControlEvent>),
-    /// Nothing more may be used: the model is not asked.
+    /// A budget is spent: the model is not asked.
     BudgetSpent(String),
     /// A person runs a tool as this Pod would.
     OperatorCall {
@@ -66,25 +66,25 @@ pub enum Input {
         name: String,
         arguments: Value,
     },
-    /// A piece of the answer that the model is giving in the present run.
+    /// A piece of the model's answer in the current run.
     Model(ModelPiece),
-    /// A tool wrote something.
+    /// A tool wrote some output.
     ToolOutput {
         call_id: String,
         text: String,
     },
-    /// A command that runs wants to reach a host.
+    /// A running command wants to connect to a host.
     WayOut {
         call_id: String,
         host: String,
         port: u16,
     },
-    /// A tool came to an end.
+    /// A tool call has ended.
     ToolFinished {
         call_id: String,
         outcome: ToolOutcome,
     },
-    /// A person answered a question.
+    /// A person answered an approval.
     Answer {
         id: String,
         decision: Decision,
@@ -93,34 +93,34 @@ pub enum Input {
     },
 }
 
-/// What takes the place of a conversation's beginning.
+/// What replaces the beginning of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     pub text: String,
-    /// The first record that stays as it is.
+    /// The first record that is kept unchanged.
     pub kept_from_seq: Seq,
-    /// What making it used; `context_used` is an estimate of what the context is now.
+    /// What producing it used; `context_used` is an estimate of the new context.
     pub usage: Usage,
 }
 
 /// Why there is no summary.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NoSummary {
-    /// There is nothing that one could stand for.
+    /// There is nothing that a summary could replace.
     NothingToDrop(Newest),
-    /// In one line.
+    /// The failure in one line.
     Failed(String),
 }
 
-/// What no summary can stand for. Estimates, in tokens.
+/// What no summary can replace. Estimates, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Newest {
-    /// Where the newest message is, when it has no answer yet.
+    /// The position of the newest message, if it has no answer yet.
     pub at: Option<Seq>,
     pub tokens: u64,
-    /// Instructions, and the tools that are offered.
+    /// The instructions and the tools that are offered.
     pub always: u64,
-    /// The context without it.
+    /// The context without that message.
     pub left: u64,
 }
 
@@ -129,9 +129,9 @@ pub struct Newest {
 pub enum ModelPiece {
     Text(String),
     Reasoning(String),
-    /// What the provider wants back with the thought that it has just given, or in the place of one that only it can read.
+    /// What the provider wants back with the thought that it has just given, or instead of one that only it can read.
     Proof(Proof),
-    /// Arguments of the `index`-th call of this answer, as they come.
+    /// Arguments of the `index`-th call of this answer, as they arrive.
     ToolArgs {
         index: usize,
         name: String,
@@ -142,21 +142,21 @@ pub enum ModelPiece {
         name: String,
         arguments: Value,
     },
-    /// The provider is asked again after a wait. Nothing of the answer has come yet.
+    /// The provider is asked again after a wait. Nothing of the answer has arrived yet.
     Retry {
         attempt: u32,
         wait_ms: u64,
         code: String,
         detail: String,
     },
-    /// What the provider does not know, and was not asked for.
+    /// Something that the provider does not know and was therefore not asked for.
     Alert(String),
     Usage(Usage),
-    /// The answer is whole.
+    /// The answer is complete.
     Finished,
-    /// The answer is cut by the model's own limit.
+    /// The answer was cut off by the model's own limit.
     Limit,
-    /// The answer ended with nothing at all in it, and was whole or cut by the model's own limit.
+    /// The answer ended without any content, either complete or cut off by the model's own limit.
     Nothing {
         is_limit: bool,
         asked: QuestionSize,
@@ -167,16 +167,16 @@ pub enum ModelPiece {
 /// How an answer failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    /// As `run_finished` tells it.
+    /// The code as in `run_finished`.
     pub code: String,
     pub detail: String,
     pub cause: Cause,
     pub asked: QuestionSize,
-    /// From when on the provider takes more, where it said so.
+    /// When the provider will accept more, if it said so.
     pub until: Option<Timestamp>,
 }
 
-/// Size of a question in estimated tokens; 0 when nothing was asked.
+/// The size of a request in estimated tokens; 0 if nothing was requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuestionSize {
     pub whole: u64,
@@ -184,19 +184,19 @@ pub struct QuestionSize {
     pub said: u64,
 }
 
-/// What an answer failed of, as far as it decides on what follows.
+/// The cause of a failed answer, as far as it matters for what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The question is longer than the model's context. Tokens, as far as the provider told them.
+    /// The request is longer than the model's context. In tokens, as far as the provider reported them.
     Overflow { limit: Option<u64>, used: Option<u64> },
-    /// Nothing that says what; the question may have been too long.
+    /// No stated cause; the request may have been too long.
     Unexplained,
-    /// Something that no shorter question would change.
+    /// Something that no shorter request would change.
     Other,
 }
 
 impl Failure {
-    /// Of something that no shorter question would change.
+    /// A failure that no shorter request would change.
     pub fn new(code: impl Into<String>, detail: impl Into<String>) -> Self {
         let (code, detail, asked) = (code.into(), detail.into(), QuestionSize::default());
         Self { code, detail, cause: Cause::Other, asked, until: None }
@@ -215,13 +215,13 @@ pub struct ToolOutcome {
     pub duration_ms: u64,
     /// What the caller has seen by it.
     pub seen: Option<Seen>,
-    /// What it shows, until it is kept.
+    /// The picture that it shows, until that is stored.
     pub picture: Option<Picture>,
-    /// What it shows, kept.
+    /// What it shows, stored.
     pub blobs: Blobs,
 }
 
-/// A picture that a tool gives, as it was read.
+/// A picture that a tool returned, as it was read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
     pub kind: PictureKind,
@@ -250,7 +250,7 @@ impl ToolOutcome {
         }
     }
 
-    /// A success of one line.
+    /// A success, summarised in one line.
     pub fn done(summary: impl Into<String>) -> Self {
         Self {
             summary: summary.into(),

@@ -1,4 +1,4 @@
-//! What a Pod learns of its model's context: from questions that were too long, and from those that failed.
+//! What a Pod learns about its model's context from requests that were too long, and from those that failed.
 
 use protocol::{Outcome, Usage};
 
@@ -8,18 +8,18 @@ use crate::{
 };
 
 impl Pod {
-    /// The model's context by what this call reports and by what was learnt; 0 when neither is known.
+    /// The model's context limit, from what this call reports and what was learned; 0 if neither is known.
     pub(crate) fn limit_of(&self, reported: &Usage) -> u64 {
         match (reported.context_limit, self.learnt_limit) {
             (limit, 0) => limit,
-            // More was answered than was learnt to fit.
+            // A larger request than the learned limit was answered.
             (limit, learnt) if reported.context_used > learnt && !reported.estimated => limit,
             (0, learnt) => learnt,
             (limit, learnt) => limit.min(learnt),
         }
     }
 
-    /// Attempt number `attempt` of a question failed: of its length, when this is the code.
+    /// Notes that attempt number `attempt` of a request failed; if the code says so, because of its length.
     pub(crate) fn note_retry(&mut self, attempt: u32, code: &str, detail: &str) {
         if code != OVERFLOW && code != SUSPECTED {
             return;
@@ -31,7 +31,8 @@ impl Pod {
         }
     }
 
-    /// A question that was too long is followed by what would have fit; one that was not may show that more does.
+    /// After a request that was too long, this says what would have fit; after one that was answered, it may show that
+    /// more fits than was thought.
     pub(crate) fn learn(&mut self, usage: &Usage) {
         let was_answered = usage.input + usage.output > 0;
         match &mut self.fits {
@@ -47,7 +48,7 @@ impl Pod {
     }
 
     pub(crate) fn count_failures(&mut self, outcome: Outcome, gave_nothing: bool) {
-        // What was no more than suspected, and did not go through, is asked anew as it is.
+        // If the overflow was only suspected and shortening did not help, the next request is sent unshortened.
         if outcome == Outcome::Error && self.suspicion.take().is_some() {
             self.fits = None;
         }

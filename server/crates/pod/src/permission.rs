@@ -24,8 +24,8 @@ pub use self::{
 };
 use crate::{PodSpec, Sight};
 
-/// What the rules of a Pod say of one call, and those of the Pods that lead it: the strictest counts. Without a matching
-/// rule the call's own default counts, as the table of tools has it ([`protocol::tool`]).
+/// The decision of a Pod's rules and its ancestors' about one call: the strictest wins. If no rule matches, the call's
+/// default applies, from the table of tools ([`protocol::tool`]).
 pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecision {
     let sight = spec.sights.of(tool, arguments);
     let judged = |from: &str, rules: &[PermissionRule]| {
@@ -45,13 +45,13 @@ pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDe
     }
 }
 
-/// A rule is about this tool, so that what its calls lead to has to be found out.
+/// True if there is a rule about this tool, so that more has to be found out about its calls.
 pub fn has_rules(spec: &PodSpec, tool: &str) -> bool {
     let leaders = spec.leaders.iter().flatten().map(|leader| &leader.permissions);
     std::iter::once(&spec.permissions).chain(&spec.ceilings).chain(leaders).flatten().any(|rule| rule.tool == tool)
 }
 
-/// The rule that a person's "always" comes to: this tool with exactly this argument, in this folder.
+/// The rule for a person's "always allow": this tool with exactly this argument in this folder.
 pub fn remembered(
     cwd: &str,
     tool: &str,
@@ -62,7 +62,7 @@ pub fn remembered(
     Call::of(cwd, cwd, tool, arguments, sight).rule(decision)
 }
 
-/// Of several commands each is decided on by the first rule that means it, and the strictest decision counts.
+/// Each of several commands is decided on by the first rule that matches it; the strictest decision wins.
 fn decision(rules: &[PermissionRule], from: &str, call: &Call<'_>) -> PermissionDecision {
     let first = |part: usize| rules.iter().find(|rule| call.is_meant(part, rule, from)).map(|rule| rule.decision);
     let parts = (0..call.parts()).map(|part| first(part).unwrap_or(call.default));
@@ -73,12 +73,12 @@ fn is_command(tool: &str) -> bool {
     tool::facts(tool).subject == Subject::Command
 }
 
-/// What becomes of a call that no rule is about, where its tool does not say.
+/// The decision for a call that no rule covers, unless its tool says otherwise.
 pub fn default_permission(tool: &str) -> PermissionDecision {
     tool::facts(tool).default
 }
 
-/// The argument that patterns are held against, and that a call is known by in one line.
+/// The argument that patterns are matched against, and that identifies a call in one line.
 pub fn main_argument<'a>(tool: &str, arguments: &'a Value) -> &'a str {
     arguments.get(tool::facts(tool).subject.argument()).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! Pictures: what one is by its first bytes, and what is left of it without what was written beside it.
+//! Pictures: detecting their kind from the first bytes, and removing their metadata.
 //!
-//! Nothing is decoded: the blocks that a picture is made of are copied or left out. What a picture has to have to look as
-//! it does stays; all else goes: places, times, names, comments, smaller pictures within, and what stands behind its end.
+//! Nothing is decoded: the blocks of a picture are copied or left out. What a picture needs to look as it does stays;
+//! everything else is removed: locations, times, names, comments, embedded thumbnails, and trailing data.
 
 mod gif;
 mod jpeg;
@@ -20,7 +20,7 @@ pub enum PictureKind {
 impl PictureKind {
     pub const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::Webp];
 
-    /// By the first bytes, whatever somebody says it is.
+    /// Detects the kind by the first bytes, whatever the declared type.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -31,7 +31,7 @@ impl PictureKind {
         }
     }
 
-    /// By its media type, without parameters and in lower case.
+    /// By media type, without parameters and in lower case.
     pub fn of_media_type(media_type: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.media_type() == media_type)
     }
@@ -45,7 +45,7 @@ impl PictureKind {
         }
     }
 
-    /// For people.
+    /// A name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Png => "PNG",
@@ -55,8 +55,7 @@ impl PictureKind {
         }
     }
 
-    /// The picture of this kind without what was written beside it; done again, it stays the same. None where the bytes are
-    /// not made as a picture of this kind is.
+    /// The picture without metadata; idempotent. `None` if the bytes are not structured as a picture of this kind.
     pub fn bare(self, bytes: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Png => png::bare(bytes),
@@ -67,7 +66,7 @@ impl PictureKind {
     }
 }
 
-/// What is read from the front. Nothing here can fail but by an end that comes too early.
+/// Reads from the front. The only possible failure is a premature end.
 struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {

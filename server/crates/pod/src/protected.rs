@@ -1,9 +1,10 @@
-//! What no Pod writes, whatever its scope says: files that make somebody else's program run something, later and outside of every
-//! scope. A shell's start files, git's hooks and settings, what starts with the session or by the clock, and what configures yoi.
+//! What no Pod may write, whatever its scope says: files that make another program run something later, outside of
+//! every scope. These are shell startup files, git's hooks and settings, anything started with the session or by the
+//! clock, and yoi's own configuration.
 //!
-//! Pure, as the scope is: a path is compared as text, and it does not matter whether anything is there yet.
+//! Pure, like the scope: paths are compared as text, and need not exist.
 
-/// In a home folder, each with all beneath it.
+/// In a home folder, each with everything beneath it.
 const IN_HOMES: [&str; 78] = [
     // Shells.
     ".bash_aliases",
@@ -35,7 +36,7 @@ const IN_HOMES: [&str; 78] = [
     ".config/git",
     ".gnupg",
     ".ssh",
-    // What starts with the session, or by the clock.
+    // Started with the session or by the clock.
     ".config/autostart",
     ".config/environment.d",
     ".config/hypr",
@@ -56,7 +57,7 @@ const IN_HOMES: [&str; 78] = [
     ".cargo/bin",
     ".local/bin",
     "bin",
-    // Tools whose settings name programs.
+    // Tools whose settings can name programs.
     ".aws/config",
     ".cargo/config",
     ".cargo/config.toml",
@@ -91,7 +92,7 @@ const IN_HOMES: [&str; 78] = [
     ".vimrc",
 ];
 
-/// Of the machine, where a server of root's could write.
+/// System-wide paths, which a server running as root could write.
 const OF_MACHINE: [&str; 22] = [
     "/etc/bash.bashrc",
     "/etc/cron.d",
@@ -117,13 +118,13 @@ const OF_MACHINE: [&str; 22] = [
     "/var/spool/cron",
 ];
 
-/// In git's own folder of a repository, wherever it is: settings and hooks name programs, the others lead to settings elsewhere.
+/// In the git folder of any repository: settings and hooks can name programs, the others lead to settings elsewhere.
 pub const IN_GIT_FOLDERS: [&str; 4] = ["config", "config.worktree", "hooks", "commondir"];
-/// Where each folder is such a folder, too.
+/// Each folder in these is a git folder too.
 const GIT_FOLDERS_WITHIN: [&str; 2] = ["modules", "worktrees"];
 /// Read by a program that watches a shell enter a folder.
 const ANYWHERE: [&str; 1] = [".envrc"];
-/// Folders that hold the homes of people.
+/// The folder with people's home folders.
 const HOMES: &str = "/home";
 const ROOTS_HOME: &str = "/root";
 
@@ -132,12 +133,13 @@ const ROOTS_HOME: &str = "/root";
 pub struct Protected {
     /// Absolute.
     homes: Vec<String>,
-    /// yoi's own, absolute: also where it would look for its configuration.
+    /// yoi's own paths, absolute, including where it would look for its configuration.
     own: Vec<String>,
 }
 
 impl Protected {
-    /// `homes`: of the account that yoi runs as, by each of its names. `own`: each with all beneath it.
+    /// `homes` are the home folders of the account that yoi runs as, under each of their names. `own` are yoi's own
+    /// paths, each with everything beneath it.
     pub fn new(homes: impl IntoIterator<Item = String>, own: impl IntoIterator<Item = String>) -> Self {
         let mut homes: Vec<_> = homes.into_iter().chain([ROOTS_HOME.to_owned()]).collect();
         homes.sort();
@@ -145,7 +147,7 @@ impl Protected {
         Self { homes, own: own.into_iter().collect() }
     }
 
-    /// Whether nobody but a person writes `path`.
+    /// Whether only a person may write `path`.
     pub fn covers(&self, path: &str) -> bool {
         self.own.iter().map(String::as_str).chain(OF_MACHINE).any(|folder| beneath(path, folder).is_some())
             || self.homes.iter().any(|home| beneath(path, home).is_some_and(is_of_home))
@@ -153,7 +155,8 @@ impl Protected {
             || is_of_repository(path)
     }
 
-    /// The paths that are known without a look at the disk: all but those in repositories. `others` are further homes.
+    /// The paths that are known without looking at the disk: all but those in repositories. `others` are further home
+    /// folders.
     pub fn known(&self, others: impl IntoIterator<Item = String>) -> Vec<String> {
         let homes = self.homes.iter().cloned().chain(others);
         let in_homes = homes.flat_map(|home| IN_HOMES.map(|path| format!("{}/{path}", home.trim_end_matches('/'))));
@@ -161,21 +164,22 @@ impl Protected {
     }
 }
 
-/// `rest` is a path in a home folder.
+/// `rest` is relative to a home folder.
 fn is_of_home(rest: &str) -> bool {
     IN_HOMES.iter().any(|path| beneath(&format!("/{rest}"), &format!("/{path}")).is_some())
 }
 
-/// Settings of a repository, its hooks, the file in the place of its folder, or what is read anywhere.
+/// True for a repository's settings and hooks, a `.git` file in place of the folder, and files that are protected
+/// anywhere.
 fn is_of_repository(path: &str) -> bool {
     let names: Vec<&str> = path.split('/').collect();
     if names.iter().any(|name| ANYWHERE.contains(name)) {
         return true;
     }
-    // Also a bare one, by the name that such folders have.
+    // A bare repository counts too, if its name ends in `.git`.
     let folders = names.iter().enumerate().filter(|(_, name)| name.ends_with(".git"));
     folders.map(|(at, name)| (*name, &names[at + 1..])).any(|(name, within)| match within {
-        // A file that leads to the folder, or the folder itself.
+        // The folder itself, or a file that points to it.
         [] => name == ".git",
         [first, ..] if IN_GIT_FOLDERS.contains(first) => true,
         [first, rest @ ..] => GIT_FOLDERS_WITHIN.contains(first) && rest.iter().any(|name| is_of_git_folder(name)),
@@ -186,7 +190,7 @@ fn is_of_git_folder(name: &str) -> bool {
     IN_GIT_FOLDERS.contains(&name) || name == "gitdir"
 }
 
-/// What remains of `path` seen from `folder`; empty for itself.
+/// The rest of `path` relative to `folder`; empty for the folder itself.
 fn beneath<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     match path.strip_prefix(folder.trim_end_matches('/'))? {
         "" => Some(""),

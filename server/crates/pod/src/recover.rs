@@ -4,10 +4,11 @@ use protocol::{Outcome, PodState, Timestamp};
 
 use crate::{Decision, Pod, decide::Draft};
 
-/// Closes what a crash left open: the block with the text it has, the calls as unknown, the run as interrupted; the
-/// Pod is then paused. A Pod that waits for an answer waits again, but for the calls that ran beside the question. A
-/// summary that was being made is given up. Nothing for a Pod that was at rest. `seen` gives the last moment at which a call is
-/// known to have run from elsewhere than the journal; one that wrote later ran until then.
+/// Closes what a crash left open: the open block with the text so far, the calls with an unknown result, the run as
+/// interrupted; the Pod is then paused. A Pod that waited for an approval waits again, but calls that ran beside it are
+/// closed. A summary in the making is dropped. Nothing happens for a Pod that was at rest. `seen` returns the last
+/// moment at which a call is known to have run from a source other than the journal; the later of that and its last
+/// output counts.
 pub fn recover(pod: &Pod, seen: impl Fn(&str) -> Option<Timestamp>) -> Decision {
     let mut pod = pod.clone();
     for call in pod.calls.iter_mut().chain(&mut pod.operator_calls) {
@@ -28,7 +29,7 @@ pub fn recover(pod: &Pod, seen: impl Fn(&str) -> Option<Timestamp>) -> Decision 
     draft.done()
 }
 
-/// A call waits for a person that has not begun. What asks in the midst of running is over.
+/// True if a call waits for approval to begin. Approvals for network access of running calls are void.
 fn waits_to_begin(pod: &Pod) -> bool {
     pod.approvals.iter().any(|open| open.wants_out().is_none())
 }

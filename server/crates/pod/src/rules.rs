@@ -1,18 +1,18 @@
-//! How many rules a Pod may have, and what one may look like.
+//! Limits on a Pod's rules.
 //!
-//! Only what is to come is held against this: rules that stand stay, as they were taken before there was a limit.
+//! Only new rules are checked: existing rules stay valid even if they predate the limits.
 
 use protocol::PermissionRule;
 
-/// Rules of one Pod or profile.
+/// The most rules of one Pod or profile.
 pub const RULES_MAX: usize = 200;
-/// Characters of a tool's name in a rule.
+/// The most characters of a tool's name in a rule.
 pub const RULE_TOOL_CHARS_MAX: usize = 200;
-/// Characters of a rule's pattern.
+/// The most characters of a rule's pattern.
 pub const RULE_PATTERN_CHARS_MAX: usize = 4_096;
 
-/// What is wrong with rules that are to be instead of those that stand, by its place in `permissions`. Those that stand
-/// are good, and so are as many as stand: what is too much can always be made less.
+/// What is wrong with `rules`, which are to replace `standing`, by its position in `permissions`. Existing rules are
+/// accepted, and so is their number, so that it is always possible to reduce too many.
 pub fn rules_refusal(rules: &[PermissionRule], standing: &[PermissionRule]) -> Option<String> {
     if rules.len() > RULES_MAX.max(standing.len()) {
         return Some(format!("`permissions` has {} rules; there are at most {RULES_MAX}", rules.len()));
@@ -22,7 +22,7 @@ pub fn rules_refusal(rules: &[PermissionRule], standing: &[PermissionRule]) -> O
     Some(format!("`permissions[{at}].{field}` {why}"))
 }
 
-/// The rules with one more in front, which then stands nowhere else; or why there is no room for it.
+/// The rules with `rule` moved or added to the front, or an error if there is no room for it.
 pub fn with_rule(rules: &[PermissionRule], rule: PermissionRule) -> Result<Vec<PermissionRule>, String> {
     let others = rules.iter().filter(|other| **other != rule).cloned();
     let all: Vec<PermissionRule> = std::iter::once(rule.clone()).chain(others).collect();
@@ -121,7 +121,7 @@ mod tests {
         assert!(with_rule(&some(200), rule("Bash", Some("ls"))).unwrap_err().contains("at most 200"));
         let denied = PermissionRule { decision: Deny, ..some(1)[0].clone() };
         assert_eq!(with_rule(&some(1), denied).unwrap().len(), 2);
-        // Of a tool without a main argument.
+        // For a tool without a main argument.
         assert!(with_rule(&[], rule("ListPods", Some(""))).is_ok());
         assert!(with_rule(&[], rule("Bash", Some(&"x".repeat(4_097)))).is_err());
     }

@@ -1,7 +1,7 @@
-//! Which paths a Pod may read and write: its rules, less what it has lent for writing.
+//! Which paths a Pod may read and write: its rules, minus what it has lent for writing.
 //!
-//! Pure: paths are compared as text, `/`-separated, absolute and without `.` or `..`. That a path on the disk really is
-//! what its text says is checked where files are opened, against this.
+//! Pure: paths are compared as text, `/`-separated, absolute and without `.` or `..`. Whether a path on the disk really
+//! is what its text says is checked where files are opened.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use protocol::{Access, ScopeRule};
 
 use crate::Protected;
 
-/// What a Pod holds, as it stands with its loans.
+/// A Pod's current scope, including what it has lent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
     rules: Vec<ScopeRule>,
-    /// Lent to children for writing: read here, and not written.
+    /// Lent to children for writing: it can be read here but not written.
     lent: Vec<ScopeRule>,
-    /// Written by nobody, whatever the rules say.
+    /// Cannot be written, whatever the rules say.
     protected: Arc<Protected>,
 }
 
@@ -51,13 +51,13 @@ pub enum LendRefusal {
 }
 
 impl Scope {
-    /// `lent` is what is out with children now; only what is lent for writing takes something from the lender.
+    /// `lent` is what is lent to children now; only what is lent for writing restricts the lender.
     pub fn new(rules: impl IntoIterator<Item = ScopeRule>, lent: impl IntoIterator<Item = ScopeRule>) -> Self {
         let lent = lent.into_iter().filter(|rule| rule.access == Access::Write).collect();
         Self { rules: rules.into_iter().collect(), lent, protected: Arc::default() }
     }
 
-    /// The same scope, in which what is protected cannot be written.
+    /// The same scope, with protected paths that cannot be written.
     #[must_use]
     pub fn with_protected(self, protected: Arc<Protected>) -> Self {
         Self { protected, ..self }
@@ -71,12 +71,12 @@ impl Scope {
         &self.protected
     }
 
-    /// What is out with children for writing.
+    /// What is lent to children for writing.
     pub fn lent(&self) -> &[ScopeRule] {
         &self.lent
     }
 
-    /// Whether `path` may be read: some rule grants it, none denies it.
+    /// Whether `path` may be read: a rule grants it and none denies it.
     pub fn may_read(&self, path: &str) -> Result<(), ScopeRefusal> {
         self.granted(path).map(|_| ())
     }
@@ -91,7 +91,7 @@ impl Scope {
         }
     }
 
-    /// A deny wins over every grant; of the grants, writing over reading.
+    /// A deny wins over every grant; among grants, write wins over read.
     fn granted(&self, path: &str) -> Result<Access, ScopeRefusal> {
         let covering = || self.rules.iter().filter(|rule| covers(rule, path)).map(|rule| rule.access);
         if covering().any(|access| access == Access::Deny) {
@@ -103,9 +103,8 @@ impl Scope {
         }
     }
 
-    /// The scope of a child that is lent `wanted`: those rules, and every deny of the lender's that reaches into them,
-    /// so that nobody down the line holds more. `loans` is everything that is out with other children, for reading
-    /// too.
+    /// The scope of a child that is lent `wanted`: those rules, plus every deny of the lender's that reaches into them,
+    /// so that no descendant can hold more. `loans` is everything lent to other children, including read access.
     pub fn lend(&self, wanted: &[ScopeRule], loans: &[ScopeRule]) -> Result<Vec<ScopeRule>, LendRefusal> {
         for rule in wanted {
             if !is_plain(&rule.path) {
@@ -125,7 +124,7 @@ impl Scope {
         Ok(wanted.iter().chain(denies).cloned().collect())
     }
 
-    /// Everything that the rule covers is covered by one of ours, with at least its access.
+    /// Whether everything that the rule covers is covered by one of ours with at least the same access.
     fn holds(&self, wanted: &ScopeRule) -> bool {
         if wanted.access == Access::Deny {
             return true;
@@ -143,7 +142,7 @@ impl Scope {
     }
 }
 
-/// A path that can be compared as text: absolute, with plain components.
+/// Whether a path can be compared as text: absolute, with plain components.
 pub fn is_plain(path: &str) -> bool {
     path == "/"
         || path.strip_prefix('/').is_some_and(|rest| {
@@ -151,7 +150,8 @@ pub fn is_plain(path: &str) -> bool {
         })
 }
 
-/// The rule speaks of `path`: its own path, all beneath it, or (not recursive) only what lies directly in it.
+/// Whether the rule covers `path`: its own path and everything beneath it or, if not recursive, only what is directly
+/// in it.
 pub fn covers(rule: &ScopeRule, path: &str) -> bool {
     match rule.recursive {
         true => is_within(path, &rule.path),
@@ -159,7 +159,7 @@ pub fn covers(rule: &ScopeRule, path: &str) -> bool {
     }
 }
 
-/// `path` is `folder` or beneath it.
+/// Whether `path` is `folder` or beneath it.
 fn is_within(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -173,12 +173,12 @@ fn parent(path: &str) -> Option<&str> {
     }
 }
 
-/// Some path is covered by both.
+/// Whether some path is covered by both.
 fn overlap(one: &ScopeRule, other: &ScopeRule) -> bool {
     covers(one, &other.path) || covers(other, &one.path)
 }
 
-/// Two loans of one lender that cannot be out together.
+/// Whether two loans of one lender cannot exist at the same time.
 fn conflicts(one: &ScopeRule, other: &ScopeRule) -> bool {
     let is_grant = |rule: &ScopeRule| rule.access != Access::Deny;
     let one_writes = one.access == Access::Write || other.access == Access::Write;

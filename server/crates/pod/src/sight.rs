@@ -1,21 +1,21 @@
-//! What was found out in the world about a call before rules decide on it.
+//! What was found out about a call before rules decide on it.
 
 use protocol::{PermissionDecision, WorkerId};
 use serde_json::Value;
 
-/// What was found out about a call. What is not known is allowed by no pattern.
+/// What was found out about a call. Anything unknown is allowed by no pattern.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sight {
-    /// Where the folder of the call leads, from the root.
+    /// The canonical folder of the call.
     pub folder: Option<String>,
-    /// Of a path: where it leads, from the root; of what is not there, by its nearest folder that is.
+    /// For a path: its canonical form, or, if it does not exist, its form relative to the nearest existing folder's.
     pub leads: Option<String>,
-    /// Of a command line that a parser of the shell's language makes sense of: the words of each command in it, however
-    /// deep.
+    /// For a command line that a parser of the shell's language understands: the words of each command in it, at any
+    /// depth.
     pub commands: Option<Vec<Vec<String>>>,
-    /// Of a Pod's name: the Pod, by its id and as it is called now.
+    /// For a Pod's name: the Pod's id and current name.
     pub pod: Option<(WorkerId, String)>,
-    /// What becomes of the call when no rule is about it, by its tool's own word. None: as [`crate::default_permission`] says.
+    /// The tool's own decision for a call that no rule covers. `None`: see [`crate::default_permission`].
     pub default: Option<PermissionDecision>,
 }
 
@@ -28,7 +28,7 @@ impl Sights {
         self.0.push((tool.to_owned(), arguments.clone(), sight));
     }
 
-    /// Where the path of a call leads, if that was looked at.
+    /// Where the path of a call leads, if that was looked up.
     pub fn leads(&self, tool: &str, arguments: &Value) -> Option<String> {
         self.of(tool, arguments).leads
     }

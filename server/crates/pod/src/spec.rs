@@ -1,11 +1,11 @@
-//! The resolved recipe that a Pod was born with.
+//! The resolved settings of a Pod.
 
 use protocol::{Budget, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking};
 use serde::{Deserialize, Serialize};
 
 use crate::Sights;
 
-/// A Pod that leads another one: its rules, as they are now, and the folder that its relative paths are seen from.
+/// An ancestor of a Pod: its current rules, and the folder that its relative paths are resolved against.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leader {
     pub cwd: String,
@@ -13,8 +13,8 @@ pub struct Leader {
     pub network: NetworkPolicy,
 }
 
-/// Everything about a Pod that its journal does not say. Stored with the Pod, so that a changed profile or
-/// configuration never changes a Pod that exists.
+/// Everything about a Pod that is not in its journal. Stored with the Pod, so that changes to a profile or the
+/// configuration never affect existing Pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodSpec {
     pub provider: String,
@@ -23,16 +23,16 @@ pub struct PodSpec {
     pub profile: Option<String>,
     #[serde(default)]
     pub instructions: Option<String>,
-    /// How hard its model is asked to think; absent: as the model does by itself.
+    /// How hard its model is asked to think; if absent, the model decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// What it may use at most, with all that it leads.
+    /// The most that it may spend, including its descendants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// The models that answer in turn, for the rest of a run, when its own one is overloaded.
+    /// The models that take over, in order, for the rest of a run when its own model is overloaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<ModelName>,
-    /// It goes on by itself, once, when the time of a provider's usage limit is over.
+    /// Resumes by itself, once, when a provider's usage limit is over.
     #[serde(default)]
     pub auto_resume: bool,
     pub cwd: String,
@@ -42,25 +42,25 @@ pub struct PodSpec {
     pub wake_on_peer: bool,
     #[serde(default)]
     pub permissions: Vec<PermissionRule>,
-    /// What its commands reach of the network.
+    /// Which part of the network its commands can reach.
     #[serde(default)]
     pub network: NetworkPolicy,
     #[serde(default)]
     pub reasoning: ReasoningPolicy,
-    /// Names of the tools that the model is offered; absent: all.
+    /// The names of the tools that the model is offered; all if absent.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
-    /// Rules of those who lead this Pod, nearest first, as they were when it was made. None of them can be got around by
-    /// leading another Pod: of all decisions, the strictest counts.
+    /// The rules of this Pod's ancestors, nearest first, as they were when it was created. They cannot be bypassed by
+    /// spawning another Pod: of all decisions, the strictest wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ceilings: Vec<Vec<PermissionRule>>,
-    /// `AGENTS.md` of the working directory, as it was when the Pod was made.
+    /// The `AGENTS.md` of the working directory, as it was when the Pod was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_md: Option<String>,
-    /// The kernel here cannot confine a shell, so that nothing of it is allowed without a person.
+    /// The kernel cannot confine a shell here, so no command is allowed without a person.
     #[serde(skip)]
     pub shell_is_unconfined: bool,
-    /// Those who lead this Pod, nearest first, as they are now; takes the place of `ceilings` once they were looked at.
+    /// This Pod's ancestors, nearest first, as they are now; replaces `ceilings` once looked up.
     #[serde(skip)]
     pub leaders: Option<Vec<Leader>>,
     /// What was found out about the calls that are to be judged.
@@ -69,7 +69,7 @@ pub struct PodSpec {
 }
 
 impl PodSpec {
-    /// What its commands reach of the network: of all up the line, the least.
+    /// Which part of the network its commands can reach: the least of its own policy and its ancestors'.
     pub fn network_now(&self) -> NetworkPolicy {
         self.leaders.iter().flatten().map(|leader| leader.network).fold(self.network, NetworkPolicy::min)
     }

@@ -6,90 +6,91 @@ use serde_json::Value;
 
 use crate::PodSpec;
 
-/// Files whose content a caller is known to have seen; beyond it the oldest is forgotten, and has to be read again.
+/// How many files are remembered whose content a caller has seen; beyond that the oldest is forgotten and has to be
+/// read again.
 pub(crate) const SEEN_FILES_MAX: usize = 128;
 
-/// Between a call's id and the place of its question in the id of such a question.
+/// In the id of a network approval: separates the call's id from the approval's number.
 pub(crate) const WAY_OUT: &str = ".out";
 
-/// Whose alerts are of what a provider does not know.
+/// The source of alerts about what a provider does not know.
 pub(crate) const PROVIDER: &str = "provider";
 
-/// What a journal comes to. Small: the conversation itself stays in the journal.
+/// The result of folding a journal. Small: the conversation itself stays in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pod {
-    /// Position of the newest record that is folded in.
+    /// The position of the newest record that is folded in.
     pub head: Seq,
     pub state: PodState,
     pub state_reason: Option<String>,
-    /// The run that goes on now.
+    /// The current run.
     pub run: Option<Run>,
-    /// Ordinal of the newest run; run ids come from it.
+    /// The number of the newest run; run ids are made from it.
     pub runs: u64,
-    /// The newest run ended before its answer did, so `resume` has something to go on with.
+    /// The newest run ended before its answer did, so there is something to resume.
     pub resumable: bool,
-    /// How many blocks were begun; block and call ids come from it.
+    /// How many blocks were begun; block and call ids are made from it.
     pub blocks: u64,
-    /// Blocks whose finished record has not come.
+    /// Blocks without a finished record.
     pub open_blocks: Vec<OpenBlock>,
     /// Calls of the model without a result.
     pub calls: Vec<OpenCall>,
-    /// Calls of a person, or of the Pod's agent through our MCP server, without a result; no part of the conversation.
+    /// Calls of a person, or of the Pod's agent through our MCP server, without a result; not part of the conversation.
     #[serde(default)]
     pub operator_calls: Vec<OpenCall>,
-    /// Questions without an answer.
+    /// Open approvals.
     pub approvals: Vec<OpenApproval>,
-    /// The context is being compacted outside of a run; the state that comes back afterwards.
+    /// If the context is being compacted outside of a run: the state to return to afterwards.
     #[serde(default)]
     pub compacting_from: Option<PodState>,
-    /// Something came in that the model has not been asked with yet, and what it was.
+    /// The kind of mail that has come in since the model was last asked, if any.
     #[serde(default)]
     pub unread_mail: Option<Trigger>,
-    /// Runs that began without an event of the conversation, and in which something came in before their answer: where
-    /// they begin, and their ordinal. Without it nobody could tell later what their model had seen.
+    /// Runs that began without an event of the conversation and received mail before their answer: where they began,
+    /// and their number. Otherwise nobody could tell later what their model had seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bare_runs: Vec<(Seq, u64)>,
-    /// Automatic steps between the newest run and a person: 0 when a person began it.
+    /// Automatic steps between the newest run and a person: 0 if a person began it.
     #[serde(default)]
     pub hops: u32,
-    /// Messages of peers that the model has not been asked with, oldest first.
+    /// Peer messages that the model has not been asked with, oldest first.
     #[serde(default)]
     pub unread_messages: Vec<PeerLetter>,
-    /// Those that it was asked with in the present run.
+    /// Peer messages that it was asked with in the current run.
     #[serde(default)]
     pub read_messages: Vec<PeerLetter>,
-    /// Contents of files that a caller has seen, oldest first.
+    /// File contents that a caller has seen, oldest first.
     #[serde(default)]
     pub seen_files: Vec<SeenFile>,
-    /// How far the output of each child was read.
+    /// The position up to which each child's output was read.
     #[serde(default)]
     pub read_outputs: Vec<ReadOutput>,
-    /// Tokens of all runs; context of the newest model call.
+    /// The tokens of all runs, and the context of the newest model call.
     pub usage: Usage,
     /// Why the newest run failed, until the next one starts.
     pub failure: Option<String>,
-    /// The context as it stands does not fit the model; so many tokens do at most, by our own estimate.
+    /// If the current context does not fit the model: the most that does, in tokens by our own estimate.
     #[serde(default)]
     pub fits: Option<u64>,
-    /// What the provider said instead, when nobody said that the context does not fit.
+    /// If an overflow is only suspected: what the provider said instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspicion: Option<String>,
-    /// The model's context as an overflow taught it, in tokens; 0 when none did.
+    /// The model's context limit as learned from an overflow, in tokens; 0 if there was none.
     #[serde(default)]
     pub learnt_limit: u64,
-    /// The usage limit that its newest run came to, until the next one starts.
+    /// The usage limit that its newest run ran into, until the next one starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// What answers in the place of its own model, while the run that it stepped in for goes on or can be resumed.
+    /// The model that replaces its own one, as long as the run that it stepped in for goes on or can be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<ModelName>,
-    /// What was told of budgets that come to their end, newest last.
+    /// Budget alerts that have been raised, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_alerts: Vec<String>,
-    /// What was told of things that its providers do not know, newest last.
+    /// Provider alerts that have been raised, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provider_alerts: Vec<String>,
-    /// Runs since the last whole answer that ended without one.
+    /// The number of runs that ended without a complete answer since the last one that had one.
     #[serde(default)]
     pub failures: u32,
 }
@@ -98,7 +99,7 @@ pub struct Pod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
     pub until: Timestamp,
-    /// The run that came to it had begun by itself, after a limit. It does not go on by itself once more.
+    /// The run that reached it had itself resumed after a limit, so it does not resume by itself again.
     pub is_again: bool,
 }
 
@@ -107,38 +108,38 @@ pub struct Limit {
 pub struct Run {
     pub id: String,
     pub trigger: Trigger,
-    /// What this run used so far.
+    /// What this run has used so far.
     pub usage: Usage,
-    /// Nothing has been asked yet: what comes in now belongs to its beginning.
+    /// Nothing has been requested yet: what comes in now belongs to its beginning.
     #[serde(default)]
     pub is_fresh: bool,
-    /// Blocks that were begun before it. While there are no more, the model has given nothing.
+    /// The number of blocks begun before it. As long as there are no more, the model has produced nothing.
     #[serde(default)]
     pub blocks_before: u64,
-    /// Where the person's message is that began it.
+    /// The position of the person's message that began it.
     #[serde(default)]
     pub input_seq: Option<Seq>,
-    /// Where it began, while no event of the conversation tells that it has.
+    /// Where it began, as long as no event of the conversation shows that it has.
     #[serde(default)]
     pub bare_since: Option<Seq>,
-    /// How often all calls of an answer had their results, so that the model was to be asked again.
+    /// How often all calls of an answer got their results, so that the model was to be asked again.
     #[serde(default)]
     pub rounds: u32,
     /// The call that failed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing: Option<Failing>,
-    /// How often the question was too long since an answer was whole.
+    /// How often the request was too long since the last complete answer.
     #[serde(default)]
     pub overflows: u32,
 }
 
-/// A call of the model that failed, and how often in answers behind each other.
+/// A call of the model that failed, and in how many consecutive answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failing {
     pub name: String,
     pub arguments: Value,
     pub times: u32,
-    /// The answer that it was in, by [`Run::rounds`].
+    /// The answer that it was in, as a value of [`Run::rounds`].
     pub round: u32,
 }
 
@@ -150,70 +151,70 @@ pub struct SeenFile {
     pub sha256: String,
 }
 
-/// A message of a peer, on its way to being read and answered.
+/// A peer's message, on its way to being read and answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerLetter {
     pub message_id: String,
     pub from: PeerLabel,
     pub hops: u32,
-    /// Where it is in the journal.
+    /// Its position in the journal.
     pub seq: Seq,
 }
 
-/// How far a child's output was read.
+/// The position up to which a child's output was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOutput {
     pub pod: PodRef,
     pub seq: Seq,
 }
 
-/// A block that is being written.
+/// A block being written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenBlock {
     pub id: String,
     pub kind: BlockKind,
-    /// Everything so far: an interruption closes the block with it.
+    /// Everything so far; an interruption closes the block with it.
     pub text: String,
     /// Where its chunks begin, for folding.
     pub first_seq: Seq,
-    /// The tool that is being called, while its arguments come.
+    /// The tool being called, while its arguments arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// What a block holds.
+/// What a block contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockKind {
     Text,
     Reasoning,
-    /// Arguments of the n-th call of the present answer.
+    /// Arguments of the n-th call of the current answer.
     ToolArgs(usize),
     ToolOutput,
 }
 
-/// A call whose result the model waits for.
+/// A call without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenCall {
     pub call_id: String,
     pub block: String,
     pub name: String,
     pub arguments: Value,
-    /// The Pod's agent made it through our MCP server.
+    /// Made by the Pod's agent through our MCP server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_agents: bool,
-    /// A person allowed it while the Pod was paused: it runs when the Pod goes on.
+    /// A person allowed it while the Pod was paused: it runs when the Pod resumes.
     #[serde(default)]
     pub is_allowed: bool,
-    /// When it began to run, as far as the journal tells: what was called runs at once, or when a person allows it.
+    /// When it began to run, as far as the journal tells: at once, or when a person allowed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_at: Option<Timestamp>,
-    /// When it wrote something last.
+    /// When it last wrote something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrote_at: Option<Timestamp>,
 }
 
 impl OpenCall {
-    /// How long it ran, as far as the journal tells: until the last thing that it wrote.
+    /// How long it ran, as far as the journal tells: until its last output.
     pub(crate) fn ran_ms(&self) -> u64 {
         let ran =
             self.began_at.zip(self.wrote_at).map(|(began, wrote)| wrote.as_millisecond() - began.as_millisecond());
@@ -221,7 +222,7 @@ impl OpenCall {
     }
 }
 
-/// A question that waits for a person.
+/// An approval that waits for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenApproval {
     pub id: String,
@@ -231,14 +232,14 @@ pub struct OpenApproval {
 }
 
 impl OpenApproval {
-    /// Of a question about a way out to the network: the running call that wants it.
+    /// For a network approval: the id of the running call that wants the connection.
     pub fn wants_out(&self) -> Option<&str> {
         let (call_id, _) = self.id.rsplit_once(WAY_OUT).filter(|_| self.tool == NETWORK)?;
         Some(call_id)
     }
 }
 
-/// An event with the run it belongs to, before it has a place in the journal.
+/// An event with the run it belongs to, before it has a position in the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     pub run_id: Option<String>,
@@ -282,32 +283,32 @@ impl Default for Pod {
 }
 
 impl Pod {
-    /// A person has to look: a question is open, the last run failed, or a crash cut it.
+    /// True if a person has to look: there is an open approval, the last run failed, or a crash interrupted it.
     pub fn needs_you(&self) -> bool {
         !self.approvals.is_empty()
             || self.failure.is_some()
             || (self.state == PodState::Paused && self.state_reason.is_some())
     }
 
-    /// The run waits for a person. What a person's own command asks holds no run up.
+    /// True if the run waits for a person. Approvals for a person's own command hold up no run.
     pub(crate) fn is_asking(&self) -> bool {
         self.approvals.iter().any(|open| !self.is_of_operator(open))
     }
 
-    /// A call of the model runs, or has run: no person is asked for it, and it does not wait for the Pod to go on.
+    /// True if a call of the model is running or has run: it does not wait for an approval, nor for the Pod to resume.
     pub(crate) fn has_begun(&self, call: &OpenCall) -> bool {
         let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.wants_out().is_none());
         let waits_for_the_pod = call.is_allowed && self.is_paused();
         !(is_asked || waits_for_the_pod)
     }
 
-    /// A call that a person made by hand asks, or one of the Pod's agent is asked for.
+    /// True if the approval is for a call that a person runs by hand, or for one of the Pod's agent.
     pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
         let asker = open.wants_out().unwrap_or(&open.call_id);
         self.operator_calls.iter().any(|call| call.call_id == asker)
     }
 
-    /// As people see it: one at rest waits while a command asks that somebody runs by hand.
+    /// The state as people see it: an idle Pod counts as waiting while a command run by hand needs an approval.
     pub fn shown_state(&self) -> PodState {
         match self.state {
             PodState::Idle if !self.approvals.is_empty() => PodState::Waiting,
@@ -315,23 +316,23 @@ impl Pod {
         }
     }
 
-    /// When it goes on by itself after a usage limit; none when a person has to say so.
+    /// When it resumes by itself after a usage limit; `None` if a person has to resume it.
     pub fn resumes_at(&self, spec: &PodSpec) -> Option<Timestamp> {
         let limit = self.limit.filter(|limit| !limit.is_again && spec.auto_resume && self.is_paused())?;
         Some(limit.until)
     }
 
-    /// A restart has to look at this Pod.
+    /// True if a restart has to recover this Pod.
     pub fn is_open(&self) -> bool {
         self.run.is_some() || self.compacting_from.is_some() || !self.operator_calls.is_empty()
     }
 
-    /// A run goes on in which the model answers, or a tool that it called runs.
+    /// True during a run in which the model answers or one of its tool calls runs.
     pub(crate) fn is_answering(&self) -> bool {
         self.state == PodState::Running && self.run.is_some()
     }
 
-    /// It goes on when a person says so, and no earlier; its context may be compacted meanwhile.
+    /// True if it only continues when a person says so; its context may be compacted meanwhile.
     pub(crate) fn is_paused(&self) -> bool {
         self.compacting_from.unwrap_or(self.state) == PodState::Paused
     }
@@ -341,7 +342,7 @@ impl Pod {
         self.open_blocks.iter().rev().find(|open| open.kind != BlockKind::ToolOutput)
     }
 
-    /// Automatic steps between a person and what this call does: none when a person makes it by hand, whatever began the
+    /// Automatic steps between a person and what this call does: none if a person makes it by hand, whatever began the
     /// newest run.
     pub fn hops_of_call(&self, call_id: &str) -> u32 {
         match self.operator_calls.iter().any(|call| call.call_id == call_id && !call.is_agents) {
@@ -350,12 +351,12 @@ impl Pod {
         }
     }
 
-    /// How far the output of this Pod was read.
+    /// The position up to which this Pod's output was read.
     pub fn output_read(&self, pod: &PodRef) -> Seq {
         self.read_outputs.iter().find(|read| read.pod == *pod).map_or(Seq(0), |read| read.seq)
     }
 
-    /// Id of the run that goes on, or of the newest one.
+    /// The id of the current or newest run.
     pub fn run_id(&self) -> Option<String> {
         (self.runs > 0).then(|| format!("run-{}", self.runs))
     }

@@ -1,5 +1,5 @@
-//! What rows of the audit are about beyond their target. They say no more of a call than the transcript does, and less where it
-//! is long.
+//! Details that an audit row carries besides its target. They never say more about a call than the transcript does, and
+//! long ones are cut shorter.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const SUBJECT_CHARS_MAX: usize = 200;
 
-/// A tool's call.
+/// The details for a tool call.
 pub fn about_call(tool: &str, arguments: &Value) -> AuditAbout {
     let subject = subject(tool, arguments);
     let cut = match subject.char_indices().nth(SUBJECT_CHARS_MAX) {
@@ -18,18 +18,18 @@ pub fn about_call(tool: &str, arguments: &Value) -> AuditAbout {
     AuditAbout { tool: Some(tool.to_owned()), subject: (!cut.is_empty()).then_some(cut), ..AuditAbout::default() }
 }
 
-/// The argument that a call is known by; of a way out to the network the host with its port.
+/// The argument that identifies a call. For network access this is the host with its port.
 fn subject<'a>(tool: &str, arguments: &'a Value) -> Cow<'a, str> {
     let known = pod::main_argument(tool, arguments);
     match arguments.get("port").and_then(Value::as_u64).filter(|_| tool == NETWORK) {
-        // An address of many colons is told from its port.
+        // IPv6: the brackets separate the address from the port.
         Some(port) if known.contains(':') && !known.starts_with('[') => format!("[{known}]:{port}").into(),
         Some(port) => format!("{known}:{port}").into(),
         None => known.into(),
     }
 }
 
-/// An answered question.
+/// The details for an answered approval.
 pub fn about_answer(answered: &Approval, remembered: bool) -> AuditAbout {
     AuditAbout { decision: answered.decision, remembered, ..about_call(&answered.tool, &answered.arguments) }
 }

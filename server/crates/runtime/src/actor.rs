@@ -1,5 +1,5 @@
-//! One Pod while it works: decides, commits what follows, shows it, and then acts.
-//! Never shows or does anything that is not committed (I2).
+//! One running Pod: it decides, commits the resulting records, publishes them, and then acts. It never publishes or
+//! does anything that is not committed (I2).
 
 mod above;
 mod answer;
@@ -64,26 +64,26 @@ use self::{
     waiters::Waiters,
 };
 
-/// One Pod while it works.
+/// One running Pod.
 struct Actor {
     actors: Arc<Actors>,
     state: State,
     feed: Arc<Feed>,
-    /// What goes on between the Pod and its model.
+    /// The exchange between the Pod and its model.
     exchange: Exchange,
-    /// The tools that run for it.
+    /// The tool calls that are running for it.
     calls: Calls,
     waiters: Waiters,
 }
 
-/// Something that the world did.
+/// Something that happened outside the Pod: news from the model or from a tool.
 enum Happening {
     Heard(exchange::Heard),
     Called(calls::News),
 }
 
 impl Actor {
-    /// Reads the Pod, and closes what a crash left open.
+    /// Loads the Pod from the store and closes what a crash left open.
     async fn load(actors: Arc<Actors>, worker_id: &WorkerId) -> Result<Self, ApiError> {
         let (state, row) = State::read(&actors, worker_id).await?;
         let feed = actors.patiently(|| actors.feed(&row)).await?;
@@ -94,17 +94,17 @@ impl Actor {
         Ok(actor)
     }
 
-    /// Nothing goes on in the world for this Pod.
+    /// True if neither the model nor any tool is working for this Pod.
     fn is_idle(&self) -> bool {
         !self.is_answering() && self.calls.is_idle()
     }
 
-    /// The model's part of it: nothing that a person runs.
+    /// Like [`Self::is_idle`], but counts only the model's own work, not calls that a person or an agent runs.
     fn is_answering(&self) -> bool {
         self.exchange.is_going_on() || self.calls.is_answering()
     }
 
-    /// Waits for the next thing that happens. Cancel safe.
+    /// Waits for the next happening. Cancel safe.
     async fn next(&mut self) -> Happening {
         tokio::select! {
             biased;
@@ -113,7 +113,7 @@ impl Actor {
         }
     }
 
-    /// What it means for the Pod.
+    /// The inputs that a happening means for the Pod.
     fn inputs(&mut self, happening: Happening) -> Vec<Input> {
         match happening {
             Happening::Heard(heard) => self.exchange.inputs(&self.actors, &mut self.state, heard),
@@ -121,7 +121,8 @@ impl Actor {
         }
     }
 
-    /// Decides on each input in turn, commits all that follows in one transaction, shows it, and then acts.
+    /// Decides on each input in turn, commits all the resulting records in one transaction, publishes them, and then
+    /// acts.
     async fn advance(
         &mut self,
         inputs: impl IntoIterator<Item = Input>,
@@ -145,14 +146,14 @@ impl Actor {
         Ok(outcome)
     }
 
-    /// Folds in what follows from an input; gives what is to be done once that is committed.
+    /// Decides on an input and stages the resulting steps. Returns the effects to run once they are committed.
     fn decide(&mut self, staged: &mut Staged, input: Input) -> Result<Vec<Effect>, ApiError> {
         let decision = self.state.decide(input)?;
         self.add(staged, decision.steps);
         Ok(decision.effects)
     }
 
-    /// The model is about to be asked in the run that goes on: what was sent for that run goes with the question.
+    /// Before the model is asked again within a run, adds the messages that were sent to steer that run.
     fn steer(&mut self, staged: &mut Staged, extras: &mut Extras) -> Result<(), ApiError> {
         while let Some((input, command_id)) = self.state.queue.next_steering() {
             extras.inbox_taken.push(command_id);
@@ -190,13 +191,13 @@ impl Actor {
         Starting { actors, state, calls }.all().await;
     }
 
-    /// Begins a run for the next queued input. False when nothing waits.
+    /// Begins a run for the next queued input. Returns false if the queue is empty.
     async fn begin_next(&mut self) -> Result<bool, ApiError> {
         let Some((submit, taken)) = self.state.queue.next() else { return Ok(false) };
         self.advance([submit], taken).await.map(|_| true)
     }
 
-    /// Ends all that goes on for the Pod, to the last process. False when something does not end.
+    /// Ends everything that is running for the Pod, down to the last process. Returns false if something does not end.
     async fn end_work(&mut self) -> bool {
         self.exchange.abort();
         self.calls.end_all().await

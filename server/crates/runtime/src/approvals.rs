@@ -1,4 +1,4 @@
-//! Questions to people, as the journals have them.
+//! Approvals, as the journals have them.
 
 use pod_store::{PodGroup, PodRow};
 use protocol::{ApiError, Approval, OpenApproval, PodSummary, ToolBy, Wall, WallItem, WorkerId};
@@ -6,10 +6,11 @@ use tools::files::Preview;
 
 use crate::{actor::place, cluster::Cluster, history, view, view::Opened};
 
-/// Rows that are read at once.
+/// Rows to read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
 
-/// The open questions of one Pod, or all that it ever asked; of the open ones what they would do to the files of now.
+/// The open approvals of one Pod, or all it ever asked for. Open ones include what they would do to the files as they
+/// are now.
 pub(crate) async fn of_pod(cluster: &Cluster, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
     let row = cluster.existing_row(worker_id).await?;
     let mut approvals = history::questions(&cluster.store, row.key).await?;
@@ -23,7 +24,7 @@ pub(crate) async fn of_pod(cluster: &Cluster, worker_id: &WorkerId, all: bool) -
     Ok(approvals)
 }
 
-/// Says what each of these calls would do to its file as it is now.
+/// Adds what each of these calls would do to its file as it is now.
 async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&mut Approval>) -> Result<(), ApiError> {
     if asked.is_empty() {
         return Ok(());
@@ -50,14 +51,14 @@ async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&m
     Ok(())
 }
 
-/// Why a command is asked for that a rule may allow.
+/// Why a command that a rule may allow still needs an approval.
 fn unheld(walls: &[WallItem]) -> String {
     let namespaces = walls.iter().find(|item| item.wall == Wall::Namespaces);
     let why = namespaces.and_then(|item| item.detail.as_deref()).unwrap_or("each command is asked for");
     format!("this machine has no room for commands, so it would not be held to the scope as a whole; {why}")
 }
 
-/// The open questions of one Pod, as its journal has them.
+/// The open approvals of one Pod, from its journal.
 async fn asked_by(cluster: &Cluster, row: &PodRow) -> Result<Vec<Approval>, ApiError> {
     let open = view::open(row).map(|opened| opened.pod.approvals).unwrap_or_default();
     let mut approvals = history::questions(&cluster.store, row.key).await?;
@@ -76,7 +77,7 @@ async fn open_of(cluster: &Cluster, row: &PodRow) -> Result<Vec<OpenApproval>, A
     Ok(asked.map(of_pod).collect())
 }
 
-/// The open questions of every Pod, oldest first.
+/// The open approvals of all Pods, oldest first.
 pub(crate) async fn open(cluster: &Cluster) -> Result<Vec<OpenApproval>, ApiError> {
     cluster.recovered().await;
     let mut open = Vec::new();
@@ -91,7 +92,7 @@ pub(crate) async fn open(cluster: &Cluster) -> Result<Vec<OpenApproval>, ApiErro
             break;
         }
     }
-    // A command that a person runs asks without halting its Pod.
+    // A command that a person runs can need an approval without halting its Pod.
     for row in cluster.store.pods().open().await? {
         if !open.iter().any(|asked| asked.pod.worker_id == row.worker_id) {
             open.extend(open_of(cluster, &row).await?);

@@ -1,4 +1,4 @@
-//! A person's command that is carried out over several Pods: once, whatever its key is sent again for.
+//! A person's command over several Pods. It is carried out once, however often it is sent again with the same key.
 
 use pod_store::CommandRow;
 use protocol::ApiError;
@@ -11,7 +11,7 @@ use crate::{
     hold::Together,
 };
 
-/// The command, and who asks.
+/// The command and its origin.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked<'a> {
     pub(crate) key: CommandKey,
@@ -19,18 +19,18 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What the command was answered, when it has been carried out.
+    /// The answer that the command was given if it was carried out before.
     pub(crate) async fn first_answer<T: DeserializeOwned>(&self, ground: &Ground) -> Result<Option<T>, ApiError> {
         let row = ground.store.commands().find(&self.key.id).await?;
         row.map(|row| self.repeated(row)).transpose()
     }
 
-    /// The answer in a row that stands, if it is the same command.
+    /// The answer in an existing row, if it belongs to the same command.
     pub(crate) fn repeated<T: DeserializeOwned>(&self, row: CommandRow) -> Result<T, ApiError> {
         read_answer(&self.key.repeated(row)?)
     }
 
-    /// The command with what its caller is told, and its audit row.
+    /// The command with its answer and its audit row.
     pub(crate) fn together(&self, action: &str, target: String, answer: &impl Serialize) -> Together {
         let now = clock::now();
         let command = self.key.row(answer_of(answer), now);

@@ -1,4 +1,4 @@
-//! Pictures and files beside conversations: how they are taken in, and what of them goes to a model.
+//! Pictures and files attached to conversations: how they are stored, and which of them are sent to a model.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,13 +19,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{clock, heavy};
 
-/// A picture or a file that is in no message is kept for so long after somebody asked for it.
+/// How long a blob that no message refers to is kept after its last use.
 const UNNAMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
-/// What nobody knows.
+/// The media type of unknown content.
 const PLAIN: &str = "application/octet-stream";
 
-/// Keeps what is in `body`, once. A picture is what its bytes say, and is kept without what was written beside it.
+/// Stores `body`, once per content. A picture's type is detected from its bytes, and it is stored without its metadata.
 ///
 /// # Errors
 /// `invalid_input`: empty. `payload_too_large`.
@@ -43,11 +43,11 @@ pub(crate) async fn keep(store: &Store, media_type: String, body: Bytes) -> Resu
         return Ok(known);
     }
     store.blobs().put(BlobRow { view: view.clone(), body, created_at: clock::now() }).await?;
-    // Of two that come at once under other types, one was first.
+    // If the same content arrives twice at once under different types, the first one wins.
     Ok(store.blobs().find(&view.blob).await?.unwrap_or(view))
 }
 
-/// Takes out what nobody names, from time to time, until the host stops.
+/// Periodically removes blobs that no message refers to, until the host stops.
 pub(crate) async fn sweep(store: Store, stopping: CancellationToken) {
     loop {
         tokio::select! {
@@ -61,7 +61,7 @@ pub(crate) async fn sweep(store: Store, stopping: CancellationToken) {
     }
 }
 
-/// What it is, and what of it is kept.
+/// What the content is, and the bytes of it that are stored.
 fn told(media_type: String, body: Bytes) -> (BlobView, Bytes) {
     let picture =
         PictureKind::of(&body).and_then(|kind| Some((kind.media_type().to_owned(), kind.bare(&body)?.into())));
@@ -78,7 +78,7 @@ fn told(media_type: String, body: Bytes) -> (BlobView, Bytes) {
     (BlobView { blob, media_type, bytes: body.len() as u64 }, body)
 }
 
-/// Keeps the picture that a tool gave; where it cannot be kept, the outcome says so.
+/// Stores the picture that a tool returned. If that fails, the outcome says so.
 pub(crate) async fn keep_shown(store: &Store, outcome: &mut ToolOutcome) {
     let Some(Picture { kind, bytes }) = outcome.picture.take() else { return };
     match keep(store, kind.media_type().to_owned(), bytes.into()).await {
@@ -91,7 +91,7 @@ pub(crate) async fn keep_shown(store: &Store, outcome: &mut ToolOutcome) {
     }
 }
 
-/// What is no picture and does not say well what it is.
+/// The media type of content that is no picture and was not given a usable type.
 fn plain(body: &[u8]) -> &'static str {
     match str::from_utf8(body) {
         _ if body.starts_with(b"%PDF-") => "application/pdf",
@@ -100,10 +100,10 @@ fn plain(body: &[u8]) -> &'static str {
     }
 }
 
-/// What the segments of a message name, as it is kept.
+/// The blobs that the segments of a message refer to, as they are stored.
 ///
 /// # Errors
-/// `invalid_input`: something that is not here, is no picture and called one, or has no name; too much of it.
+/// `invalid_input`: a blob that is not stored here, is called a picture but is none, or has no name; or too many bytes.
 pub(crate) async fn named(store: &Store, segments: &[Segment]) -> Result<Blobs, ApiError> {
     let mut blobs = Blobs::default();
     for segment in segments {
@@ -129,7 +129,7 @@ pub(crate) async fn named(store: &Store, segments: &[Segment]) -> Result<Blobs, 
     if blobs.0.len() > BLOBS_OF_MESSAGE_MAX {
         return Err(ApiError::invalid(format!("a message has at most {BLOBS_OF_MESSAGE_MAX} pictures and files")));
     }
-    // None of them is swept between now and when the message is kept.
+    // Keeps the sweep from removing them before the message is stored.
     store.blobs().touch(blobs.0.iter().map(|view| view.blob.clone()).collect(), clock::now()).await?;
     Ok(blobs)
 }
@@ -148,8 +148,8 @@ fn check_name(segment: &Segment) -> Result<(), ApiError> {
     }
 }
 
-/// What of the messages' attachments a model is sent, the newest first as far as there is room, and what people are to be told
-/// of those that are new and are not sent.
+/// The attachments of the messages that a model is sent, newest first as far as there is room, and what people are told
+/// about new ones that are not sent.
 pub(crate) async fn attached(
     store: &Store,
     takes: Takes,
@@ -178,7 +178,7 @@ pub(crate) async fn attached(
 }
 
 async fn held_within(store: &Store, takes: Takes, attachment: &Attachment, room: usize) -> Result<Held, ApiError> {
-    // What the record says is for people; what counts is what is kept.
+    // The record's description is for people; what counts is what is stored.
     let Some(BlobView { media_type, bytes, .. }) = store.blobs().find(&attachment.blob).await? else {
         return Ok(Held::Not("it is not kept here".to_owned()));
     };

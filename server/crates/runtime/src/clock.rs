@@ -1,8 +1,8 @@
-//! The host's clock, in the precision that the database keeps.
+//! The host's clock, in the precision of the database.
 
 use jiff::Timestamp;
 
-/// Now, in whole microseconds: a time reads the same before and after it was stored.
+/// The current time in whole microseconds, so that it reads the same before and after it is stored.
 pub(crate) fn now() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)

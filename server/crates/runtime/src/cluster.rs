@@ -1,9 +1,9 @@
-//! This host among others on one database: whose Pod is whose, commands and viewers for Pods of other hosts, and what
-//! happens when a host dies.
+//! This host among others on one database: which host runs which Pod, commands and viewers for Pods of other hosts, and
+//! what happens when a host dies.
 //!
-//! The journal is the only truth. A host that runs a Pod writes it; every other one reads it after its own cursor, and is
-//! woken by a notice that carries nothing. A command for a Pod of another host is carried out there, under its own key.
-//! A database that one host serves alone knows nothing of all this.
+//! The journal is the only source of truth. The host that runs a Pod writes its journal; every other host reads it
+//! after its own cursor and is woken by notices that carry no data. A command for a Pod of another host is carried out
+//! there, under its own key. None of this applies to a database with a single host.
 
 mod anywhere;
 mod call;
@@ -27,7 +27,7 @@ use self::{
 };
 use crate::{actor::Actors, ground::Ground};
 
-/// This host as one of the cluster.
+/// This host as a member of the cluster.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) actors: Arc<Actors>,
@@ -50,8 +50,8 @@ impl Cluster {
     }
 }
 
-/// Has the Pods that a crash left open put in order, and begins to take part: nothing more, for a database that one host
-/// serves alone.
+/// Starts the recovery of Pods that a crash left open, and joins the cluster. With a single-host database there is
+/// nothing to join.
 pub(crate) async fn start(cluster: &Arc<Cluster>) -> Result<(), ApiError> {
     recovery::start(cluster).await?;
     if cluster.store.hosts().is_shared() {

@@ -1,4 +1,4 @@
-//! Who asks, and under which key.
+//! Identity and origin of commands, and what queries select.
 
 use jiff::Timestamp;
 use pod_store::CommandRow;
@@ -15,12 +15,12 @@ pub struct CommandKey {
 }
 
 impl CommandKey {
-    /// The row of a command that is answered so; the answer is JSON.
+    /// The row of this command with its answer, which is JSON.
     pub(crate) fn row(&self, answer: String, at: Timestamp) -> CommandRow {
         CommandRow { id: self.id.clone(), fingerprint: self.fingerprint, answer, at }
     }
 
-    /// The answer that a known command got, if it is the same command.
+    /// The stored answer of an existing command, if it is the same command.
     pub(crate) fn repeated(&self, row: CommandRow) -> Result<String, ApiError> {
         match row.fingerprint == self.fingerprint {
             true => Ok(row.answer),
@@ -29,7 +29,7 @@ impl CommandKey {
     }
 }
 
-/// An answer as it is stored.
+/// An answer in the form in which it is stored.
 pub(crate) fn answer_of(answer: &impl Serialize) -> String {
     serde_json::to_string(answer).expect("an answer always encodes")
 }
@@ -39,16 +39,16 @@ pub(crate) fn read_answer<T: DeserializeOwned>(answer: &str) -> Result<T, ApiErr
         .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
 }
 
-/// Who asks, and from where; audited with the command.
+/// Who gave a command, and from where; recorded in the audit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// `operator`, or the Pod or token that acts.
     pub by: String,
-    /// `console`, `api`, `tui`, `cli`: where it came from.
+    /// Where it came from: `console`, `api`, `tui`, `cli`.
     pub client: String,
 }
 
-/// An audit row of something that was done.
+/// The audit row for an action.
 pub(crate) fn audit(at: Timestamp, origin: &Origin, action: &str, target: String) -> AuditEntry {
     AuditEntry {
         at,
@@ -62,26 +62,26 @@ pub(crate) fn audit(at: Timestamp, origin: &Origin, action: &str, target: String
     }
 }
 
-/// Which Pods a list is about. Empty fields select all.
+/// Selects Pods for a list. Empty fields select all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PodQuery {
     pub name: Option<PodName>,
     pub state: Option<PodState>,
-    /// Part of a name, working directory, model or activity; case does not matter.
+    /// Part of a name, working directory, model or activity; case-insensitive.
     pub q: Option<String>,
     pub after: Option<String>,
     /// At most 1,000; 500 when absent.
     pub limit: Option<u32>,
 }
 
-/// What is looked for in journals.
+/// A search over journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// As a person typed them; the last one may be the beginning of a word.
+    /// As a person typed them; the last one may be a prefix.
     pub words: String,
-    /// In this Pod's journal alone.
+    /// Only search this Pod's journal.
     pub pod: Option<WorkerId>,
-    /// `next` of the page before.
+    /// The `next` of the previous page.
     pub after: Option<String>,
     pub limit: u32,
 }
@@ -98,7 +98,7 @@ pub struct Readiness {
     pub database: DatabaseState,
 }
 
-/// Figures of a host, for `/metrics`.
+/// A host's figures for `/metrics`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Pods that have a task now.
@@ -106,15 +106,15 @@ pub struct Figures {
     pub records_total: u64,
     pub commands_total: u64,
     pub viewers: u64,
-    /// Reads and writes of the database that failed; a write that is tried again counts each time.
+    /// Failed reads and writes of the database; each retry of a write counts.
     pub reads_failed_total: u64,
     pub writes_failed_total: u64,
-    /// Records of the database that are damaged and set aside.
+    /// Damaged database records that were set aside.
     pub records_damaged: u64,
-    /// The longest that a task held its thread at once, in the last minute.
+    /// The longest that a task held its thread without yielding, in the last minute.
     pub longest_step: std::time::Duration,
     /// The database cannot be written now.
     pub is_out: bool,
-    /// Because it is gone: deleted, moved or replaced.
+    /// It cannot be written because it was deleted, moved or replaced.
     pub is_lost: bool,
 }

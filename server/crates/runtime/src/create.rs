@@ -1,4 +1,4 @@
-//! Making a Pod.
+//! Creating a Pod.
 
 use jiff::Timestamp;
 use pod::{Pod, PodSpec, Step};
@@ -15,7 +15,7 @@ use crate::{
     view,
 };
 
-/// Makes a Pod, or gives the first answer again when the command is known.
+/// Creates a Pod, or returns the first answer if the command was carried out before.
 pub(crate) async fn create(
     ground: &Ground,
     recipes: &Recipes,
@@ -31,14 +31,14 @@ pub(crate) async fn create(
     Newborn::of(spec, create.name, clock::now()).commit(ground, asked, "pod_create", target).await
 }
 
-/// A Pod that is about to be.
+/// A Pod that is about to be created.
 pub(crate) struct Newborn {
     pub(crate) change: PodChange,
     pub(crate) summary: PodSummary,
 }
 
 impl Newborn {
-    /// Writes it, or gives the first answer again when the command is known by now.
+    /// Commits it, or returns the first answer if the command has been carried out meanwhile.
     pub(crate) async fn commit(
         self,
         ground: &Ground,
@@ -67,7 +67,7 @@ impl Newborn {
         Self::with(&spec, name, now, &pod, vec![record])
     }
 
-    /// A Pod with a journal, and what that comes to.
+    /// A new Pod with the given journal and state.
     pub(crate) fn with(spec: &PodSpec, name: PodName, now: Timestamp, pod: &Pod, records: Vec<NewRecord>) -> Self {
         let checkpoint = checkpoint(pod);
         let new = NewPod {

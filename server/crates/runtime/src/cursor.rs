@@ -1,23 +1,23 @@
-//! The opaque position in one Pod's stream.
+//! The opaque cursor: a position in one Pod's stream.
 
 use protocol::{DiagnosticCode, Seq, WorkerId, open_cursor, seal_cursor};
 
 const VERSION: &str = "2";
 
-/// `VERSION.EPOCH.WORKER.SEQ`, sealed: a cursor of another database, Pod or format is recognised, and so is one that lost or
-/// changed a letter on its way; none is guessed at.
+/// Encodes `VERSION.EPOCH.WORKER.SEQ`, sealed, so that a cursor of another database, Pod or format, or one that was
+/// damaged on its way, is recognised instead of misread.
 pub(crate) fn encode(epoch: &str, worker_id: &WorkerId, seq: Seq) -> String {
     seal_cursor(&format!("{VERSION}.{epoch}.{worker_id}.{seq}"))
 }
 
-/// Why a cursor is of no use.
+/// Why a cursor is unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BadCursor {
     pub(crate) code: DiagnosticCode,
     pub(crate) detail: &'static str,
 }
 
-/// Reads a cursor for this Pod, whose journal ends at `head`.
+/// Decodes a cursor for this Pod, whose journal ends at `head`.
 pub(crate) fn decode(text: &str, epoch: &str, worker_id: &WorkerId, head: Seq) -> Result<Seq, BadCursor> {
     let invalid = |detail| BadCursor { code: DiagnosticCode::CursorInvalid, detail };
     let Some(position) = open_cursor(text) else {

@@ -1,4 +1,4 @@
-//! Records as JSON: encoded once, stored, and sent to every viewer as they are.
+//! Records as JSON: encoded once, stored, and sent unchanged to every viewer.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ struct RecordBody<'a> {
     event: &'a Event,
 }
 
-/// The record of `step` at `seq`. `at` is RFC 3339, formatted once for a whole batch. Reasoning is found as far as
+/// The record of `step` at `seq`. `at` is RFC 3339, formatted once for a whole batch. Reasoning is searchable as far as
 /// `policy` lets it be seen.
 pub(crate) fn record(seq: Seq, at: &str, step: &Step, policy: ReasoningPolicy) -> NewRecord {
     let body = RecordBody { seq, at, run_id: step.run_id.as_deref(), event: &step.event };
@@ -25,7 +25,7 @@ pub(crate) fn record(seq: Seq, at: &str, step: &Step, policy: ReasoningPolicy) -
     NewRecord { seq, class: class(&step.event), body: body.into(), search: search_text(&step.event, policy) }
 }
 
-/// RFC 3339 in UTC, as records carry it.
+/// RFC 3339 in UTC, as in records.
 pub(crate) fn timestamp(at: Timestamp) -> String {
     at.to_string()
 }
@@ -44,7 +44,7 @@ fn class(event: &Event) -> RecordClass {
     }
 }
 
-/// What was said, called and answered.
+/// The text to index for search: what was said, called and answered.
 fn search_text(event: &Event, policy: ReasoningPolicy) -> Option<SearchText> {
     let Event::Turn(event) = event else { return None };
     let text = match event {
@@ -66,7 +66,7 @@ fn search_text(event: &Event, policy: ReasoningPolicy) -> Option<SearchText> {
     (!text.trim().is_empty()).then(|| SearchText { kind: event.kind(), text })
 }
 
-/// What is in a call's arguments, each on a line of its own; what the arguments are called is the tool's own.
+/// Adds the strings in a call's arguments, one per line. Argument names are left out: they belong to the tool.
 fn add_words(text: &mut String, arguments: &Value) {
     match arguments {
         Value::String(word) => {
@@ -83,7 +83,7 @@ fn add_words(text: &mut String, arguments: &Value) {
     }
 }
 
-/// A record as this Pod's viewers may see it (E19): with full reasoning, without, or with its first line.
+/// A record as this Pod's viewers may see it (E19): with full reasoning, without it, or with its first line only.
 pub(crate) fn visible(policy: ReasoningPolicy, body: Bytes) -> Bytes {
     const MARK: &[u8] = b"\"kind\":\"reasoning_";
     if policy == ReasoningPolicy::Full || !body.windows(MARK.len()).any(|window| window == MARK) {
@@ -101,7 +101,7 @@ pub(crate) fn visible(policy: ReasoningPolicy, body: Bytes) -> Bytes {
     serde_json::to_vec(&record).expect("protocol types always encode").into()
 }
 
-/// A record as a page has room for it.
+/// A record cut to the size that a page shows.
 pub(crate) fn shown(body: Bytes) -> Bytes {
     protocol::cut_record(&body, protocol::SHOWN_BYTES_MAX).map_or(body, Bytes::from)
 }
@@ -114,7 +114,7 @@ pub(crate) fn shown_reasoning(policy: ReasoningPolicy, text: &str) -> String {
     }
 }
 
-/// What another store is told, on its way out.
+/// An outgoing item for another store.
 pub(crate) fn put_out(store: &str, news: &LinkNews) -> FarChange {
     let body = serde_json::to_string(news).expect("an item always encodes");
     FarChange::Send { store: store.to_owned(), body }

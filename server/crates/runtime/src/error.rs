@@ -1,4 +1,4 @@
-//! The runtime's failures as its callers get them.
+//! The runtime's errors as its callers see them.
 
 use pod::Refusal;
 use pod_store::StoreError;
@@ -8,7 +8,7 @@ pub(crate) fn stopping() -> ApiError {
     StoreError::Closed.into()
 }
 
-/// The task that a caller waited for was dropped, because this host was held up for too long.
+/// The task that a caller waited for was dropped because this host was held up for too long.
 pub(crate) fn cut_off() -> ApiError {
     let sentence = "this host was cut off from the database for too long, and takes part anew; it may have happened or \
         not: send it again with the same idempotency key";
@@ -37,19 +37,19 @@ pub(crate) fn does_not_end(name: &PodName) -> ApiError {
     ApiError::new(ErrorCode::Timeout, sentence)
 }
 
-/// To a decision on a request that is open no more.
+/// The answer to a decision on a request that is no longer open.
 pub(crate) fn request_answered(request_id: &str) -> ApiError {
     let sentence = format!("the request {request_id} has been answered already, was withdrawn, or has expired");
     ApiError::new(ErrorCode::AlreadyAnswered, sentence)
 }
 
-/// To a decision on a request by the side that made it.
+/// The answer to a decision on a request by the side that made it.
 pub(crate) fn asked_itself() -> ApiError {
     let sentence = "this Pod asked itself, so it cannot answer; withdraw with DELETE P/peers/…, or answer there";
     ApiError::new(ErrorCode::PermissionDenied, sentence)
 }
 
-/// To a decision on a message that waits for none.
+/// The answer to a decision on a message that is not held.
 pub(crate) fn not_held() -> ApiError {
     let sentence = "the message is not held; it was delivered, released or dropped before";
     ApiError::new(ErrorCode::AlreadyAnswered, sentence)

@@ -1,4 +1,4 @@
-//! A journal on its way out, page by page: however long it is, only a page of it is in memory.
+//! Exporting a journal page by page: only one page is in memory, however long the journal is.
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream, stream::BoxStream};
@@ -7,16 +7,16 @@ use protocol::{ApiError, PodName, ReasoningPolicy, Seq, WorkerId};
 
 use crate::{encode, ground::Ground, heavy, view};
 
-/// Records of one page, at most.
+/// The most records of one page.
 const PAGE_RECORDS_MAX: u32 = 1_000;
-/// Bytes of one page, about.
+/// The approximate most bytes of one page.
 const PAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A whole journal.
 pub struct Export {
     pub name: PodName,
-    /// Records as JSON, oldest first, a page at a time; ends with the record that was the newest when it began, or a few
-    /// later.
+    /// Records as JSON, oldest first, one page at a time. Ends with the record that was newest at the beginning, or a
+    /// few later.
     pub pages: BoxStream<'static, Result<Vec<Bytes>, ApiError>>,
 }
 
@@ -45,8 +45,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// A page that goes beyond the head is given whole: chunks before the head may have been folded away meanwhile, into
-    /// the record that follows on it.
+    /// The next page. A page that goes past the head is returned whole: chunks before the head may have been folded
+    /// meanwhile into the record that follows.
     async fn next(mut self) -> Result<Option<(Vec<Bytes>, Self)>, ApiError> {
         if self.after >= self.head {
             return Ok(None);
@@ -57,7 +57,7 @@ impl Reader {
         self.after = last.seq;
         let policy = self.policy;
         let page = match policy {
-            // They go out as they are.
+            // Nothing is hidden, so the bytes go out unchanged.
             ReasoningPolicy::Full => rows.into_iter().map(|row| row.body).collect(),
             _ => {
                 let bytes = rows.iter().map(|row| row.body.len()).sum();

@@ -1,7 +1,7 @@
-//! Pods that lead other Pods: spawning, stopping and restoring children, with what is lent to them.
+//! Parents and children: spawning, stopping and restoring children, and the scope lent to them.
 //!
-//! The rows of a Pod's children change only while that Pod stands still, so two of these never see the same loans as
-//! free. What is written for parent and child is written in one transaction.
+//! The rows of a Pod's children change only while that Pod is paused, so two operations never see the same scope as
+//! free. What is written for parent and child is one transaction.
 
 mod restore;
 mod spawn;
@@ -25,13 +25,13 @@ use crate::{
     recipe::Recipes,
 };
 
-/// What leads Pods here: several of them at once, within limits.
+/// Carries out changes to parents and children, within the limits.
 #[derive(Debug)]
 pub(crate) struct Family {
     pub(crate) ground: Arc<Ground>,
     pub(crate) pods: Box<dyn Pods>,
     pub(crate) recipes: Recipes,
-    /// How many Pods a Pod may lead.
+    /// How many children a Pod may have.
     pub(crate) limits: PodLimits,
 }
 
@@ -43,12 +43,12 @@ impl Deref for Family {
     }
 }
 
-/// An audit row for what a Pod does to another one.
+/// An audit row for what one Pod does to another.
 fn audit_only(origin: &Origin, action: &str, target: String) -> Together {
     Together { audit: Some(audit(clock::now(), origin, action, target)), ..Together::default() }
 }
 
-/// The row that ties a Pod to the one that leads it.
+/// The row that ties a Pod to its parent, if it has one.
 async fn child_row(family: &Family, row: &PodRow) -> Result<Option<pod_store::ChildRow>, ApiError> {
     match row.parent {
         Some(_) => Ok(family.store.family().child(row.key).await?),

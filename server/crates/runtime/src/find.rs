@@ -16,12 +16,12 @@ use crate::{
     view,
 };
 
-/// Rows that are read at once.
+/// Rows to read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
 const PAGE_DEFAULT: u32 = 500;
 const PAGE_MAX: u32 = 1_000;
 
-/// One page of the Pods that a query selects, in the order of their creation.
+/// One page of the Pods that a query selects, in order of creation.
 pub(crate) async fn pods(cluster: &Cluster, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
     let limit = query.limit.unwrap_or(PAGE_DEFAULT).clamp(1, PAGE_MAX) as usize;
     let mut after = query.after.as_deref().map(read_cursor).transpose()?;
@@ -48,7 +48,7 @@ pub(crate) async fn pods(cluster: &Cluster, query: &PodQuery) -> Result<Listing<
     }
 }
 
-/// A name is one Pod's, and the store finds it by its name.
+/// A name belongs to one Pod, which the store finds by name.
 async fn named(
     cluster: &Cluster,
     name: &PodName,
@@ -70,7 +70,7 @@ fn summaries(items: Vec<(PodKey, PodSummary)>) -> Vec<PodSummary> {
 }
 
 impl PodQuery {
-    /// Whether it asks for this Pod.
+    /// Whether the query selects this Pod.
     pub fn selects(&self, summary: &PodSummary) -> bool {
         let wanted = self.q.as_deref().map(str::to_lowercase);
         let holds = |text: &str| wanted.as_deref().is_none_or(|wanted| text.to_lowercase().contains(wanted));
@@ -85,7 +85,7 @@ impl PodQuery {
 }
 
 fn write_cursor(key: PodKey) -> String {
-    // The letter is this list's: a cursor of another one is a number.
+    // The `p` marks a cursor of this list; cursors of other lists are numbers.
     seal_cursor(&format!("local.p{}", key.0))
 }
 
@@ -102,9 +102,9 @@ struct Watcher {
     is_begun: bool,
 }
 
-/// The whole list, then what changes in it.
+/// The whole list, then its changes.
 pub(crate) fn observe(cluster: Arc<Cluster>) -> PodsObservation {
-    // Listening begins before the list is read: what changes in between comes twice, never not at all.
+    // Listening begins before the list is read, so a change in between may come twice but is never lost.
     let changes = cluster.list.listen();
     let watcher = Watcher { cluster, changes, is_begun: false };
     stream::unfold(watcher, |mut watcher| async move {
@@ -156,7 +156,7 @@ impl Watcher {
         Some(item)
     }
 
-    /// A list that cannot be read ends the stream; its reader connects again.
+    /// A list that cannot be read ends the stream; the reader connects again.
     fn read<T>(&self, result: Result<T, pod_store::StoreError>) -> Option<T> {
         result.inspect_err(|error| tracing::warn!(%error, "the list of Pods could not be read")).ok()
     }

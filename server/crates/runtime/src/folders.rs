@@ -1,6 +1,6 @@
-//! Which folders a person may mean by the beginning of a path: for whoever makes a Pod, and may name any folder for it.
+//! Completes the beginning of a path to folders, for a person who creates a Pod and may name any folder for it.
 //!
-//! Only names are read, of one folder, as the server's user sees it; nothing is opened in it.
+//! Reads only the names in one folder, as the server's user sees it; opens nothing in it.
 
 use std::{
     fs::{self, DirEntry},
@@ -11,19 +11,19 @@ use std::{
 use protocol::ApiError;
 use tokio::{sync::Semaphore, time::timeout};
 
-/// How long one look takes, at most; what was found by then is the answer.
+/// How long one lookup may take; what was found by then is the answer.
 const LOOK_MAX: Duration = Duration::from_millis(300);
-/// Names that one look meets, at most.
+/// The most names that one lookup reads.
 const ENTRIES_MAX: usize = 20_000;
-/// Folders in one answer.
+/// The most folders in one answer.
 const FOLDERS_MAX: usize = 50;
-/// Longer is no path on Linux.
+/// Linux has no longer paths.
 const PREFIX_BYTES_MAX: usize = 4_096;
 
-/// Looks that go on at once in this process; those beyond wait, as long as they may.
+/// How many lookups run at once in this process; further ones wait, as long as they may.
 static LOOKS: Semaphore = Semaphore::const_new(4);
 
-/// What one look came to.
+/// The result of a lookup.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) items: Vec<String>,
@@ -31,10 +31,10 @@ pub(crate) struct Found {
     pub(crate) is_cut: bool,
 }
 
-/// Folders whose path begins like this, by name. None where the folder that they would be in cannot be read.
+/// Folders whose path begins with `prefix`, sorted by name. Empty if the containing folder cannot be read.
 ///
 /// # Errors
-/// `invalid_input`: it is no beginning of an absolute path.
+/// `invalid_input`: `prefix` is not the beginning of an absolute path.
 pub(crate) async fn beginning_with(prefix: &str) -> Result<Found, ApiError> {
     if !prefix.starts_with('/') || prefix.contains('\0') {
         return Err(ApiError::invalid("`prefix` is the beginning of an absolute path, such as /srv/ap"));
@@ -46,13 +46,13 @@ pub(crate) async fn beginning_with(prefix: &str) -> Result<Found, ApiError> {
     let look = async move {
         let permit = LOOKS.acquire().await.ok()?;
         let found = tokio::task::spawn_blocking(move || {
-            // Held to the end, also when nobody waits any more.
+            // Held to the end, even if nobody waits any more.
             let _permit = permit;
             found(&prefix, Instant::now() + LOOK_MAX)
         });
         found.await.ok()
     };
-    // A disk that hangs holds the thread, and nobody else.
+    // A disk that hangs blocks this thread and nothing else.
     let late = Found { items: Vec::new(), is_cut: true };
     Ok(timeout(2 * LOOK_MAX, look).await.ok().flatten().unwrap_or(late))
 }
@@ -70,27 +70,27 @@ fn found(prefix: &str, until: Instant) -> Found {
             break;
         }
         let name = entry.file_name();
-        // One that is no text cannot be named in JSON.
+        // A name that is not UTF-8 cannot be represented in JSON.
         if let Some(name) = name.to_str().filter(|name| fits(name, begun))
             && is_folder(&entry)
         {
             names.push(name.to_owned());
         }
     }
-    // Those that are spelled like it come first, then those in other letters' case.
+    // Exact prefix matches come first, then those that differ in case.
     names.sort_unstable_by(|a, b| (!a.starts_with(begun), a).cmp(&(!b.starts_with(begun), b)));
     is_cut |= names.len() > FOLDERS_MAX;
     names.truncate(FOLDERS_MAX);
     Found { items: names.into_iter().map(|name| format!("{above}/{name}")).collect(), is_cut }
 }
 
-/// Begins like this, whatever the case of its letters. What is hidden is named by its dot.
+/// Whether the name begins with `begun`, ignoring case. Hidden folders match only if `begun` starts with a dot.
 fn fits(name: &str, begun: &str) -> bool {
     let is_shown = !name.starts_with('.') || begun.starts_with('.');
     is_shown && name.to_lowercase().starts_with(&begun.to_lowercase())
 }
 
-/// A folder, or a link to one. A link to what this user cannot reach is none.
+/// A folder or a link to one. A link to what this user cannot reach does not count.
 fn is_folder(entry: &DirEntry) -> bool {
     match entry.file_type() {
         Ok(kind) if kind.is_symlink() => fs::metadata(entry.path()).is_ok_and(|target| target.is_dir()),

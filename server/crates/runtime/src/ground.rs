@@ -1,5 +1,5 @@
-//! What every floor of a host stands on: the store, the list of Pods, the host's lease and its end, and what is known of how
-//! the host is. It knows of no Pod that works.
+//! What every layer of a host builds on: the store, the list of Pods, the host's lease and shutdown, and its health. It
+//! knows nothing of running Pods.
 
 mod lease;
 mod outage;
@@ -32,24 +32,24 @@ pub(crate) struct Ground {
     seats: Seats,
     pub(crate) stopping: CancellationToken,
     pub(crate) tracker: TaskTracker,
-    /// Pods that a crash left open and that have not been put in order yet.
+    /// Pods that a crash left open and that have not recovered yet.
     pub(crate) recovering: watch::Sender<BTreeSet<WorkerId>>,
-    /// What the last look at the database found.
+    /// The result of the last check of the database.
     looked: tokio::sync::Mutex<Option<Looked>>,
     /// Pods that could not be restored, with the reason.
     pub(crate) failed: Mutex<BTreeMap<String, String>>,
-    /// What was committed, asked and looked at since the start.
+    /// Records committed, commands received and viewers opened since the start.
     pub(crate) records: AtomicU64,
     pub(crate) commands: AtomicU64,
     pub(crate) viewers: AtomicU64,
-    /// A Pod here waits for the end of a usage limit.
+    /// Signalled when a Pod here waits for the end of a usage limit.
     pub(crate) limited: Notify,
-    /// By which agents of Pods reach this server.
+    /// The tokens with which agents of Pods reach this server.
     pub(crate) pod_tokens: PodTokens,
 }
 
 impl Ground {
-    /// `pods_max`: those that are not stopped.
+    /// `pods_max` limits the Pods that are not stopped.
     pub(crate) fn new(store: Store, pods_max: u64) -> Self {
         Self {
             store,
@@ -69,10 +69,10 @@ impl Ground {
         }
     }
 
-    /// The Pod's row, once recovery has put it in order.
+    /// The Pod's row, once the Pod has recovered.
     pub(crate) async fn settled_row(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, ApiError> {
         let mut recovering = self.recovering.subscribe();
-        // The sender lives as long as we do, so this cannot fail.
+        // The sender lives as long as `self`, so this cannot fail.
         self.unless_out(recovering.wait_for(|open| !open.contains(worker_id))).await;
         Ok(self.store.pods().find(worker_id).await?)
     }
@@ -81,7 +81,7 @@ impl Ground {
         self.settled_row(worker_id).await?.ok_or_else(|| error::no_such_pod(worker_id))
     }
 
-    /// Waits until every Pod that a crash left open has been put in order.
+    /// Waits until every Pod that a crash left open has recovered.
     pub(crate) async fn recovered(&self) {
         self.unless_out(self.recovering.subscribe().wait_for(BTreeSet::is_empty)).await;
     }
@@ -96,7 +96,7 @@ impl Ground {
         self.commands.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Why a task is gone in the middle of something.
+    /// The error for a task that ended in the middle of something.
     pub(crate) fn interrupted(&self) -> ApiError {
         if self.store.hosts().is_shared() && !self.stopping.is_cancelled() {
             error::cut_off()

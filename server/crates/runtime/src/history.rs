@@ -1,4 +1,4 @@
-//! What is in a journal: for people in pages, for a model as its context.
+//! Reading journals: in pages for people, as a context for a model.
 
 use pod::{Context, Pod, PodSpec, Reach};
 use pod_store::{PodKey, Store, StoreError, StoredRecord};
@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::{RecordForm, RecordPage, encode, ground::Ground, heavy, records::Rows, view};
 
-/// Events of a conversation that are read at once, and their bytes.
+/// How many events of a conversation are read at once, and how many bytes.
 const TURNS_AT_ONCE_MAX: u32 = 512;
 const BYTES_AT_ONCE_MAX: usize = 1024 * 1024;
 
-/// A page of records with seq below `before`, newest page first, in seq order within; at most `limit` of them, and fewer where
-/// they are large.
+/// A page of records with `seq` below `before`: pages go from newest to oldest, records within a page are in order. At
+/// most `limit` records, fewer if they are large.
 pub(crate) async fn page(
     ground: &Ground,
     worker_id: &WorkerId,
@@ -53,7 +53,8 @@ pub(crate) async fn history(ground: &Ground, worker_id: &WorkerId) -> Result<His
     Ok(History { messages: messages.await })
 }
 
-/// A thought that people may not see goes to its model all the same; they see that it does, and what kind of thing it is.
+/// Hides the text of reasoning that people may not see. It still goes to the model; people see that it does, and of
+/// what kind it is.
 fn hide(policy: ReasoningPolicy, thought: &mut Thought) {
     let kind = thought.data.get("type").cloned().unwrap_or_default();
     if policy != ReasoningPolicy::Full && kind != THOUGHT_OF_WORDS {
@@ -62,7 +63,7 @@ fn hide(policy: ReasoningPolicy, thought: &mut Thought) {
     }
 }
 
-/// What compacting the Pod now would do; none when there is nothing to drop.
+/// What compacting the Pod now would do; `None` if there is nothing to drop.
 pub(crate) async fn compaction_preview(
     ground: &Ground,
     worker_id: &WorkerId,
@@ -83,13 +84,13 @@ async fn context(ground: &Ground, worker_id: &WorkerId) -> Result<(Context, Pod)
     let row = ground.existing_row(worker_id).await?;
     let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
     let mut journal = Journal::until(&ground.store, row.key, &opened.spec, &opened.pod);
-    // The row is behind the journal while the Pod works.
+    // The row may lag behind the journal while the Pod is running.
     journal.before = Seq(i64::MAX);
     let context = journal.context(Reach::default()).await?;
     Ok((context, opened.pod))
 }
 
-/// Every question that a Pod ever asked, with its answer, oldest first.
+/// Every approval that a Pod ever asked for, with its answer, oldest first.
 pub(crate) async fn questions(store: &Store, key: PodKey) -> Result<Vec<Approval>, ApiError> {
     let rows = store.journals().questions(key).await?;
     let mut approvals: Vec<Approval> = Vec::new();
@@ -119,17 +120,18 @@ pub(crate) struct Journal {
     before: Seq,
 }
 
-/// An event of the conversation, with its place and run.
+/// An event of the conversation, with its position and run.
 type Turn = (Seq, Option<String>, TurnEvent);
 
 impl Journal {
-    /// Up to where the Pod has been folded.
+    /// The journal up to where the Pod has been folded.
     pub(crate) fn until(store: &Store, key: PodKey, spec: &PodSpec, pod: &Pod) -> Self {
         let (store, spec, bare_runs) = (store.clone(), spec.clone(), pod.bare_runs.clone());
         Self { store, key, spec, bare_runs, before: pod.head.next() }
     }
 
-    /// The context as the journal has it, read from the newest event back to where nothing before matters.
+    /// The context according to the journal, read backwards from the newest event to the point before which nothing
+    /// matters.
     pub(crate) async fn context(self, mut reach: Reach) -> Result<Context, StoreError> {
         let Self { store, key, spec, bare_runs, mut before } = self;
         let (mut turns, mut bytes, mut is_covered, mut has_gaps) = (Vec::new(), 0, false, false);
@@ -167,12 +169,12 @@ struct Page {
     has_gaps: bool,
 }
 
-/// A page as far as it matters.
+/// The part of a page that matters.
 fn read(rows: Vec<StoredRecord>, mut reach: Reach) -> (Page, Reach) {
     let mut page = Page { turns: Vec::new(), is_last: false, has_gaps: false };
     for row in rows {
         let Ok(Record { seq, run_id, event: Event::Turn(event), .. }) = serde_json::from_slice(&row.body) else {
-            // A damaged row was given back as an alert: it is no part of a conversation.
+            // A damaged row was returned as an alert, which is no part of a conversation.
             page.has_gaps = true;
             continue;
         };

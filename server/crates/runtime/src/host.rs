@@ -1,4 +1,4 @@
-//! The host: finds, makes and wakes Pods. An idle Pod costs nothing here: no task, no queue, no tail.
+//! The host: finds, creates and wakes Pods. An idle Pod costs nothing here: no task, no queue, no tail.
 
 mod approvals;
 mod audit;
@@ -40,7 +40,7 @@ use crate::{
     recipe::Recipes,
 };
 
-/// How often requests are looked for whose time is over.
+/// How often to look for expired peer requests.
 const EXPIRY_CHECK: Duration = Duration::from_secs(60);
 
 /// The embedded runtime. Cheap to clone.
@@ -49,7 +49,7 @@ pub struct Host {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// The floors of a host, put together.
+/// The layers of a host, put together.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) actors: Arc<Actors>,
@@ -69,7 +69,8 @@ impl Deref for Inner {
 }
 
 impl Inner {
-    /// Each floor gets what it stands on, and nothing of what is above it but through the one trait that it gives.
+    /// Builds the layers. Each layer knows those it stands on, and those above it only through the one trait that it
+    /// defines.
     fn new(options: HostOptions) -> Self {
         let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, limits, walls } =
             options;
@@ -104,8 +105,8 @@ impl Inner {
 }
 
 impl Host {
-    /// Returns as soon as it is known which Pods a crash left open; those are recovered in the background, and a
-    /// look at one of them waits for it.
+    /// Returns as soon as it is known which Pods a crash left open. Those recover in the background, and viewers of one
+    /// of them wait for it.
     pub async fn start(options: HostOptions) -> Result<Self, ApiError> {
         let inner = Arc::new(Inner::new(options));
         cluster::start(&inner.cluster).await?;
@@ -117,7 +118,7 @@ impl Host {
         Ok(Self { inner })
     }
 
-    /// No new commands; working Pods stop at a committed point, within `limit`; then the store is closed.
+    /// Takes no new commands, stops running Pods at a committed point within `limit`, and then closes the store.
     pub async fn shutdown(&self, limit: Duration) {
         self.inner.stopping.cancel();
         self.inner.tracker.close();
@@ -151,7 +152,7 @@ impl Host {
         Stores { inner: &self.inner }
     }
 
-    /// Tokens of Pods, by which their agents reach them through yoi's own MCP server.
+    /// The tokens with which agents of Pods reach their Pods through yoi's own MCP server.
     pub fn pod_tokens(&self) -> &PodTokens {
         &self.inner.pod_tokens
     }
@@ -181,7 +182,7 @@ impl Host {
     }
 }
 
-/// Ends requests whose time is over, now and then.
+/// Ends expired peer requests from time to time.
 async fn expire_requests(inner: Arc<Inner>) {
     loop {
         tokio::select! {

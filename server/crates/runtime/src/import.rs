@@ -1,7 +1,8 @@
-//! A Pod from another one's export: stopped, with that history, and with nothing that it did not have by itself.
+//! Creates a Pod from another Pod's export: stopped, with that history, and with nothing that it does not have of its
+//! own.
 //!
-//! A record of an import is history, never a deed: links, loans, questions and messages that it tells of are in the
-//! transcript and nowhere else. What was used was used elsewhere, so it is not counted here.
+//! A record of an import is history and has no effects: peers, loans, approvals and messages that it tells of are in
+//! the transcript and nowhere else. What was used was used elsewhere and is not counted here.
 
 mod lines;
 
@@ -22,13 +23,14 @@ use crate::{
     recipe::{self, Recipes},
 };
 
-/// Blocks, calls and questions that may be open at once: far more than any Pod has, and few enough to look through.
+/// The most blocks, calls and approvals that may be open at once: far more than any Pod has, yet few enough to search.
 const OPEN_MAX: usize = 1_000;
 
-/// Stops until nothing is open any more: one is enough for what a Pod leaves behind, two for what a file can say.
+/// How often a stop is applied to close everything: once is enough for any real journal, twice for anything that a file
+/// can contain.
 const ROUNDS_MAX: usize = 2;
 
-/// Makes the Pod, or gives the first answer again when the command is known.
+/// Creates the Pod, or returns the first answer if the command was carried out before.
 pub(crate) async fn import(
     ground: &Ground,
     recipes: &Recipes,
@@ -45,7 +47,7 @@ pub(crate) async fn import(
     let spec = recipe::of_person(recipes, &CreatePod::named(name.clone())).await?;
     let now = clock::now();
     let target = name.to_string();
-    // Megabytes of JSON: not on a thread that others wait for.
+    // Parsing megabytes of JSON must not block an async thread.
     let reading = tokio::task::spawn_blocking(move || {
         let History { pod, records } = History::read(&jsonl, &spec, now)?;
         Ok::<_, ApiError>(Newborn::with(&spec, name, now, &pod, records))
@@ -57,7 +59,7 @@ pub(crate) async fn import(
     newborn.commit(ground, asked, "import", target).await
 }
 
-/// A journal that was read, and what it comes to.
+/// A parsed journal and the state that it results in.
 struct History {
     pod: Pod,
     records: Vec<NewRecord>,
@@ -111,12 +113,13 @@ impl History {
         for _ in 0..ROUNDS_MAX {
             let asks = !self.pod.approvals.is_empty() || !self.pod.calls.is_empty();
             if asks && !matches!(self.pod.state, PodState::Running | PodState::Waiting | PodState::Paused) {
-                // No Pod leaves them open like this; a stop ends them where it looks for them.
+                // No Pod leaves approvals or calls open in such a state; a stop only ends them in a state that has
+                // them.
                 self.add(vec![outside(status(PodState::Paused))], &at, spec);
             }
             let stopped = decide(&self.pod, spec, Input::Stop).map(|decision| decision.steps).unwrap_or_default();
             self.add(stopped, &at, spec);
-            // A run within a compaction outside of a run: no Pod writes that, so no stop ends both.
+            // A run during a compaction that belongs to no run: no Pod writes that, so a stop does not end both.
             self.pod.run = None;
             self.pod.compacting_from = None;
         }
@@ -135,7 +138,7 @@ impl History {
         renounce(&mut self.pod);
         let Usage { context_used, context_limit, .. } = self.pod.usage;
         self.pod.usage = Usage { context_used, context_limit, ..Usage::default() };
-        // Whatever a file says: a call that was left here could run when the Pod goes on.
+        // Whatever the file says, a call left here could run when the Pod is restored.
         self.pod.calls.clear();
         self.pod.operator_calls.clear();
         self.pod.approvals.clear();
@@ -152,8 +155,8 @@ impl History {
     }
 }
 
-/// Gives up what a record alone must not bring about: receipts to those whose messages it tells of, and files and outputs
-/// that would count as seen.
+/// Clears what an imported record must not cause: receipts to the senders of its messages, and files and outputs that
+/// would count as seen.
 fn renounce(pod: &mut Pod) {
     pod.unread_messages.clear();
     pod.read_messages.clear();

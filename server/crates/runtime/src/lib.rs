@@ -1,6 +1,6 @@
-//! Hosts Pods: one task per working Pod, effects, the live feed, recovery.
+//! Hosts Pods: one task per running Pod, effects, the live feed, recovery.
 //!
-//! Commit, then show, then act (I2): nothing reaches a viewer or the world before its record is on the disk.
+//! Commit, then publish, then act (I2): nothing reaches a viewer or the outside world before its record is on the disk.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

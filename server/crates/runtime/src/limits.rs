@@ -1,4 +1,4 @@
-//! Pods that were told to go on by themselves: once, when the time of a provider's usage limit is over.
+//! Pods that resume by themselves, once, when a provider's usage limit is over.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,13 +7,13 @@ use protocol::{ApiError, CommandId, ErrorCode, Receipt, Timestamp};
 
 use crate::{CommandKey, Origin, actor::PodCommand, clock, cluster::Cluster, view};
 
-/// How often it is looked which Pods wait for such a time.
+/// How often to look for Pods that wait for the end of a limit.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
-/// And how soon again where one of them did not go on.
+/// How soon to try again if one of them did not resume.
 const SHORTEST: Duration = Duration::from_secs(1);
 const ROWS_AT_ONCE: u32 = 500;
 
-/// Lets them go on, until the host stops.
+/// Resumes such Pods until the host stops.
 pub(crate) async fn go_on(cluster: Arc<Cluster>) {
     loop {
         let wait = match look(&cluster).await {
@@ -32,7 +32,7 @@ pub(crate) async fn go_on(cluster: Arc<Cluster>) {
     }
 }
 
-/// Lets all go on whose time has come; when the next one's does.
+/// Resumes all Pods whose limit is over. Returns when the next limit ends.
 async fn look(cluster: &Cluster) -> Result<Option<Timestamp>, ApiError> {
     cluster.recovered().await;
     let (mut next, mut after) = (None, None);
@@ -57,7 +57,7 @@ fn resumes_at(row: &PodRow) -> Option<Timestamp> {
     opened.pod.resumes_at(&opened.spec)
 }
 
-/// The Pod itself knows whether it is to go on: a person, or another host, may have been faster.
+/// The Pod itself decides whether to resume: a person or another host may have been faster.
 async fn begin(cluster: &Cluster, row: &PodRow) {
     let key = CommandKey { id: CommandId::random(), fingerprint: [0; 32] };
     let origin = Origin { by: "yoi".to_owned(), client: "limit".to_owned() };

@@ -1,4 +1,4 @@
-//! Changes of the list of Pods, as wake-ups: which Pod, and never what.
+//! Changes in the list of Pods, as wake-ups: they say which Pod changed, never what.
 
 use std::{
     collections::BTreeSet,
@@ -8,17 +8,17 @@ use std::{
 use protocol::WorkerId;
 use tokio::sync::broadcast;
 
-/// Changes a slow reader may be behind before it reads the whole list again.
+/// How many changes a slow reader may be behind before it has to read the whole list again.
 const BEHIND_MAX: usize = 4_096;
 
 #[derive(Debug)]
 pub(crate) struct ListFeed {
-    /// None: all.
+    /// `None` means all Pods.
     changed: broadcast::Sender<Option<WorkerId>>,
     revision: AtomicU64,
 }
 
-/// What a reader has to look at again.
+/// What a reader has to read again.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stale {
     Some(BTreeSet<WorkerId>),
@@ -32,11 +32,11 @@ impl ListFeed {
 
     pub(crate) fn tell_changed(&self, worker_id: &WorkerId) {
         self.revision.fetch_add(1, Ordering::AcqRel);
-        // Nobody may be listening, and that is no error.
+        // Having no listeners is not an error.
         let _ = self.changed.send(Some(worker_id.clone()));
     }
 
-    /// Whatever was known of any Pod may be over.
+    /// Announces that anything known of any Pod may be out of date.
     pub(crate) fn tell_all(&self) {
         self.revision.fetch_add(1, Ordering::AcqRel);
         let _ = self.changed.send(None);
@@ -51,7 +51,7 @@ impl ListFeed {
     }
 }
 
-/// Waits for a change and takes all that have gathered. None when the host is gone.
+/// Waits for a change and takes all that have accumulated. `None` when the host is gone.
 pub(crate) async fn stale(changes: &mut broadcast::Receiver<Option<WorkerId>>) -> Option<Stale> {
     use broadcast::error::{RecvError, TryRecvError};
     let mut changed = match changes.recv().await {

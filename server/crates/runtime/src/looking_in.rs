@@ -1,4 +1,4 @@
-//! Ways in to what the commands of Pods serve: which calls have one now, and connections over them.
+//! Ways in to what the commands of Pods serve: which calls have one now, and connections through them.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -12,11 +12,11 @@ use protocol::WorkerId;
 use tokio::net::UnixStream;
 use tools::preview::{self, WayIn};
 
-/// The calls that can be looked into now, by Pod, the oldest first. Cheap to clone.
+/// The calls that can be reached now, by Pod, oldest first. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WaysIn(Arc<Mutex<HashMap<WorkerId, Vec<PathBuf>>>>);
 
-/// One of them, for as long as its call runs.
+/// One call's way in, for as long as the call runs.
 #[derive(Debug)]
 pub(crate) struct Entered {
     ways: WaysIn,
@@ -26,14 +26,14 @@ pub(crate) struct Entered {
 
 impl WaysIn {
     /// # Errors
-    /// There is no room for a socket.
+    /// The socket cannot be created.
     pub(crate) fn open(&self, worker_id: &WorkerId) -> io::Result<Entered> {
         let way_in = WayIn::open()?;
         self.sockets().entry(worker_id.clone()).or_default().push(way_in.socket());
         Ok(Entered { ways: self.clone(), worker_id: worker_id.clone(), way_in })
     }
 
-    /// A connection to a port, of the newest call that serves it. None: no call of this Pod does.
+    /// Connects to a port of the newest call that serves it. `None` if no call of this Pod does.
     pub(crate) async fn connect(&self, worker_id: &WorkerId, port: u16) -> Option<UnixStream> {
         let sockets = self.sockets().get(worker_id).cloned().unwrap_or_default();
         for socket in sockets.iter().rev() {
@@ -44,11 +44,11 @@ impl WaysIn {
         None
     }
 
-    /// The ports that calls of this Pod listen on, the lowest first.
+    /// The ports that calls of this Pod listen on, in ascending order.
     pub(crate) async fn listening(&self, worker_id: &WorkerId) -> BTreeSet<u16> {
         let sockets = self.sockets().get(worker_id).cloned().unwrap_or_default();
         let listed = join_all(sockets.iter().map(|socket| preview::listening(socket))).await;
-        // A call that has ended listens on none.
+        // A call that has ended listens on no port.
         listed.into_iter().flatten().flatten().collect()
     }
 

@@ -1,22 +1,22 @@
-//! What one Pod has to tell another: put into its mailbox in the transaction in which it became true, and taken out
-//! in the one that writes it into its journal. So it comes once, whatever crashes in between.
+//! Messages between Pods of one store: put into the receiver's mailbox in the transaction that makes them true, and
+//! taken out in the one that writes them into its journal. So each arrives exactly once, whatever crashes in between.
 
 use protocol::{ChildChange, ControlEvent, Event, Outcome, PeerLabel, PodLabel, ReceiptState, TurnEvent};
 use serde::{Deserialize, Serialize};
 
-/// One letter.
+/// One message in a mailbox.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub(crate) enum Letter {
     /// News of a child.
     Child { what: ChildChange, child: PodLabel, detail: Option<String> },
-    /// A message that this Pod sent has come further.
+    /// The state of a message that this Pod sent has advanced.
     Receipt {
         message_id: String,
         peer: PeerLabel,
         state: ReceiptState,
         turn: Option<u64>,
-        /// Why it is where it is; only of messages to another store.
+        /// Why it is in that state; only for messages to another store.
         #[serde(default)]
         reason: Option<String>,
     },
@@ -38,7 +38,7 @@ impl Letter {
     }
 }
 
-/// What a parent is told of the end of a child's run. A run that a person paused goes on, so there is no news yet.
+/// What a parent is told about the end of a child's run. A run that a person paused will go on, so it is no news yet.
 pub(crate) fn of_run(child: PodLabel, outcome: Outcome, detail: Option<&str>) -> Option<Letter> {
     let (what, detail) = match outcome {
         Outcome::Completed => (ChildChange::TurnEnded, None),

@@ -1,8 +1,8 @@
-//! Names that are spelled much like one that nobody has: what a person may have meant.
+//! Suggests existing names that are similar to an unknown one: what a person may have meant.
 //!
-//! The names of all Pods are kept while the list of Pods stays as it is, and are read again, names alone and in one
-//! piece, when it has changed. To compare two names exactly is dear, and a lower bound of what they differ by is
-//! cheap: those that can be the nearest are compared first, and most of them never.
+//! The names of all Pods are cached until the list of Pods changes, and are then read again in one query. Comparing two
+//! names exactly is expensive and a lower bound for their distance is cheap, so the best candidates are compared first,
+//! and most names never are.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,9 +10,9 @@ use protocol::{ApiError, Candidate, PodName};
 
 use crate::{ground::Ground, view};
 
-/// So many are named.
+/// The most names that are suggested.
 const NEAR_MAX: usize = 5;
-/// Names of this length or less are near another one that differs by so many letters.
+/// A name within this edit distance always counts as near, however short the names are.
 const DISTANCE_ALWAYS: usize = 2;
 
 /// The names as of one revision of the list of Pods.
@@ -28,12 +28,12 @@ struct Known {
     letters: u64,
 }
 
-/// Names within a small edit distance, or with this one as a part, nearest first; at most 5.
+/// Names within a small edit distance of this one, or that contain it, nearest first; at most 5.
 pub(crate) async fn near(ground: &Ground, names: &Names, name: &str) -> Result<Vec<Candidate>, ApiError> {
     let known = names.now(ground).await?;
     let mut near = Vec::new();
     for name in nearest(&known, name) {
-        // One that went in between is no candidate any more.
+        // A Pod that was deleted in between is no candidate any more.
         let row = ground.store.pods().find_by_name(name).await?;
         near.extend(row.map(|row| Candidate { pod: view::pod_ref(&row), name: row.name }));
     }
@@ -42,7 +42,7 @@ pub(crate) async fn near(ground: &Ground, names: &Names, name: &str) -> Result<V
 
 impl Names {
     async fn now(&self, ground: &Ground) -> Result<Arc<[Known]>, ApiError> {
-        // Taken before the names are read: what changes meanwhile is a later revision.
+        // Taken before the names are read, so that changes meanwhile belong to a later revision.
         let revision = ground.list.revision();
         if let Some(known) = self.of(revision) {
             return Ok(known);
@@ -66,7 +66,7 @@ impl Known {
     }
 }
 
-/// Which letters there are, as bits: a name has only some forty different ones.
+/// The set of characters as a bit mask: names use only about forty different ones.
 fn letters(folded: &str) -> u64 {
     let place = |byte| match byte {
         b'a'..=b'z' => byte - b'a',
@@ -92,7 +92,7 @@ fn nearest<'a>(known: &'a [Known], wanted: &str) -> Vec<&'a PodName> {
     possible.sort_unstable_by_key(|(bound, _)| *bound);
     let mut near: Vec<(usize, &PodName)> = Vec::new();
     for (bound, name) in possible {
-        // Whoever comes now is farther off than all that there is room for.
+        // The remaining names are farther away than everything in the full list.
         if near.len() == NEAR_MAX && near.last().is_some_and(|(farthest, _)| bound > *farthest) {
             break;
         }
@@ -105,10 +105,10 @@ fn nearest<'a>(known: &'a [Known], wanted: &str) -> Vec<&'a PodName> {
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// How far a name is off; none when that is too far.
+/// The distance of a name, or `None` if it is too far away.
 fn distance(name: &Known, wanted: &str, distance_max: usize) -> Option<usize> {
     if holds(name, wanted) {
-        // What is around a part of a name is all that has to be put in.
+        // If the name contains the wanted one, only the surrounding characters have to be inserted.
         return Some(name.folded.len() - wanted.len());
     }
     let distance = strsim::damerau_levenshtein(wanted, &name.folded);
@@ -131,7 +131,7 @@ mod tests {
         nearest(&known(names), wanted).into_iter().map(ToString::to_string).collect()
     }
 
-    /// Every name compared exactly.
+    /// Compares every name exactly.
     fn simply(names: &[Known], wanted: &str) -> Vec<String> {
         let wanted = wanted.to_lowercase();
         let mut near: Vec<_> = names

@@ -1,10 +1,10 @@
-//! What a viewer gets, before any transport gives it a frame.
+//! What a viewer gets, before a transport frames it.
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use protocol::{DiagnosticCode, PodRef, PodSummary};
 
-/// One step of a Pod's stream. Records are JSON, encoded once and shared by all viewers.
+/// One item of a Pod's stream. Records are JSON, encoded once and shared by all viewers.
 #[derive(Debug, Clone)]
 pub enum FeedItem {
     Snapshot {
@@ -28,7 +28,7 @@ pub enum FeedItem {
     },
 }
 
-/// One step of the list of Pods.
+/// One item of the stream of the list of Pods.
 #[derive(Debug, Clone)]
 pub struct PodsItem {
     pub revision: u64,
@@ -38,19 +38,19 @@ pub struct PodsItem {
     pub removed: Vec<PodRef>,
 }
 
-/// A Pod's stream. It is pulled: a slow reader holds nothing but its own cursor, and is told `lagged` when it
-/// falls too far behind. Ends after [`FeedItem::Closed`].
+/// A Pod's stream. It is pulled: a slow reader costs nothing but its own cursor, and is told `lagged` when it falls too
+/// far behind. Ends after [`FeedItem::Closed`].
 pub type Observation = BoxStream<'static, FeedItem>;
 
-/// The stream of the list of Pods; changes between two pulls come as one.
+/// The stream of the list of Pods; changes between two pulls are merged.
 pub type PodsObservation = BoxStream<'static, PodsItem>;
 
-/// How records are given that are too large for a page.
+/// The form in which records that are too large for a page are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordForm {
-    /// Those of more than [`protocol::SHOWN_BYTES_MAX`] are cut, to at most [`protocol::CUT_BYTES_MAX`].
+    /// Records of more than [`protocol::SHOWN_BYTES_MAX`] are cut to at most [`protocol::CUT_BYTES_MAX`].
     Shown,
-    /// Whole: a page is then as large as its only record may be.
+    /// Records are whole, so a page may be as large as its only record.
     Whole,
 }
 

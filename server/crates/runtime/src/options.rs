@@ -14,26 +14,26 @@ use crate::walls::Walls;
 pub struct HostOptions {
     pub store: Store,
     pub providers: Providers,
-    /// Recipes by name.
+    /// Profiles by name.
     pub profiles: BTreeMap<String, Profile>,
-    /// What models may call, besides the tools by which they lead other Pods.
+    /// The tools that models may call, besides the tools for other Pods.
     pub toolbox: Toolbox,
-    /// Working directory of a Pod that names none: where yoi was started.
+    /// The working directory of a Pod that names none: where yoi was started.
     pub cwd: String,
-    /// Absolute paths of yoi's own: no tool of any Pod touches them, whatever its scope says.
+    /// Absolute paths of yoi's own files, which no Pod's tools may touch, whatever its scope says.
     pub hidden: Vec<String>,
-    /// What every Pod may read within its scope, and none may write.
+    /// What every Pod may read within its scope but never write.
     pub protected: pod::Protected,
-    /// Where long outputs of tools are kept, in a folder per Pod.
+    /// Where long outputs of tools are kept, in one folder per Pod.
     pub outputs: PathBuf,
-    /// How many Pods there may be.
+    /// Limits on the number of Pods.
     pub limits: PodLimits,
-    /// What stands around commands. Where they have no room, no rule allows Bash without a person.
+    /// The walls around commands. Without a sandbox, no rule allows Bash without a person.
     pub walls: Walls,
 }
 
 impl HostOptions {
-    /// A host without profiles and with the Pod tools alone.
+    /// A host without profiles and with only the Pod tools.
     pub fn of(store: Store, providers: Providers, cwd: impl Into<String>, outputs: impl Into<PathBuf>) -> Self {
         Self {
             store,
@@ -50,7 +50,7 @@ impl HostOptions {
     }
 }
 
-/// A named recipe for new Pods. A Pod keeps the resolved copy that it was born with.
+/// A template for new Pods. A Pod keeps the resolved copy that it was created with.
 #[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
@@ -58,23 +58,24 @@ pub struct Profile {
     pub model: Option<String>,
     pub thinking: Option<protocol::Thinking>,
     pub instructions: Option<String>,
-    /// Names of the tools that its model is offered; absent: all.
+    /// The names of the tools that its model is offered; all if absent.
     pub tools: Option<Vec<String>>,
     pub reasoning: Option<protocol::ReasoningPolicy>,
     pub peer_policy: Option<protocol::PeerPolicy>,
     pub wake_on_peer: Option<bool>,
     pub permissions: Option<Vec<protocol::PermissionRule>>,
     pub network: Option<protocol::NetworkPolicy>,
-    /// The models that answer in turn, for the rest of a run, when its own one is overloaded.
+    /// The models that take over, in order, for the rest of a run when its own model is overloaded.
     pub fallback: Vec<protocol::ModelName>,
-    /// Its Pods go on by themselves, once, when the time of a provider's usage limit is over.
+    /// Its Pods resume by themselves, once, when a provider's usage limit is over.
     pub auto_resume: Option<bool>,
-    /// What its Pods work on; absent: their folder, for writing. A path that is not absolute begins at the Pod's folder.
+    /// The scope of its Pods; if absent, their working directory, writable. A relative path is relative to that
+    /// directory.
     pub scope: Option<Vec<protocol::ScopeRule>>,
 }
 
 impl Profile {
-    /// Its model, where it is one of this provider: without a provider of its own it is one of any.
+    /// Its model, if that belongs to this provider; without a provider of its own, a profile's model may belong to any.
     pub(crate) fn model_of(&self, provider: &str) -> Option<String> {
         let is_of = self.provider.as_ref().is_none_or(|own| own == provider);
         self.model.clone().filter(|_| is_of)

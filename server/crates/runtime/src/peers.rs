@@ -1,7 +1,8 @@
-//! Pods that know each other: introductions, and messages between them.
+//! Peers: how Pods become peers, and messages between them.
 //!
-//! A pair of one store is one row in it, written in the transaction that writes both journals, so one-sided cannot happen. What
-//! two stores tell each other of a pair is `far`. An introduction is metadata: it touches no conversation and starts no run.
+//! A pair of peers in one store is one row there, written in the transaction that writes both journals, so it cannot be
+//! one-sided. What two stores tell each other about a pair is in `far`. Becoming peers is metadata: it touches no
+//! conversation and starts no run.
 
 mod deliver;
 pub(crate) mod far;
@@ -39,7 +40,7 @@ use crate::{
     view::{self, peer_label},
 };
 
-/// What carries introductions and messages of the Pods here.
+/// Carries out what concerns the peers of the Pods here.
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) ground: Arc<Ground>,
@@ -60,7 +61,7 @@ fn label_of_row(row: &PodRow) -> PeerLabel {
     peer_label(&view::label(row))
 }
 
-/// Accepts or declines a request that was made to this Pod, from wherever.
+/// Accepts or declines a request that was made to this Pod, from any store.
 pub(crate) async fn decide_request(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -77,7 +78,7 @@ pub(crate) async fn decide_request(
     }
 }
 
-/// Releases or drops a message that is held; on either side.
+/// Releases or drops a held message; either side may do so.
 pub(crate) async fn decide_held(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -94,7 +95,8 @@ pub(crate) async fn decide_held(
     }
 }
 
-/// Whom a Pod knows, and what is asked: links first, then requests, each oldest first; and those of other stores.
+/// The peers of a Pod and its open requests: peers first, then requests, each oldest first; then the same for other
+/// stores.
 pub(crate) async fn of_pod(peers: &Peers, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
     let row = peers.existing_row(worker_id).await?;
     let mut known = list::of_pod(peers, &row).await?;
@@ -102,7 +104,7 @@ pub(crate) async fn of_pod(peers: &Peers, worker_id: &WorkerId) -> Result<Vec<Pe
     Ok(known)
 }
 
-/// Every request that waits for an answer, oldest first.
+/// Every open peer request, oldest first.
 pub(crate) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
     let mut open = list::open_requests(peers).await?;
     open.extend(far::open_requests(peers).await?);
@@ -110,13 +112,13 @@ pub(crate) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, Api
     Ok(open)
 }
 
-/// Ends the requests whose time is over; both sides are told.
+/// Ends the expired requests; both sides are told.
 pub(crate) async fn expire(peers: &Peers) {
     far::expire(peers).await;
     requests::expire(peers).await;
 }
 
-/// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
+/// Ends a pair of peers or an open request. If there is neither, does nothing.
 pub(crate) async fn unlink(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -134,7 +136,7 @@ pub(crate) async fn unlink(
     }
 }
 
-/// Ends all that a Pod is to others, before it goes; each of them is told.
+/// Ends all pairs and requests of a Pod before it is deleted; each other side is told.
 pub(crate) async fn end_all(peers: &Peers, worker_id: &WorkerId) -> Result<(), ApiError> {
     let row = peers.existing_row(worker_id).await?;
     far::end_all(peers, &row).await?;
@@ -144,7 +146,7 @@ pub(crate) async fn end_all(peers: &Peers, worker_id: &WorkerId) -> Result<(), A
     Ok(())
 }
 
-/// A Pod is linked to another one, or a request lies between them.
+/// Whether a Pod has a peer or an open peer request.
 pub(crate) async fn knows_anybody(peers: &Peers, pod: PodKey) -> Result<bool, ApiError> {
     Ok(!unlink::others(peers, pod).await?.is_empty() || far::knows_anybody(peers, pod).await?)
 }

@@ -1,7 +1,7 @@
-//! Tokens of Pods: by one the agent of a Pod reaches yoi's own MCP server as that Pod, and nothing else.
+//! Tokens with which a Pod's agent reaches yoi's own MCP server as that Pod and nothing else.
 //!
-//! A token is for one Pod and one session of its agent. It is random, only its hash is held, in memory alone, and it ends when whoever
-//! asked for it lets go of it, or with the server.
+//! A token is for one Pod and one session of its agent. It is random, only its hash is kept, and only in memory. It
+//! ends when its owner drops it, or with the server.
 
 use std::{
     collections::HashMap,
@@ -14,18 +14,18 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// Good at once; one more is refused.
+/// The most tokens that are valid at once; further ones are refused.
 const TOKENS_MAX: usize = 4_096;
 
 type Hash = [u8; 32];
 
-/// The tokens that are good now.
+/// The tokens that are valid now.
 #[derive(Debug, Clone, Default)]
 pub struct PodTokens(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Where agents find the MCP server.
+    /// The address of the MCP server for agents.
     url: OnceLock<String>,
     good: Mutex<HashMap<Hash, TokenHolder>>,
 }
@@ -34,11 +34,11 @@ struct Shared {
 #[derive(Debug, Clone)]
 pub struct TokenHolder {
     pub worker_id: WorkerId,
-    /// Cancelled when the token is good no more: what is open with it ends.
+    /// Cancelled when the token becomes invalid, which ends everything opened with it.
     pub ended: CancellationToken,
 }
 
-/// A token that is good until this is dropped.
+/// A token that is valid until this is dropped.
 pub struct PodToken {
     tokens: PodTokens,
     secret: String,
@@ -46,15 +46,15 @@ pub struct PodToken {
 }
 
 impl PodTokens {
-    /// Agents find the MCP server at this address from now on. The first one counts.
+    /// Sets the address at which agents find the MCP server. Only the first call counts.
     pub fn serve_at(&self, url: String) {
         let _ = self.0.url.set(url);
     }
 
-    /// A token for one session of the Pod's agent. None: nobody serves MCP here.
+    /// Creates a token for one session of the Pod's agent. `None` if MCP is not served here.
     ///
     /// # Errors
-    /// `rate_limited`: too many are good.
+    /// `rate_limited`: too many tokens are valid.
     pub fn mint(&self, worker_id: &WorkerId) -> Result<Option<PodToken>, ApiError> {
         let Some(url) = self.0.url.get().cloned() else { return Ok(None) };
         let secret = format!("pod-{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
@@ -68,7 +68,7 @@ impl PodTokens {
         Ok(Some(PodToken { tokens: self.clone(), secret, url }))
     }
 
-    /// Whose token this is; none when it is good no more.
+    /// The holder of this token, or `None` if it is not valid.
     pub fn holder(&self, attempt: &str) -> Option<TokenHolder> {
         self.good().get(&hash(attempt)).cloned()
     }
@@ -84,7 +84,7 @@ impl PodToken {
         &self.secret
     }
 
-    /// Where it sends it.
+    /// The address that the agent sends it to.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -104,7 +104,7 @@ impl fmt::Debug for PodToken {
     }
 }
 
-/// A hash is looked up, so how long that takes tells nothing of the token.
+/// Only a hash is looked up, so the time that takes reveals nothing about the token.
 fn hash(secret: &str) -> Hash {
     Sha256::digest(secret).into()
 }

@@ -1,5 +1,5 @@
-//! The tools by which a model sees and leads other Pods. Whom it sees decides what it may do; what it does not see
-//! does not exist for it.
+//! The tools with which a model sees other Pods and leads its children. A model can act only on Pods that it sees; to
+//! it, the others do not exist.
 
 mod arguments;
 mod list;
@@ -38,7 +38,7 @@ use crate::{
     peers::{self, Peers, far},
 };
 
-/// What a Pod has around it: those that it leads, those that it knows, and the hosts that run them.
+/// What surrounds a Pod: its children, its peers, and the hosts that run them.
 #[derive(Debug)]
 pub(crate) struct Kin {
     pub(crate) cluster: Arc<Cluster>,
@@ -77,7 +77,7 @@ impl Above for Kin {
     }
 }
 
-/// All of them, acting through a host that is being made.
+/// All Pod tools, acting through a host that may still be under construction.
 pub(crate) fn tools(kin: &Weak<Kin>) -> Vec<Arc<dyn Tool>> {
     fn tool<T: PodTool>(kin: &Weak<Kin>, tool: T) -> Arc<dyn Tool> {
         Arc::new(Reaching { kin: kin.clone(), tool })
@@ -93,19 +93,19 @@ pub(crate) fn tools(kin: &Weak<Kin>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// One of them: what a model is told of it, and what it does.
+/// One Pod tool: its description for the model, and what it does.
 #[async_trait]
 trait PodTool: fmt::Debug + Send + Sync + 'static {
     const NAME: &'static str;
     const DESCRIPTION: &'static str;
-    /// What it is in the middle of when it takes too long.
+    /// What it is doing, for the error if it takes too long.
     const DOING: &'static str;
     type Arguments: JsonSchema + Serialize + DeserializeOwned + Send;
 
     async fn act(&self, caller: &Caller<'_>, arguments: Self::Arguments) -> Result<ToolOutcome, ApiError>;
 }
 
-/// Such a tool with its way to the host that it belongs to.
+/// A Pod tool with access to its host.
 #[derive(Debug)]
 struct Reaching<T> {
     kin: Weak<Kin>,
@@ -136,7 +136,7 @@ impl<T: PodTool> Tool for Reaching<T> {
     }
 }
 
-/// The Pod that calls, and the call.
+/// The calling Pod, and the call.
 struct Caller<'a> {
     kin: Arc<Kin>,
     place: &'a Place,
@@ -151,7 +151,7 @@ impl Caller<'_> {
         self.kin.existing_row(self.worker_id()).await
     }
 
-    /// How the audit names it.
+    /// How the audit names the caller.
     async fn origin(&self) -> Result<Origin, ApiError> {
         Ok(Origin { by: format!("pod:{}", self.row().await?.name), client: "pod".to_owned() })
     }
@@ -161,7 +161,7 @@ impl Caller<'_> {
     }
 }
 
-/// A failure as a model is told it. A Pod that it does not see and one that is not there are the same to it.
+/// An error as a model is told it. It cannot tell a Pod that it does not see from one that does not exist.
 fn failed(error: &ApiError) -> ToolOutcome {
     match error.code {
         ErrorCode::PodNotFound => ToolOutcome::failed("not_visible", sight::NOT_VISIBLE),

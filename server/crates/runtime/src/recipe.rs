@@ -1,4 +1,5 @@
-//! The recipe of a new Pod: what was asked for, the profile's part, the defaults; resolved once and kept with the Pod.
+//! The spec of a new Pod: explicit settings, then the profile's, then the defaults; resolved once and kept with the
+//! Pod.
 
 use std::{
     collections::BTreeMap,
@@ -13,19 +14,19 @@ use provider::Providers;
 
 use crate::{actor::Patch, options::Profile, view};
 
-/// Bytes of an `AGENTS.md` that are read; of a larger one the rest is left out, and that is said.
+/// How many bytes of an `AGENTS.md` are read; the rest of a larger one is left out, with a notice.
 const AGENTS_MD_BYTES_MAX: usize = 64 * 1024;
 
-/// What recipes are made of beside what was asked for.
+/// What specs are made from besides explicit settings.
 #[derive(Debug)]
 pub(crate) struct Recipes {
-    /// Working directory of a Pod that names none.
+    /// The working directory of a Pod that names none.
     pub(crate) cwd: String,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) providers: Providers,
 }
 
-/// What a Pod asks for its child. The scope is what it is lent, checked already.
+/// What a Pod asks for its child. The scope is what the child is lent, already checked.
 #[derive(Debug)]
 pub(crate) struct ChildAsked {
     pub(crate) profile: Option<String>,
@@ -33,7 +34,7 @@ pub(crate) struct ChildAsked {
     pub(crate) scope: Vec<ScopeRule>,
 }
 
-/// The command's own fields first, then the profile's, then ours.
+/// The command's own fields take precedence over the profile's, and those over the defaults.
 pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<PodSpec, ApiError> {
     if let Some(runtime_id) = create.runtime_id.as_ref().filter(|id| **id != RuntimeId::local()) {
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, format!("no runtime is called \"{runtime_id}\"")));
@@ -79,7 +80,7 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
     })
 }
 
-/// A child has its profile's part, and else what its parent has. It is never allowed more than its parent.
+/// A child's settings come from its profile, otherwise from its parent. It is never allowed more than its parent.
 pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAsked) -> Result<PodSpec, ApiError> {
     let profile = profile(recipes, asked.profile.as_deref())?;
     let provider = profile.provider.clone().unwrap_or_else(|| parent.provider.clone());
@@ -101,7 +102,7 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         profile: asked.profile,
         instructions: profile.instructions.clone(),
         thinking,
-        // It spends that of its parent.
+        // A child spends its parent's budget.
         budget: None,
         fallback: if profile.fallback.is_empty() { parent.fallback.clone() } else { profile.fallback },
         auto_resume: profile.auto_resume.unwrap_or(parent.auto_resume),
@@ -121,12 +122,13 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
     })
 }
 
-/// What a person wants to change of a Pod, with what the profile says that it names, the provider's own choice where no model
-/// is named, and paths as they lead now.
+/// A person's changes to a Pod: with the settings of the profile that they name, the provider's default where no model
+/// is named, and canonical paths.
 pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPod) -> Result<Patch, ApiError> {
     let is_by_profile = asked.profile.is_some();
     let profile = profile(recipes, asked.profile.as_deref())?;
-    // A model of one's own is one of the provider that is there, or named.
+    // The profile's model is used only if it belongs to the named provider; without a named provider it is used as it
+    // is.
     if asked.model.is_none() {
         asked.model = match &asked.provider {
             Some(provider) => profile.model_of(provider),
@@ -156,7 +158,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     if asked.model.as_ref().is_some_and(|model| model.trim().is_empty()) {
         return Err(ApiError::invalid("a model's name is not empty"));
     }
-    // What a Pod is lent is its parent's to change.
+    // A child's scope is for its parent to change.
     let cwd = view::open(row).ok().filter(|_| row.parent.is_none()).map(|opened| opened.spec.cwd);
     asked.scope = asked.scope.or_else(|| Some(within(&cwd?, &scope?)));
     if let Some(scope) = &mut asked.scope {
@@ -172,7 +174,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     Ok(Patch { asked, reasoning, tools, fallback: is_by_profile.then_some(fallback) })
 }
 
-/// The rules of a template for a Pod that works in this folder.
+/// A template's scope rules, resolved for a Pod with this working directory.
 fn within(cwd: &str, template: &[ScopeRule]) -> Vec<ScopeRule> {
     let path = |rule: &ScopeRule| match Path::new(cwd)
         .join(&rule.path)
@@ -187,7 +189,7 @@ fn within(cwd: &str, template: &[ScopeRule]) -> Vec<ScopeRule> {
     template.iter().map(|rule| ScopeRule { path: path(rule), ..rule.clone() }).collect()
 }
 
-/// The model, or the provider's own choice where none is named.
+/// The model, or the provider's default if none is named.
 async fn known_model(recipes: &Recipes, provider: &str, model: Option<String>) -> Result<String, ApiError> {
     if recipes.providers.get(provider).is_none() {
         return Err(ApiError::invalid(format!(
@@ -237,7 +239,7 @@ fn cwd(recipes: &Recipes, asked: Option<&str>) -> Result<String, ApiError> {
     }
 }
 
-/// Where a child works: in the first folder that it is lent.
+/// The working directory of a child: the first folder that it is lent.
 fn child_cwd(scope: &[ScopeRule]) -> Option<String> {
     let rule = scope.iter().find(|rule| rule.access != Access::Deny)?;
     let path = Path::new(&rule.path);
@@ -245,8 +247,8 @@ fn child_cwd(scope: &[ScopeRule]) -> Option<String> {
     folder.to_str().map(str::to_owned)
 }
 
-/// The rule with the path that its text leads to now. A symbolic link that is put there later gives nothing: what a
-/// Pod holds is a place on the disk, and not a way to it.
+/// The rule with its canonical path. A symbolic link that is created there later grants nothing: a Pod's scope is
+/// places on the disk, not names that lead to them.
 pub(crate) fn real_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError> {
     if !rule.path.starts_with('/') || rule.path.contains('\0') {
         return Err(ApiError::invalid("each path of a scope has to be absolute"));
@@ -255,7 +257,7 @@ pub(crate) fn real_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError> {
     Ok(ScopeRule { path, access: rule.access, recursive: rule.recursive })
 }
 
-/// Like [`real_rule`], for what is lent: there has to be something.
+/// Like [`real_rule`], for what is lent: the path has to exist.
 pub(crate) fn real_existing_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError> {
     let real = real_rule(rule)?;
     match real.access == Access::Deny || Path::new(&real.path).exists() {
@@ -264,7 +266,7 @@ pub(crate) fn real_existing_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError
     }
 }
 
-/// The path without symbolic links. Of one that does not exist, the part that does.
+/// The path without symbolic links. If it does not exist, the existing part of it is resolved.
 fn real_path(path: &Path) -> Result<PathBuf, ApiError> {
     match fs::canonicalize(path) {
         Ok(real) => Ok(real),
@@ -280,7 +282,7 @@ fn text(path: PathBuf) -> Result<String, ApiError> {
     path.into_os_string().into_string().map_err(|_| ApiError::invalid("a path has to be valid UTF-8"))
 }
 
-/// The instructions that a folder brings with it. Nothing that is not a plain file there: a link may lead anywhere.
+/// The instructions in a folder's `AGENTS.md`. Only a plain file counts: a link may lead anywhere.
 fn agents_md(cwd: &str) -> Option<String> {
     let path = Path::new(cwd).join("AGENTS.md");
     let is_plain = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());

@@ -1,4 +1,4 @@
-//! Pages of a journal, bounded by their bytes as well as by their records.
+//! Pages of a journal, bounded by bytes as well as by records.
 
 use bytes::Bytes;
 use pod_store::{FoundRecord, PodKey, Portion, Store, StoreError};
@@ -21,13 +21,13 @@ pub(crate) struct Newest {
     pub(crate) has_more: bool,
 }
 
-/// How far back an open block is looked for, in records, before its head is left to the next page,
+/// How far back the beginning of an open block is searched before it is left to the next page, in records,
 const OPEN_BLOCK_RECORDS_MAX: u32 = 200_000;
 /// and in bytes.
 const OPEN_BLOCK_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Bytes that are read of it at once.
+/// Bytes of it to read at once.
 const OPEN_BLOCK_BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
-/// Text of one piece of an open block whose own pieces were too many.
+/// The most text of one piece of an open block after its own pieces have been joined.
 const PIECE_BYTES_MAX: usize = 32 * 1024;
 
 /// A journal as viewers get it.
@@ -38,7 +38,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The newest records before a position that a page has room for, ascending; at least one, if there is any.
+    /// The newest records before a position that fit into a page, ascending; at least one if there are any.
     pub(crate) async fn before(
         &self,
         before: Option<Seq>,
@@ -49,18 +49,18 @@ impl Rows<'_> {
         self.rows(before, portion).await
     }
 
-    /// Large records are read one by one, and cut before the next one is.
+    /// Reads the rows. Large records are read one by one, and each is cut before the next is read.
     async fn rows(&self, before: Option<Seq>, portion: Portion) -> Result<Vec<Row>, StoreError> {
         let policy = self.policy;
         let found = self.store.journals().before(self.key, before, portion).await?;
         let mut rows = Vec::with_capacity(found.len());
         for FoundRecord { seq, body } in found {
             if let Some(body) = body {
-                // A whole one may be as long as it likes.
+                // A record in full may be as long as it likes.
                 let body = heavy::work(body.len(), move || encode::visible(policy, body)).await;
                 rows.push(Row { seq, body });
             } else if let Some(record) = self.store.journals().record(self.key, seq).await? {
-                // Else it was a piece of a block that has been finished since.
+                // If it is gone, it was a chunk of a block that has been finished since.
                 let body = record.body;
                 let cut = move || encode::shown(encode::visible(policy, body));
                 rows.push(Row { seq, body: heavy::work(SHOWN_BYTES_MAX, cut).await });
@@ -69,8 +69,9 @@ impl Rows<'_> {
         Ok(rows)
     }
 
-    /// The newest `limit` records, and before them what an unfinished block at their head has already said: who
-    /// comes in mid-stream sees all of it. With a `limit` of 0 that block is all there is. At most [`PAGE_BYTES_MAX`] of it all.
+    /// The newest `limit` records, preceded by everything that an unfinished block at their head has already said, so
+    /// that a viewer that begins in mid-stream sees all of it. With a `limit` of 0, only that block. At most
+    /// [`PAGE_BYTES_MAX`] in total.
     pub(crate) async fn newest(&self, limit: u32) -> Result<Newest, StoreError> {
         let mut rows = self.before(None, (limit.max(1), RecordForm::Shown)).await?;
         let head = rows.last().map_or(Seq(0), |row| row.seq);
@@ -86,7 +87,7 @@ impl Rows<'_> {
         Ok(Newest { records: rows.into_iter().map(|row| row.body).collect(), head, has_more })
     }
 
-    /// Puts what an unfinished block has said before the first of these records before them.
+    /// Prepends what an unfinished block has said before the first of these records.
     async fn add_beginning(&self, limit: u32, rows: &mut Vec<Row>) -> Result<(), StoreError> {
         let (mut searched, mut bytes) = (limit, 0);
         while rows.first().is_some_and(|row| row.seq > Seq(1) && is_chunk(row))
@@ -105,7 +106,7 @@ impl Rows<'_> {
             if older.is_empty() {
                 break;
             }
-            // Keep from the last record that is no chunk: the block that goes on begins right after it.
+            // Keep what follows the last record that is no chunk: the open block begins right after it.
             let start = older.iter().rposition(|row| !is_chunk(row));
             if let Some(start) = start {
                 older.drain(..=start);
@@ -133,7 +134,8 @@ fn is_chunk(row: &Row) -> bool {
     )
 }
 
-/// Pieces that follow on each other in one block as fewer pieces. Each keeps the seq of its first: an older page ends before it.
+/// Joins consecutive chunks of a block into fewer. Each keeps the seq of its first chunk, because an older page ends
+/// before it.
 fn joined(rows: Vec<Row>) -> Vec<Row> {
     let mut joined = Vec::new();
     let mut piece: Option<Record> = None;
@@ -178,7 +180,7 @@ fn encoded(record: Record) -> Row {
     Row { seq: record.seq, body: body.into() }
 }
 
-/// What a page has room for, from the end on; at least one.
+/// Keeps the newest rows that fit into a page; at least one.
 fn newest_that_fit(mut rows: Vec<Row>) -> Vec<Row> {
     let mut bytes = 0;
     let too_many = rows.iter().rposition(|row| {

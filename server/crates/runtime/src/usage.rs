@@ -1,16 +1,16 @@
-//! What was used: over all, per Pod, per day, per tree, per pair.
+//! Usage: in total, per Pod, per day, per tree, per pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pod_store::{LinkTokens, ModelTokens, PodKey, PodTokens, Tokens, UsageRows};
 use protocol::{PodRef, RuntimeId, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree, UsageReport};
 
-/// Pods, trees and pairs that are listed, those with most tokens; the total counts all.
+/// The most Pods, trees and pairs that are listed, those with most tokens; the total counts all.
 pub const USAGE_LISTED_MAX: usize = 1_000;
-/// Days that are listed, the newest.
+/// The most days that are listed, the newest ones.
 pub const USAGE_DAYS_MAX: usize = 400;
 
-/// The report of these rows.
+/// The report for these rows.
 pub(crate) fn report(rows: &UsageRows) -> UsageReport {
     let mut total = Tokens::default();
     rows.days.iter().for_each(|day| total.add(&day.tokens));
@@ -30,14 +30,14 @@ pub(crate) fn report(rows: &UsageRows) -> UsageReport {
     }
 }
 
-/// Those that have used something.
+/// The Pods that have used something.
 fn of_pods(pods: &[PodTokens]) -> Vec<UsageOfPod> {
     let used = pods.iter().filter(|pod| pod.tokens != Tokens::default());
     let listed = used.map(|pod| UsageOfPod { pod: pod_ref(pod), name: pod.name.clone(), usage: day(&pod.tokens) });
     most_first(listed.collect(), |listed| &listed.usage)
 }
 
-/// Each Pod that leads others or led some that are gone, with all below it.
+/// Each Pod that has or had children, together with all its descendants.
 fn of_trees(UsageRows { pods, gone, .. }: &UsageRows) -> Vec<UsageOfTree> {
     let gone: BTreeMap<PodKey, &Tokens> = gone.iter().map(|(key, tokens)| (*key, tokens)).collect();
     let mut below: BTreeMap<PodKey, Vec<&PodTokens>> = BTreeMap::new();
@@ -72,7 +72,7 @@ fn of_models(models: &[ModelTokens]) -> Vec<UsageOfModel> {
 
 fn of_links(links: &[LinkTokens], pods: &BTreeMap<PodKey, &PodTokens>) -> Vec<UsageOfLink> {
     let link = |link: &LinkTokens| {
-        // A pair goes with either Pod; one that went while this was read is left out.
+        // A pair is deleted with either of its Pods; one whose Pod was deleted while this was read is left out.
         let (a, b) = (pods.get(&link.low)?, pods.get(&link.high)?);
         Some(UsageOfLink {
             a: pod_ref(a),

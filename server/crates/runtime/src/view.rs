@@ -7,19 +7,19 @@ use protocol::{
     ScopeRule, Segment,
 };
 
-/// Bytes of text that are shown of all inputs that wait,
+/// The most bytes of text shown of all queued inputs together,
 const WAITING_BYTES_MAX: usize = 64 * 1024;
-/// and of each in any case.
+/// and of each of them in any case.
 const WAITING_BYTES_EACH: usize = 1_024;
 
-/// The parts of a row that are JSON, read.
+/// The JSON parts of a row, parsed.
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
     pub(crate) spec: PodSpec,
     pub(crate) pod: Pod,
 }
 
-/// Reads a row's recipe and checkpoint. The sentence of the error is fit for `state_reason`.
+/// Parses a row's spec and checkpoint. The error is a sentence for `state_reason`.
 pub(crate) fn open(row: &PodRow) -> Result<Opened, String> {
     let spec = serde_json::from_str(&row.spec).map_err(|error| format!("its recipe cannot be read: {error}"))?;
     let pod = serde_json::from_str(&row.checkpoint).map_err(|error| format!("its state cannot be read: {error}"))?;
@@ -30,7 +30,7 @@ pub(crate) fn pod_ref(row: &PodRow) -> PodRef {
     PodRef::new(RuntimeId::local(), row.worker_id.clone())
 }
 
-/// A Pod in a list. One that cannot be read is shown as broken, and harms no other.
+/// A Pod in a list. One that cannot be read is shown as broken and does not affect the others.
 pub(crate) fn summary(row: &PodRow) -> PodSummary {
     match open(row) {
         Ok(opened) => healthy(row, &opened),
@@ -95,12 +95,12 @@ pub(crate) fn peer_label(pod: &PodLabel) -> PeerLabel {
     PeerLabel { runtime_id: pod.pod.runtime_id.clone(), worker_id: pod.pod.worker_id.clone(), name: pod.name.clone() }
 }
 
-/// What is lent to a child now; nothing once it was taken back.
+/// What is lent to a child now; nothing if it was taken back.
 pub(crate) fn lent(child: &ChildRow) -> Vec<ScopeRule> {
     if child.is_lent { lent_last(child) } else { Vec::new() }
 }
 
-/// What was lent to a child last, whether it is still out or not.
+/// What was last lent to a child, whether it is still lent or not.
 pub(crate) fn lent_last(child: &ChildRow) -> Vec<ScopeRule> {
     serde_json::from_str(&child.scope).unwrap_or_else(|error| {
         tracing::error!(%error, child = %child.pod.name, "what is lent to a Pod cannot be read");
@@ -108,7 +108,7 @@ pub(crate) fn lent_last(child: &ChildRow) -> Vec<ScopeRule> {
     })
 }
 
-/// What a Pod does now, in its own words.
+/// What a Pod is doing now, as a short text.
 fn activity(pod: &Pod) -> Option<String> {
     match pod.shown_state() {
         PodState::Running if pod.compacting_from.is_some() => Some("compacting its context".to_owned()),
@@ -123,7 +123,7 @@ fn activity(pod: &Pod) -> Option<String> {
     }
 }
 
-/// A call in a few words: the tool, and what it is about.
+/// A call in a few words: the tool and its main argument.
 fn in_short(tool: &str, arguments: &serde_json::Value) -> String {
     const ARGUMENT_CHARS_MAX: usize = 60;
     let argument = pod::main_argument(tool, arguments).lines().next().unwrap_or_default();
@@ -160,7 +160,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
     }
 }
 
-/// The inputs that wait, as they are shown: the first ones whole, the beginning of those that there is no room for.
+/// The queued inputs as they are shown: the first ones in full, and only the beginning of those that do not fit.
 fn waiting(inbox: Vec<InboxRow>) -> Vec<QueuedInput> {
     let mut room = WAITING_BYTES_MAX;
     let shown = inbox.into_iter().map(|row| {
@@ -174,7 +174,7 @@ fn waiting(inbox: Vec<InboxRow>) -> Vec<QueuedInput> {
     shown.collect()
 }
 
-/// An input that waits.
+/// A queued input.
 pub(crate) fn queued(row: InboxRow) -> QueuedInput {
     let InboxRow { command_id, segments, by: _, at, steers, blobs: _ } = row;
     QueuedInput { command_id: command_id.to_string(), segments, at, steer: steers, cut: None }

@@ -1,8 +1,8 @@
-//! How long the threads that everybody shares are held at once.
+//! Measures how long tasks hold the shared threads without yielding.
 //!
-//! A task that does not come to an end of its step keeps its thread from all others. Each step of the tasks that do the work is
-//! timed here: of Pods, of connections, and of what carries records. A thread of its own looks at those that go on, so that one which
-//! never ends is told, too.
+//! A task that does not return from `poll` keeps its thread from all others. Each poll of the tasks that do the work is
+//! timed here: those of Pods, of connections, and of what carries records. A thread of its own watches polls that are
+//! under way, so that one which never ends is reported too.
 
 use std::{
     cell::Cell,
@@ -17,12 +17,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The figure is of so many seconds.
+/// How many seconds the figure covers.
 const SECONDS: usize = 60;
-/// A step that lasts longer is told in the log.
+/// A longer step is logged.
 const STEP_MAX: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Threads that are looked at; on a machine with more, the last share a place.
+/// How many threads are watched; on a machine with more, the last ones share a slot.
 const THREADS_MAX: usize = 256;
 
 static LONGEST: [AtomicU64; SECONDS] = [const { AtomicU64::new(0) }; SECONDS];
@@ -48,7 +48,7 @@ impl<Task: Future> Future for Watched<Task> {
     }
 }
 
-/// The longest step that ended in the last minute, or goes on.
+/// The longest step that is under way or ended in the last minute.
 pub(crate) fn longest_step() -> Duration {
     let going_on = BEGAN.iter().map(|began| began.load(Relaxed)).filter(|began| *began > 0);
     let going_on = going_on.map(|began| now_ms().saturating_sub(began) * 1_000).max().unwrap_or(0);
@@ -56,10 +56,10 @@ pub(crate) fn longest_step() -> Duration {
     Duration::from_micros(going_on.max(ended))
 }
 
-/// Ends also when its task panics.
+/// One step. Dropping it ends the step, also when the task panics.
 struct Step {
     began: Instant,
-    /// Steps may lie within each other; the outer one counts.
+    /// Steps may be nested; only the outer one counts.
     is_outer: bool,
 }
 
@@ -81,7 +81,7 @@ impl Drop for Step {
     }
 }
 
-/// This thread's.
+/// This thread's slot.
 fn place() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static PLACE: Cell<Option<usize>> = const { Cell::new(None) });
@@ -110,7 +110,7 @@ fn start() {
     });
 }
 
-/// Forgets what is older than a minute, and tells of each step once that it takes long.
+/// Forgets what is older than a minute, and logs each long step once.
 fn look() {
     let mut told = [0_u64; THREADS_MAX];
     let mut at = second(now_ms());
@@ -140,7 +140,7 @@ mod tests {
         let enough = Duration::from_millis(30);
         let seen = watched(async {
             let began = Instant::now();
-            // Held for as long as it takes until it shows.
+            // Hold the thread until it shows.
             while longest_step() < enough {
                 assert!(began.elapsed() < Duration::from_secs(60), "it never showed");
                 std::hint::spin_loop();

@@ -1,10 +1,10 @@
-//! Arguments from their types: the schema that a model is shown, and the check of what it sent.
+//! Tool arguments by their types: the schema that a model is shown, and validation of what it sent.
 
 use schemars::{JsonSchema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The schema of `T` as vendors take it: nothing referred to, no titles and no number formats.
+/// The schema of `T` in the form that vendors accept: no references, no titles and no number formats.
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -19,9 +19,9 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// The arguments as their type, or a sentence that names the field that does not fit, and all that the tool takes.
+/// Parses the arguments. The error is a sentence that names the field at fault and everything that the tool takes.
 pub(crate) fn parsed<T: DeserializeOwned + JsonSchema>(tool: &str, arguments: Value) -> Result<T, String> {
-    // A struct would also be read from an array of its fields, which no schema allows.
+    // serde would also read a struct from an array of its fields, which no schema allows.
     if arguments.is_array() {
         let usage = usage(&schema_of::<T>());
         return Err(format!("these are no arguments of {tool}: an array and not an object; it takes {usage}"));

@@ -1,7 +1,7 @@
-//! What a Pod's model can call: the [`Tool`] trait, the built-in tools, and the [`Toolbox`] of those that are there.
+//! What a Pod's model can call: the [`Tool`] trait, the built-in tools, and the [`Toolbox`] that holds them.
 //!
-//! This crate knows no store and no HTTP server. A tool gets its arguments, where it stands, and a place to write live
-//! output to, and gives back an outcome; everything else about a call is the runtime's.
+//! This crate knows no store and no HTTP server. A tool gets its arguments, its place, and a channel for live output,
+//! and returns an outcome; everything else about a call is the runtime's business.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -1,39 +1,39 @@
-//! What a command reaches of the network.
+//! Which part of the network a command can reach.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Where the way out listens, inside a room.
+/// The port of the way out, inside a sandbox.
 pub(crate) const PORT: u16 = 3128;
-/// Programs read these in either spelling.
+/// Programs read these in either case.
 const VARIABLES: [&str; 6] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
-/// The network of a command in a room; one without a room has the machine's.
+/// The network of a command in a sandbox; a command without one has the machine's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// A loopback of its own, and nobody on it.
+    /// A loopback of its own, with nothing on it.
     None,
-    /// That of the machine.
+    /// The machine's network.
     Open,
-    /// A loopback of its own, and a proxy on it: each connection's bytes go to this Unix socket and back.
+    /// A loopback of its own with a proxy on it: each connection is forwarded to this Unix socket.
     Through { socket: PathBuf },
 }
 
 impl Network {
-    /// A network of its own.
+    /// Whether it has a network of its own.
     pub(crate) fn is_own(&self) -> bool {
         *self != Self::Open
     }
 
-    /// The port of its loopback that is the way out's.
+    /// The port of the way out on its loopback.
     pub(crate) fn own_port(&self) -> Option<u16> {
         matches!(self, Self::Through { .. }).then_some(PORT)
     }
 
-    /// What tells programs of the way out.
+    /// The variables that tell programs about the way out.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         match self {
             Self::None | Self::Open => Vec::new(),

@@ -1,4 +1,5 @@
-//! The way to what a command serves on its own loopback: one for each call, on a Unix socket that its keeper listens on.
+//! The way to what a command serves on its own loopback: one per call, through a Unix socket on which its keeper
+//! listens.
 
 use std::{
     collections::BTreeSet,
@@ -15,18 +16,18 @@ use tokio::{
 
 use crate::proxy::new_folder;
 
-/// Asked for in place of a port: which ports are listened on.
+/// Requests the list of listening ports instead of a port.
 pub(crate) const LIST: u16 = 0;
-/// Of that list, in bytes: room for all ports.
+/// The most bytes of that list: enough for all ports.
 const LIST_BYTES_MAX: u64 = 512 * 1024;
-/// For the keeper to answer; it waits for the first process of the room for less.
+/// How long the keeper may take to answer; its own wait for the first process is shorter.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// What the keeper answers first.
+/// The keeper's first byte.
 pub(crate) const CONNECTED: u8 = 1;
 pub(crate) const NOBODY: u8 = 0;
 
-/// A place for the socket of one call. Dropping it removes the socket, and leads nobody in any more.
+/// The place for the socket of one call. Dropping it removes the socket and closes the way in.
 #[derive(Debug)]
 pub struct WayIn {
     folder: PathBuf,
@@ -34,7 +35,7 @@ pub struct WayIn {
 
 impl WayIn {
     /// # Errors
-    /// There is no room for a folder.
+    /// The folder cannot be created.
     pub fn open() -> io::Result<Self> {
         new_folder().map(|folder| Self { folder })
     }
@@ -52,10 +53,10 @@ impl Drop for WayIn {
     }
 }
 
-/// Connects to a port of the loopback of the command whose socket this is.
+/// Connects to a loopback port of the command with this socket.
 ///
 /// # Errors
-/// `ConnectionRefused`: nobody listens there. All others: the command has no room, has ended, or does not answer.
+/// `ConnectionRefused`: nobody listens there. Any other: the command has no sandbox, has ended, or does not answer.
 pub async fn connect(socket: &Path, port: u16) -> io::Result<UnixStream> {
     if port == LIST {
         return Err(io::ErrorKind::ConnectionRefused.into());
@@ -63,10 +64,10 @@ pub async fn connect(socket: &Path, port: u16) -> io::Result<UnixStream> {
     ask(socket, port).await
 }
 
-/// The ports that the command whose socket this is listens on, the lowest first.
+/// The ports that the command with this socket listens on, in ascending order.
 ///
 /// # Errors
-/// The command has no room, has ended, or does not answer.
+/// The command has no sandbox, has ended, or does not answer.
 pub async fn listening(socket: &Path) -> io::Result<Vec<u16>> {
     let mut list = String::new();
     let stream = ask(socket, LIST).await?;

@@ -1,33 +1,33 @@
-//! Questions of a call that wait for a person: how many there are now.
+//! How many approvals of a call are currently waiting for a person.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// What the call hears of them.
+/// The call's view of them.
 #[derive(Debug, Clone)]
 pub struct Questions(watch::Receiver<usize>);
 
-/// Where they are counted.
+/// The counter.
 #[derive(Debug, Clone)]
 pub(crate) struct Asking(Arc<watch::Sender<usize>>);
 
-/// One that waits. Dropping it is its end.
+/// A waiting approval. Dropping this ends it.
 #[derive(Debug)]
 pub(crate) struct Open<'a>(&'a watch::Sender<usize>);
 
 impl Questions {
-    /// Of a call that asks nobody.
+    /// For a call that asks for no approvals.
     pub fn none() -> Self {
         Self(watch::channel(0).1)
     }
 
-    /// Whether one waits. Nobody answers any more once those that counted are gone.
+    /// Whether any approval is waiting. Always false once the counter is gone.
     pub(crate) fn is_any(&mut self) -> bool {
         self.0.has_changed().is_ok() && *self.0.borrow_and_update() > 0
     }
 
-    /// Returns when that may have changed; false: it does not change any more.
+    /// Returns when that may have changed; false if it cannot change any more.
     pub(crate) async fn change(&mut self) -> bool {
         self.0.changed().await.is_ok()
     }

@@ -1,4 +1,4 @@
-//! What every tool has in common: the [`Tool`] trait, where a call stands, and the [`Toolbox`] of those that are there.
+//! What all tools have in common: the [`Tool`] trait, the place of a call, and the [`Toolbox`].
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,40 +18,41 @@ use tokio::sync::mpsc;
 
 use crate::{network::Network, questions::Questions};
 
-/// Pieces of live output on their way to the transcript. A full channel makes the tool wait.
+/// Chunks of live output on their way to the transcript. A full channel makes the tool wait.
 pub type Output = mpsc::Sender<String>;
 
-/// Where a call stands: whose it is, and what it may touch.
+/// The place of a call: whose it is, and what it may touch.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The Pod's id, for tools that act among Pods.
+    /// The Pod's id, for tools that act on Pods.
     pub worker_id: protocol::WorkerId,
     /// Unique within the Pod.
     pub call_id: String,
-    /// The Pod's working directory: relative paths are taken from it.
+    /// The Pod's working directory, against which relative paths are resolved.
     pub cwd: PathBuf,
     /// What may be read and written now.
     pub scope: Scope,
-    /// Where the path of the call led when rules decided on it: elsewhere it does nothing. None: no rule is about it.
+    /// Where the call's path led when the rules were applied; if it leads elsewhere now, the call does nothing. `None`:
+    /// no rule covers it.
     pub leads: Option<String>,
-    /// Files whose present content the caller has seen: absolute path → SHA-256 as hex digits (one or more versions).
+    /// Files whose current content the caller has seen: absolute path → SHA-256 as hex digits (one or more versions).
     pub seen: Arc<BTreeMap<String, BTreeSet<String>>>,
-    /// Where output that is too long for a transcript is kept, in a file per call. Never told to a model.
+    /// Where output that is too long for a transcript is kept, in one file per call. Never revealed to a model.
     pub outputs: PathBuf,
-    /// What a command reaches of the network, where it has a room.
+    /// Which part of the network a command can reach, if it has a sandbox.
     pub network: Network,
-    /// Where a command's keeper listens for whoever looks at what it serves. None: nobody does.
+    /// The socket on which a command's keeper listens for previews. `None`: there are none.
     pub way_in: Option<PathBuf>,
-    /// What its call asks a person meanwhile: the time limit of a command stands still.
+    /// Approvals that the running call waits for, during which a command's time limit is paused.
     pub questions: Questions,
-    /// Decides on addresses that the call is led on to. None: a person makes the call, and its address is their own choice.
+    /// Decides on redirects. `None`: a person makes the call, and the address is their own choice.
     pub redirects: Option<Redirects>,
-    /// Held by everything that the call has started, also by what goes on after its future is dropped (a blocking
-    /// write, a process that is being killed): once nobody holds it, nothing is left that could change a file.
+    /// Held by everything that the call has started, including what continues after its future is dropped (a blocking
+    /// write, a process being killed): once nobody holds it, nothing is left that could change a file.
     pub lifeline: Lifeline,
 }
 
-/// What the rules of a Pod say of an address that a page leads on to.
+/// The decision of a Pod's rules about an address that a page redirects to.
 #[derive(Clone)]
 pub struct Redirects(Arc<dyn Fn(&str) -> PermissionDecision + Send + Sync>);
 
@@ -71,19 +72,19 @@ impl fmt::Debug for Redirects {
     }
 }
 
-/// A share in something that is known to be over when all shares are gone.
+/// A share in something that has ended when all shares are dropped.
 #[derive(Debug, Clone)]
 pub struct Lifeline(#[expect(dead_code, reason = "its end is what counts")] mpsc::Sender<()>);
 
 impl Lifeline {
-    /// A first share, and where the end is heard: `recv` gives none then.
+    /// A first share, and the receiver that detects the end: `recv` then returns `None`.
     pub fn pair() -> (Self, mpsc::Receiver<()>) {
         let (sender, ended) = mpsc::channel(1);
         (Self(sender), ended)
     }
 }
 
-/// Something a model can call by name.
+/// Something that a model can call by name.
 #[async_trait]
 pub trait Tool: Send + Sync + fmt::Debug {
     fn name(&self) -> &'static str;
@@ -94,17 +95,17 @@ pub trait Tool: Send + Sync + fmt::Debug {
     /// JSON schema of the arguments: an object that refuses unknown fields.
     fn schema(&self) -> Value;
 
-    /// It changes nothing, so calls of this kind may run beside each other.
+    /// It changes nothing, so calls of this kind may run in parallel.
     fn only_reads(&self) -> bool {
         tool::facts(self.name()).changes == Changes::Nothing
     }
 
-    /// What becomes of a call that no rule is about.
+    /// The decision for a call that no rule covers.
     fn default_permission(&self) -> PermissionDecision {
         tool::facts(self.name()).default
     }
 
-    /// Carries the call out. Dropping the future stops the work.
+    /// Carries out the call. Dropping the future stops the work.
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome;
 }
 
@@ -119,7 +120,7 @@ impl Toolbox {
         Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect() }
     }
 
-    /// These and those; of two with one name, the later.
+    /// Adds tools; a later one replaces an earlier one of the same name.
     #[must_use]
     pub fn with(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.tools.extend(tools.into_iter().map(|tool| (tool.name(), tool)));
@@ -130,12 +131,12 @@ impl Toolbox {
         self.tools.get(name).cloned()
     }
 
-    /// In name order; `only` keeps those that are named in it.
+    /// In order of their names; `only` restricts them to the named ones.
     pub fn offered<'a>(&'a self, only: Option<&'a [String]>) -> impl Iterator<Item = &'a Arc<dyn Tool>> {
         self.tools.values().filter(move |tool| only.is_none_or(|names| names.iter().any(|name| name == tool.name())))
     }
 
-    /// What a model is told that calls something that is not there. `only` as in [`Toolbox::offered`].
+    /// What a model is told when it calls an unknown tool. `only` as in [`Toolbox::offered`].
     pub fn unknown(&self, name: &str, only: Option<&[String]>) -> ToolOutcome {
         let known = self.offered(only).map(|tool| tool.name()).collect::<Vec<_>>().join(", ");
         let known = if known.is_empty() { "none are available".to_owned() } else { format!("there are {known}") };

@@ -1,4 +1,4 @@
-//! What can be seen without a server: folder, files, variables, kernel, port.
+//! Checks that need no server: folder, files, variables, kernel, port.
 
 use std::{
     cmp::Ordering,
@@ -20,18 +20,18 @@ use crate::{
     serve,
 };
 
-/// A database that does not answer within this is no use to a server either.
+/// A database that does not answer within this time is of no use to a server either.
 const DATABASE_WAIT_MAX: Duration = Duration::from_secs(5);
 
 const MB: u64 = 1024 * 1024;
-/// A log is made smaller again long before it is as large as this.
+/// A log is normally truncated long before it is this large.
 const LOG_BYTES_NOTED: u64 = 64 * MB;
-/// With less than this left, a disk is as good as full …
+/// With less space than this, a disk counts as full …
 const ROOM_BYTES_MIN: u64 = 32 * MB;
-/// … and with less than this, it is soon.
+/// … and with less than this, as nearly full.
 const ROOM_BYTES_NOTED: u64 = 512 * MB;
 
-/// Whether commands have a room, and which walls stand around them as far as this process can see.
+/// Whether commands have a sandbox, and which walls stand around them as far as this process can tell.
 pub(super) fn commands(report: &mut Report, builder: Builder) {
     match confinement(builder) {
         Confinement::Room { .. } => {
@@ -42,14 +42,14 @@ pub(super) fn commands(report: &mut Report, builder: Builder) {
             report.note("commands", format!("have no sandbox here, so each asks for permission: {reason}"));
         }
     }
-    // The groups are those of a server, which this process is none of.
+    // Groups belong to a server, which this process is not.
     report.walls = walls(Confine::Auto, builder, &Groups::none("groups belong to a server, and none was asked"));
     if rustix::process::geteuid().is_root() {
         report.note("account", serve::host::ROOT_WARNING);
     }
 }
 
-/// Those of the server that was asked; else those of this machine.
+/// The walls of the server that was asked, otherwise those of this machine.
 pub(super) fn walls_found(report: &mut Report) {
     for WallItem { wall, state, detail } in report.walls.clone() {
         let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
@@ -61,7 +61,7 @@ pub(super) fn walls_found(report: &mut Report) {
     }
 }
 
-/// Which variables count, and which were meant to.
+/// Which variables are used, and which were probably meant to be.
 pub(super) fn variables(report: &mut Report, environment: &Environment, of_configuration: &[String]) {
     let used = environment.used();
     if !used.is_empty() {
@@ -93,7 +93,7 @@ pub(super) fn configuration(report: &mut Report, config: &Config, environment: &
     }
 }
 
-/// How many Pods there may be.
+/// The limits on the number of Pods.
 pub(super) fn limits(report: &mut Report, config: &Config) {
     for (of, max, key) in config.pods.limits().lines() {
         report.ok("limits", format!("{of}: at most {max} Pods that are not stopped ({key} in [pods])"));
@@ -223,7 +223,7 @@ async fn look_into(report: &mut Report, database: &Database, path: &Path) {
     }
 }
 
-/// Records that are not what was written, each with its place.
+/// Damaged records, each with its position.
 fn records(report: &mut Report, damaged: &DamagedRecords) {
     let DamagedRecords { count, listed } = damaged;
     for DamagedRecord { pod, seq, reason, set_aside_at } in listed {
@@ -239,7 +239,7 @@ fn records(report: &mut Report, damaged: &DamagedRecords) {
     }
 }
 
-/// What is left on the disk that the database grows on.
+/// The free space on the database's disk.
 fn room(report: &mut Report, path: &Path) {
     let Ok(disk) = rustix::fs::statvfs(path) else { return };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
@@ -251,7 +251,7 @@ fn room(report: &mut Report, path: &Path) {
     }
 }
 
-/// A unit of an older place of this program starts another one, or none.
+/// A unit written by this program at another path starts a different one, or none.
 pub(super) fn service(report: &mut Report) {
     let Ok(path) = units_folder().map(|folder| folder.join("yoi.service")) else { return };
     let Ok(text) = fs::read_to_string(&path) else { return };
@@ -266,7 +266,7 @@ pub(super) fn service(report: &mut Report) {
     }
 }
 
-/// Whether the port can be had: asked only when no server answers there.
+/// Whether the port is free; only checked if no server answers there.
 pub(super) fn port(report: &mut Report, config: &Config) {
     match TcpListener::bind(config.listen) {
         Ok(_) => report.ok("port", format!("{} is free", config.listen)),
@@ -276,7 +276,7 @@ pub(super) fn port(report: &mut Report, config: &Config) {
     }
 }
 
-/// Whether others are kept out; says so when they are not.
+/// Whether a path is closed to others; reports it if it is not.
 fn private(report: &mut Report, about: &'static str, path: &Path, others: u32, mend: &str) -> bool {
     let Ok(there) = fs::metadata(path) else { return true };
     let mode = there.mode() & 0o777;

@@ -1,4 +1,4 @@
-//! What the server says: whether it is there, whose it is, which models it has.
+//! Checks of the server: whether it answers, whose it is, which models it has.
 
 use anyhow::Result;
 use client::ClientError;
@@ -16,7 +16,7 @@ use crate::{
     data_dir, output,
 };
 
-/// `is_named`: a person said which server, so the folder on this machine says nothing about it.
+/// `is_named`: a person chose the server, so the folder on this machine says nothing about it.
 pub(super) async fn server(
     report: &mut Report,
     caller: &Caller,
@@ -58,7 +58,7 @@ pub(super) async fn server(
     models(report, caller, tests).await
 }
 
-/// Its version, and since when it runs.
+/// Its version, and since when it has been running.
 async fn about(caller: &Caller) -> Result<String, ClientError> {
     let runtimes = caller.client.read(&operations::Runtimes { page: Page::default() }).await?;
     let version = caller.client.version().await?;
@@ -66,7 +66,7 @@ async fn about(caller: &Caller) -> Result<String, ClientError> {
     Ok(format!("version {version}, started {}", since.as_deref().unwrap_or("some time ago")))
 }
 
-/// An older server has none to tell of.
+/// An older server cannot report its walls.
 async fn walls(report: &mut Report, caller: &Caller) -> Result<()> {
     match caller.client.read(&operations::Walls { page: Page::default() }).await {
         Ok(found) => report.walls = found.items,

@@ -1,10 +1,10 @@
-//! The unit as systemd reads it. Pure text.
+//! The text of the unit file.
 
 use std::path::Path;
 
 use crate::options::{CommonOptions, ServeOptions};
 
-/// A unit that starts this program with these words.
+/// A unit that starts this program with these arguments.
 pub(super) fn unit(program: &str, words: &[String]) -> String {
     let words: Vec<_> = std::iter::once(program).chain(words.iter().map(String::as_str)).map(quoted).collect();
     format!(
@@ -39,7 +39,7 @@ pub(super) fn unit(program: &str, words: &[String]) -> String {
     )
 }
 
-/// The words after the program: `serve` and what was given, with paths that hold in any directory.
+/// The program's arguments: `serve` and the given options, with absolute paths.
 pub(super) fn words(common: &CommonOptions, serve: &ServeOptions) -> Result<Vec<String>, String> {
     let mut words = vec!["serve".to_owned()];
     let mut add = |option: &str, value: Option<String>| {
@@ -68,7 +68,7 @@ fn path(option: &str, path: Option<&Path>) -> Result<Option<String>, String> {
     absolute.into_os_string().into_string().map(Some).map_err(|_| format!("{option} has to be valid UTF-8"))
 }
 
-/// As one word of `ExecStart`: systemd takes quotes apart, and puts `%x` and `$X` in place.
+/// Quoted as one word of `ExecStart`: systemd interprets quotes, `%x` and `$X`.
 fn quoted(word: &str) -> String {
     let text = word.replace('%', "%%").replace('$', "$$");
     let is_plain = |char: char| char.is_alphanumeric() || "/._-:@+=,%$~".contains(char);

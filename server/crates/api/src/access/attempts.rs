@@ -1,4 +1,4 @@
-//! Wrong tokens are answered more and more slowly. Whoever has the right token never comes here.
+//! Wrong tokens are answered more and more slowly. A request with the right token never gets here.
 
 use std::{
     sync::Mutex,
@@ -8,19 +8,19 @@ use std::{
 use protocol::{ApiError, ErrorCode};
 use tokio::sync::Semaphore;
 
-/// So many wrong tokens a minute cost nothing: a person who pastes the wrong line waits for nothing.
+/// How many wrong tokens per minute are free, so that a person who pastes the wrong line need not wait.
 const FREE: u32 = 20;
 const FIRST_WAIT_MS: u64 = 50;
 const WAIT_MS_MAX: u64 = 1_000;
-/// Without a wrong token for so long, all is forgotten.
+/// After this long without a wrong token, everything is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
-/// So many wrong tokens wait at a time; more are told to come back later.
+/// How many wrong tokens may wait at a time; further ones are told to come back later.
 const WAITING_MAX: usize = 64;
-/// So many rows of the audit tell of wrong logins in an hour; the next hour's first says how many more there were.
+/// How many wrong logins per hour get an audit row; the first one of the next hour says how many more there were.
 const TOLD_MAX: u32 = 20;
 const TOLD_EVERY: Duration = Duration::from_secs(3_600);
 
-/// The memory of wrong tokens of one process.
+/// The record of wrong tokens in this process.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     /// How many, and when the newest was.
@@ -29,12 +29,12 @@ pub(crate) struct Attempts {
     told: Mutex<Told>,
 }
 
-/// What the audit was told of wrong logins.
+/// What the audit has been told about wrong logins.
 #[derive(Debug, Default)]
 struct Told {
     since: Option<Instant>,
     rows: u32,
-    /// Wrong logins that no row tells of.
+    /// The number of wrong logins without an audit row.
     unsaid: u64,
 }
 
@@ -45,7 +45,7 @@ impl Default for Attempts {
 }
 
 impl Attempts {
-    /// Notes a wrong token and waits as long as it costs. `rate_limited` when too many wait already.
+    /// Notes a wrong token and waits accordingly. `rate_limited` if too many are waiting already.
     pub(crate) async fn failed(&self) -> Result<(), ApiError> {
         let Ok(_place) = self.waiting.try_acquire() else {
             let mut error = ApiError::new(ErrorCode::RateLimited, "too many wrong tokens; wait a second");
@@ -59,8 +59,8 @@ impl Attempts {
         Ok(())
     }
 
-    /// Whether the audit tells of a wrong login, and of how many more that no row told of. Whoever has no login cannot fill the
-    /// database with his attempts.
+    /// Whether to audit a wrong login; if so, with the number of previous ones that were not audited. This keeps
+    /// somebody without a login from filling the database with attempts.
     pub(crate) fn to_be_told(&self) -> Option<u64> {
         self.tell(Instant::now())
     }

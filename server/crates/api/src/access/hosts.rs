@@ -1,8 +1,8 @@
-//! Which names this server answers to, and what it is under each of them.
+//! The names that this server answers to, and its role under each of them.
 //!
-//! The Host check is what stops a page whose name was rebound to this machine. Browsers share cookies between the ports of a
-//! host, so the console lives under a name that no other server of this machine has: `NAME.localhost`. Under the loopback names
-//! that everybody shares, programs are answered, and pages only lead on.
+//! The Host check is what stops a page whose name was rebound to this machine. Browsers share cookies between the ports
+//! of a host, so the console has a name that no other server on this machine has: `NAME.localhost`. Under the loopback
+//! names that all servers share, only programs are served; pages just redirect.
 
 use std::{
     fmt,
@@ -13,53 +13,55 @@ use axum::http::uri::Authority;
 use axum::http::{Version, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
 
-/// Names and addresses that may stand in `Host`.
+/// The names and addresses that `Host` may contain.
 #[derive(Debug, Clone)]
 pub struct AllowedHosts {
     listen: SocketAddr,
-    /// The console's own name, such as `yoi-q3k7.localhost`, lower-cased.
+    /// The console's own name, such as `yoi-q3k7.localhost`, in lower case.
     own: String,
-    /// Of `--allow-host`, lower-cased: a name, or `name:port`.
+    /// From `--allow-host`, in lower case: a name, or `name:port`.
     names: Vec<String>,
 }
 
-/// What the server is under the name that a request used.
+/// The server's role under the name that a request used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The console: a login there is a cookie of this host.
+    /// The console: a login here is a cookie for this host.
     Console,
-    /// A name that every server of this machine has: a bearer token is taken, a cookie is not, and pages lead to the console.
+    /// A name that all servers on this machine share: bearer tokens are accepted, cookies are not, and pages redirect
+    /// to the console.
     Shared,
 }
 
-/// The `Host` of a request, checked.
+/// The validated `Host` of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// Lower-cased; an IPv6 address in brackets.
+    /// In lower case; an IPv6 address in brackets.
     pub(crate) name: String,
     pub(crate) port: Option<u16>,
 }
 
 impl AllowedHosts {
-    /// `listen` is the address that the server got, port included. `own` is the console's own name. A name in `names` stands
-    /// for any port of it, `name:port` for that one.
+    /// `listen` is the server's actual address, including the port. `own` is the console's own name. A name in `names`
+    /// allows any port, `name:port` only that one.
     pub fn new(listen: SocketAddr, own: &str, names: impl IntoIterator<Item = String>) -> Self {
         let names = names.into_iter().map(|name| name.to_ascii_lowercase()).collect();
         Self { listen, own: own.to_ascii_lowercase(), names }
     }
 
-    /// The cookie of a login. The port is part of its name, for hosts that several servers share.
+    /// The name of the login cookie. It contains the port, for hosts that several servers share.
     pub(crate) fn cookie_name(&self) -> String {
         format!("yoi_{}", self.listen.port())
     }
 
-    /// The console's own origin, at the port that a request of a shared name came to: a tunnel may have another one.
+    /// The console's own origin, at the port of a request to a shared name: a tunnel may use a different one.
     pub(crate) fn own_origin(&self, port: Option<u16>) -> String {
         let host = Host { name: self.own.clone(), port: port.filter(|port| *port != HTTP_PORT) };
         format!("http://{host}")
     }
 
-    /// Where the console is for somebody who asks under this name. A name without a port comes from a socket that has none.
+    /// The address of the console for a request under this name. A name without a port comes from a socket that has
+    /// none.
     pub(crate) fn console_for(&self, host: &Host) -> String {
         match self.standing(host) {
             Some(Standing::Shared) => self.own_origin(host.port.or(Some(self.listen.port()))),
@@ -87,7 +89,7 @@ impl AllowedHosts {
         })
     }
 
-    /// What the server is under this name; none where it answers to nothing.
+    /// The server's role under this name; `None` if it does not answer to it.
     fn standing(&self, host: &Host) -> Option<Standing> {
         let is_listed = self.names.iter().any(|name| match host.port {
             _ if *name == host.name => true,
@@ -101,21 +103,21 @@ impl AllowedHosts {
         if host.address() == Some(self.listen.ip()) && !self.is_at_home() {
             return own_port.then_some(Standing::Console);
         }
-        // A tunnel may bring a loopback name here from any port. A page of another server on this machine gains nothing by
-        // it: its `Origin` has its own port, and its `Host` has this one.
+        // A tunnel may bring a loopback name here from any port. That is of no use to a page of another server on this
+        // machine: its `Origin` has its own port, and its `Host` has this one.
         if host.is_loopback() {
             return Some(Standing::Shared);
         }
         None
     }
 
-    /// Whether it listens where the console's own name leads.
+    /// Whether it listens at the address to which the console's own name resolves.
     fn is_at_home(&self) -> bool {
         matches!(self.listen.ip(), IpAddr::V4(Ipv4Addr::LOCALHOST) | IpAddr::V6(Ipv6Addr::LOCALHOST))
     }
 }
 
-/// What a browser leaves out of an address.
+/// The port that browsers leave out of an address.
 pub(crate) const HTTP_PORT: u16 = 80;
 
 impl Host {
@@ -125,7 +127,7 @@ impl Host {
             return None;
         }
         let name = authority.host().to_ascii_lowercase();
-        // What follows the name has to be a port, and not something that a browser reads otherwise.
+        // The name must be followed by a port, and not by something that a browser would interpret differently.
         let port = match text.get(name.len()..)? {
             "" => None,
             rest => Some(rest.strip_prefix(':')?.parse().ok()?),
@@ -141,7 +143,8 @@ impl Host {
         }
     }
 
-    /// A name that is not of this machine is answered to only where `--allow-host` lists it: for a proxy, as a rule.
+    /// Whether the name may belong to a proxy. A name that is not local to this machine is only answered if
+    /// `--allow-host` lists it, usually for a proxy.
     pub(crate) fn may_be_proxied(&self) -> bool {
         let is_of_this_machine = self.name.rsplit('.').next() == Some("localhost");
         !is_of_this_machine && self.address().is_none()

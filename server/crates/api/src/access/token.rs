@@ -1,11 +1,11 @@
-//! The server's token, as far as it has to be kept: its hash.
+//! The server's token, of which only the hash is kept.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The token that opens the server. Only its SHA-256 is held, and it is compared in constant time.
+/// The token for the server. Only its SHA-256 is stored, and it is compared in constant time.
 #[derive(Clone)]
 pub struct Token([u8; 32]);
 
@@ -14,7 +14,7 @@ impl Token {
         Self(Sha256::digest(secret).into())
     }
 
-    /// Whether this is the token. The empty text never is.
+    /// Whether this is the token. The empty string never is.
     pub(crate) fn is(&self, attempt: &str) -> bool {
         let hash: [u8; 32] = Sha256::digest(attempt).into();
         bool::from(hash.ct_eq(&self.0)) && !attempt.is_empty()

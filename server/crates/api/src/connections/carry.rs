@@ -1,4 +1,4 @@
-//! Accepts connections, and carries requests from each to the router and answers back.
+//! Accepts connections, and carries their requests to the router and its responses back.
 
 use std::{
     io,
@@ -33,23 +33,23 @@ use super::{
     seat::{Turn, Watcher},
 };
 
-/// So many are told at a time that there is no room; the others are just closed.
+/// How many connections at a time are told that there is no room; further ones are just closed.
 const REFUSALS_MAX: usize = 32;
 const REFUSAL_TIME_MAX: Duration = Duration::from_secs(1);
 const REFUSAL_READ_MAX: u64 = 64 * 1024;
-/// The head of a request. All cookies that a browser keeps of one host fit, so that a page that sets too many locks nobody out; a
-/// longer head is answered with 431.
+/// The most bytes of a request's head. Enough for all cookies that a browser keeps for one host, so that a page that
+/// sets too many locks nobody out; a longer head is answered with 431.
 const HEAD_BYTES_MAX: usize = 1024 * 1024;
 const RETRY_MS: u64 = 1_000;
 
-/// Answers on a listener until no more connections are wanted, and those that there are have ended.
+/// Serves a listener until the server stops and its connections have ended.
 pub async fn serve<L: Listener>(
     mut listener: L,
     router: Router,
     connections: Connections,
     stopped: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    // With its state it needs no work of its own for each connection.
+    // With its state applied, the router needs no work for each connection.
     let router = router.with_state(());
     let refusals = Arc::new(Semaphore::new(REFUSALS_MAX));
     let (open, held) = watch::channel(());
@@ -82,7 +82,7 @@ pub async fn serve<L: Listener>(
     Ok(())
 }
 
-/// One connection to its end.
+/// Serves one connection to its end.
 async fn carry<Io: Connection>(
     io: Lingering<Io>,
     watcher: Watcher,
@@ -118,7 +118,7 @@ async fn carry<Io: Connection>(
     }
 }
 
-/// The request is answered when its answer has gone out whole.
+/// A request counts as being answered until its response has been sent completely.
 fn attended(turn: Turn, answer: Response) -> Response {
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         turn.upgraded();
@@ -127,7 +127,7 @@ fn attended(turn: Turn, answer: Response) -> Response {
     answer.map(|body| Body::new(Attended { body, _turn: turn }))
 }
 
-/// A body that holds its turn.
+/// A body that keeps its turn.
 struct Attended {
     body: Body,
     _turn: Turn,
@@ -150,12 +150,12 @@ impl HttpBody for Attended {
     }
 }
 
-/// Says that there is no room, to whoever listens at once.
+/// Sends the message that there is no room, if the client takes it promptly.
 async fn refuse<Io: Connection>(mut io: Io) {
     let told = async {
         io.write_all(&no_room()).await?;
         io.shutdown().await?;
-        // Unread bytes would make a reset of the end, and take the answer with them.
+        // Unread input would turn the close into a reset, which would discard the response.
         tokio::io::copy(&mut io.take(REFUSAL_READ_MAX), &mut tokio::io::sink()).await
     };
     let _ = timeout(REFUSAL_TIME_MAX, told).await;
@@ -256,7 +256,7 @@ mod tests {
             let mut stream = TcpStream::connect(address).await.unwrap();
             stream.write_all(b"GET /held HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
             held.push(stream);
-            // Known before the next one comes.
+            // Its state has to be known before the next one comes.
             let displaced = 7 + held.len() as u64;
             until(&connections, |figures| figures.displaced_total == displaced).await;
             sleep(Duration::from_millis(50)).await;

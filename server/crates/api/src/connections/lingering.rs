@@ -1,8 +1,8 @@
-//! A connection that ends well: what the server says last arrives.
+//! A connection that is closed gracefully, so that the server's last message arrives.
 //!
-//! A connection that is closed while the other side still sends is reset, and a reset takes with it what the other side
-//! has not read yet: the reason of a close, or the answer to a body that is too large. So who is let go while he is
-//! still sending is listened to for a moment longer, and what he sends is thrown away.
+//! A connection that is closed while the other side is still sending gets reset, and a reset discards what the other
+//! side has not read yet: the reason of a close, or the response to a body that is too large. So a client that is still
+//! sending when its connection ends is read from for a moment longer, and its data is discarded.
 
 use std::{
     io::{self, IoSlice},
@@ -19,23 +19,23 @@ use tokio::{
 
 use super::Seat;
 
-/// What a connection is made of.
+/// What a connection consists of.
 pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection for Io {}
 
-/// So long, and so many bytes; what comes then is answered by a reset.
+/// For how long to keep reading, and how many bytes; anything further gets a reset.
 const LINGER_TIME_MAX: Duration = Duration::from_secs(3);
 const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// A connection that is listened to a little longer than it is wanted.
+/// A connection that is read from a little longer than it is needed.
 #[derive(Debug)]
 pub struct Lingering<Io: Connection> {
-    /// Gone only while it is dropped.
+    /// `None` only while this is being dropped.
     io: Option<Io>,
     /// The other side has ended, or the connection is broken: nothing can be lost any more.
     is_over: bool,
-    /// Gone only while it is dropped.
+    /// `None` only while this is being dropped.
     seat: Option<Seat>,
 }
 
@@ -65,13 +65,13 @@ impl<Io: Connection> Drop for Lingering<Io> {
     }
 }
 
-/// Says that nothing follows, and throws away what still comes, unless somebody else needs the seat.
+/// Sends the end of the stream, and discards what still arrives, unless another connection needs the seat.
 async fn linger<Io: Connection>(mut io: Io, seat: Seat) {
     seat.leaving();
     let watcher = seat.watcher();
     let rest = async {
         if io.shutdown().await.is_ok() {
-            // It broke, ended, or was too much: in each case it is let go.
+            // Whether it broke, ended, or hit the limit, it is closed.
             let _ = tokio::io::copy(&mut io.take(LINGER_BYTES_MAX), &mut tokio::io::sink()).await;
         }
     };
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::{ConnectionLimits, Connections};
 
-    /// The server's end of a new connection, and the other one.
+    /// The server's end of a new connection, and the client's.
     async fn connected() -> (Lingering<TcpStream>, TcpStream, Connections) {
         let connections = Connections::start(ConnectionLimits::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -150,7 +150,7 @@ mod tests {
             connection.read_exact(&mut [0; 1]).await.unwrap();
             connection.write_all(b"too much").await.unwrap();
         });
-        // More than all buffers in between hold: who is reset fails here.
+        // More than all buffers in between can hold, so a reset would make this fail.
         client.write_all(&vec![7; 32 * 1024 * 1024]).await.unwrap();
         server.await.unwrap();
         let mut heard = String::new();

@@ -14,15 +14,15 @@ use super::{ConnectionLimits, Table};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// A head has begun, or is the first one and has not.
+    /// A head has begun, or the first one is awaited.
     Opening,
-    /// Kept for another request.
+    /// Kept alive for another request.
     Idle,
     /// A request is being answered.
     Busy,
-    /// A socket, whose own rules it goes by.
+    /// A WebSocket, which has its own rules.
     Upgraded,
-    /// Over, and only listened to for a moment longer.
+    /// Over, and only read from for a moment longer.
     Leaving,
 }
 
@@ -30,9 +30,9 @@ enum Phase {
 struct State {
     phase: Phase,
     since: Instant,
-    /// Has shown that he may ask.
+    /// It has authenticated.
     is_known: bool,
-    /// Does not take what is sent.
+    /// Since when the client has not taken what is sent.
     blocked_since: Option<Instant>,
 }
 
@@ -56,7 +56,7 @@ impl Seated {
 
     fn enter(&self, phase: Phase) {
         let mut state = self.state();
-        // A socket stays one until it ends.
+        // A WebSocket stays one until it ends.
         if state.phase != Phase::Upgraded || phase == Phase::Leaving {
             (state.phase, state.since) = (phase, Instant::now());
         }
@@ -79,7 +79,7 @@ impl Seated {
         is_stuck || phase_max.is_some_and(|longest| now.duration_since(state.since) > longest)
     }
 
-    /// The lower, the sooner he is sent away; none: he stays.
+    /// The lower the rank, the sooner it is displaced; `None` if it is not.
     pub(super) fn rank(&self) -> Option<(u8, Instant)> {
         let state = self.state();
         let rank = match (state.phase, state.is_known) {
@@ -120,7 +120,7 @@ impl Seat {
         Watcher(self.seated.clone())
     }
 
-    /// Something came in.
+    /// Notes that data has arrived.
     pub(super) fn heard(&self) {
         let mut state = self.seated.state();
         if state.phase == Phase::Idle {
@@ -128,7 +128,7 @@ impl Seat {
         }
     }
 
-    /// Something was to go out, and could not or could.
+    /// Notes whether outgoing data is blocked.
     pub(super) fn blocked(&self, is_blocked: bool) {
         let mut state = self.seated.state();
         match is_blocked {
@@ -156,21 +156,21 @@ impl Seat {
 pub(super) struct Watcher(Arc<Seated>);
 
 impl Watcher {
-    /// Returns when the connection has to go.
+    /// Returns when the connection has to be closed.
     pub(super) async fn cut(&self) {
         while !self.0.is_cut.load(Ordering::Acquire) {
             self.0.cut.notified().await;
         }
     }
 
-    /// A request has begun.
+    /// Begins a request.
     pub(super) fn turn(&self) -> Turn {
         self.0.enter(Phase::Busy);
         Turn(self.0.clone())
     }
 }
 
-/// One request, until its answer is out.
+/// One request, until its response has been sent.
 #[derive(Debug)]
 pub(super) struct Turn(Arc<Seated>);
 
@@ -179,7 +179,7 @@ impl Turn {
         Visitor(self.0.clone())
     }
 
-    /// It was the last request: from now on it is a socket.
+    /// This was the last request: the connection is now a WebSocket.
     pub(super) fn upgraded(self) {
         self.0.enter(Phase::Upgraded);
     }
@@ -191,12 +191,12 @@ impl Drop for Turn {
     }
 }
 
-/// Whoever sent a request; among its extensions.
+/// The connection of a request, among the request's extensions.
 #[derive(Debug, Clone)]
 pub struct Visitor(Arc<Seated>);
 
 impl Visitor {
-    /// He may ask. His seat is not given to another one while he is served.
+    /// Marks it as authenticated. Its seat is not given away while it is being served.
     pub fn is_known(&self) {
         self.0.state().is_known = true;
     }

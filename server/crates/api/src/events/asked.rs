@@ -1,4 +1,4 @@
-//! What a client may say on the socket, parsed.
+//! Parses the frames that a client may send on the socket.
 
 use protocol::{ClientFrame, DiagnosticCode, PodRef, unambiguous};
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::{TAIL_DEFAULT, TAIL_MAX};
 use crate::read::read;
 
-/// Larger frames are not even read as JSON.
+/// Larger frames are not even parsed as JSON.
 const FRAME_BYTES_MAX: usize = 64 * 1024;
 const ID_BYTES_MAX: usize = 128;
 
-/// Words of commands, here and in the older socket protocol: who sends one is told where commands go.
+/// Names of commands, here and in the older socket protocol: a client that sends one is told where commands go.
 const COMMANDS: &[&str] = &[
     "abort",
     "approve",
@@ -49,7 +49,7 @@ const COMMANDS: &[&str] = &[
     "user_message",
 ];
 
-/// A valid frame of a client.
+/// A valid frame from a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     Subscribe { id: String, watch: Watch },
@@ -77,8 +77,8 @@ impl Refusal {
     }
 }
 
-/// The frames by their tags, field by field what [`ClientFrame`] has. That one is read through a copy of its fields, for
-/// its tag may stand anywhere, and of the copy no error knows the place. The tag is known before these are read.
+/// The frames by their tags, with the same fields as [`ClientFrame`]. Serde reads that enum by way of a buffered copy,
+/// because its tag may come last, and errors in a copy have no position. These are only used once the tag is known.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subscribe {
@@ -103,7 +103,7 @@ struct Ping {
     r#type: String,
 }
 
-/// Reads one text frame.
+/// Parses a text frame.
 pub(super) fn parse(text: &str) -> Result<Said, Refusal> {
     if text.len() > FRAME_BYTES_MAX {
         return Err(Refusal::bad(format!("a frame has at most {FRAME_BYTES_MAX} bytes, this one has {}", text.len())));
@@ -131,7 +131,7 @@ fn tagged(kind: &str, text: &str) -> Result<ClientFrame, String> {
         }
         "unsubscribe" => read(WHOLE, text).map(|Unsubscribe { id, .. }| ClientFrame::Unsubscribe { id }),
         "ping" => read(WHOLE, text).map(|Ping { .. }| ClientFrame::Ping {}),
-        // Says which types there are.
+        // The error lists the types that exist.
         _ => read(WHOLE, text),
     }
 }

@@ -1,4 +1,4 @@
-//! Frames on their way out. Records are joined as they were encoded, never parsed.
+//! Outgoing frames. Records are joined in their encoded form and never parsed.
 
 use backend::{Backend, FeedItem, PodsItem};
 use bytes::Bytes;
@@ -13,12 +13,12 @@ use crate::{
     answer::{join, quoted},
 };
 
-/// One frame, encoded.
+/// One encoded frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     /// Its `type`.
     pub(super) kind: &'static str,
-    /// Where a subscription goes on after this frame.
+    /// Where a subscription continues after this frame.
     pub(super) cursor: Option<String>,
     pub(super) json: String,
 }
@@ -53,7 +53,7 @@ impl Frame {
         Self::of("closed", ServerFrame::Closed { id: id.to_owned(), reason })
     }
 
-    /// Nothing of its subscription follows.
+    /// True if nothing of its subscription follows.
     pub(super) fn is_last(&self) -> bool {
         self.kind == "closed"
     }
@@ -94,7 +94,7 @@ impl Frame {
     }
 }
 
-/// The frames of one subscription, called `id`. Pulled: nothing is read ahead.
+/// The frames of the subscription `id`. Pulled: nothing is read ahead.
 pub(super) fn frames(
     backend: &Backend,
     listed: Option<&RuntimeId>,
@@ -122,7 +122,7 @@ pub(super) fn frames(
     }
 }
 
-/// A subscription that cannot begin: why, and that it is over.
+/// The frames for a subscription that cannot begin: why, and its end.
 fn refused(id: &str, error: ApiError) -> [Frame; 2] {
     let code = match error.code {
         ErrorCode::PodNotFound => DiagnosticCode::PodNotFound,
@@ -136,7 +136,7 @@ fn around(head: String, records: &[Bytes], tail: &str) -> String {
     json.reserve(records.iter().map(|record| record.len() + 1).sum::<usize>() + tail.len() + 2);
     join(&mut json, records);
     json.extend_from_slice(tail.as_bytes());
-    // Records are JSON and so UTF-8. Were one not, its reader would get it with marks rather than nothing.
+    // Records are JSON and thus UTF-8. If one were not, replacement characters are better than nothing.
     String::from_utf8(json).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 

@@ -1,6 +1,6 @@
 //! Observation: a WebSocket with many subscriptions, or one subscription as server-sent events.
 //!
-//! Streams are pulled. Between a Pod's journal and a viewer's socket stand only a few frames; a viewer that reads
+//! Streams are pulled. Between a Pod's journal and a viewer's socket there are only a few frames; a viewer that reads
 //! slowly stops pulling, and the runtime tells it `lagged` when it is too far behind. Nobody else waits.
 
 mod asked;
@@ -30,9 +30,9 @@ use crate::{
     extract::{Asked, Caller, Login, invalid},
 };
 
-/// After so much silence a heartbeat is sent.
+/// After this much silence a heartbeat is sent.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// How many records a snapshot carries when nothing is asked, and at most.
+/// How many records a snapshot contains by default, and at most.
 const TAIL_DEFAULT: u32 = 200;
 const TAIL_MAX: u32 = 2_000;
 
@@ -52,7 +52,7 @@ pub(crate) struct EventsAsked {
 }
 
 impl EventsAsked {
-    /// Which runtime's lists are meant.
+    /// The runtime whose lists are requested.
     fn listed(&self) -> Result<Option<RuntimeId>, Problem> {
         let runtime = self.runtime.as_deref().filter(|runtime| !runtime.is_empty());
         runtime.map(RuntimeId::parse).transpose().map_err(invalid)
@@ -91,10 +91,10 @@ fn accepts_event_stream(headers: &HeaderMap) -> bool {
     })
 }
 
-/// What a stream is told whose login has ended, before it is closed.
+/// What a stream is told before it is closed because its login has ended.
 const LOGGED_OUT: &str = "this login has ended; log in again";
 
-/// Resolves when the login is over that a stream was opened with; never for one that came with the token.
+/// Resolves when the login with which a stream was opened has ended; never if it was opened with the token.
 async fn logged_out(backend: Backend, session: Option<Session>) {
     match session {
         Some(session) => backend.sessions().ended(&session).await,
@@ -102,7 +102,7 @@ async fn logged_out(backend: Backend, session: Option<Session>) {
     }
 }
 
-/// Resolves when the server stops; never when nobody can say so any more.
+/// Resolves when the server stops; never if nobody can signal that any more.
 pub(crate) async fn stopping(mut shutdown: watch::Receiver<bool>) {
     if shutdown.wait_for(|stopping| *stopping).await.is_err() {
         std::future::pending::<()>().await;

@@ -21,20 +21,20 @@ use super::{
 };
 use crate::Api;
 
-/// Frames that wait for the writer, of all subscriptions together. When it is full, nothing is pulled.
+/// How many frames of all subscriptions together may wait for the writer. When it is full, nothing is pulled.
 const OUTBOX_FRAMES: usize = 4;
-/// So many frames are written before they are flushed, when there are so many.
+/// The most frames that are written before a flush.
 const FRAMES_PER_FLUSH: usize = 32;
-/// A client that takes nothing for so long is gone.
+/// A client that takes nothing for this long counts as gone.
 const WRITE_TIME_MAX: Duration = Duration::from_secs(300);
-/// How long a client that could not be read may take what was said before; what it has not taken then is dropped.
+/// How long a client whose input was unreadable has to take what was sent before; the rest is dropped.
 const REST_TIME_MAX: Duration = Duration::from_millis(300);
-/// How long the goodbye may take.
+/// How long closing may take.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(1);
-/// Frames up to here are read and, if too large for us, answered; beyond it the socket is closed.
+/// Messages up to this size are read and, if they are too large for us, answered; larger ones close the socket.
 const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Why the server ends a connection.
+/// Why the server closes a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goodbye {
     Stopping,
@@ -45,7 +45,7 @@ enum Goodbye {
 }
 
 impl Goodbye {
-    /// What to say to a client whose bytes could not be read; nothing when it is the connection that broke.
+    /// The reason to give a client whose input could not be read; `None` if the connection itself broke.
     fn of(error: axum::Error) -> Option<Self> {
         match *error.into_inner().downcast::<tungstenite::Error>().ok()? {
             tungstenite::Error::Capacity(_) => Some(Self::TooLarge),
@@ -86,7 +86,7 @@ async fn serve(api: Api, session: Option<Session>, listed: Option<RuntimeId>, so
     let (mut sink, mut messages) = socket.split();
     let (outbox, inbox) = mpsc::channel(OUTBOX_FRAMES);
     let subscriptions = Subscriptions::new(api.backend().clone(), listed, outbox.clone());
-    // The first frame of all; the outbox is empty, so there is room.
+    // The very first frame; the outbox is empty, so there is room.
     let _ = outbox.try_send(Frame::hello(api.options()).into());
     let stopping = stopping(api.options().shutdown.clone());
     let logged_out = logged_out(api.backend().clone(), session);
@@ -97,7 +97,7 @@ async fn serve(api: Api, session: Option<Session>, listed: Option<RuntimeId>, so
             () = logged_out => Some(Goodbye::LoggedOut),
             _ = &mut writing => None,
             unreadable = read(&mut messages, outbox, subscriptions) => {
-                // The reader and its subscriptions are gone, so the writer ends with what waits for it now.
+                // The reader and its subscriptions are gone, so the writer ends after what is queued now.
                 if unreadable.is_some() {
                     let _ = timeout(REST_TIME_MAX, writing).await;
                 }
@@ -110,8 +110,8 @@ async fn serve(api: Api, session: Option<Session>, listed: Option<RuntimeId>, so
     }
 }
 
-/// Answers the client until it leaves, or says what cannot be read. When the outbox is full it waits, and with it the
-/// client.
+/// Answers the client until it leaves or sends something unreadable. When the outbox is full this waits, and so does
+/// the client.
 async fn read(
     messages: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin),
     outbox: mpsc::Sender<Outgoing>,
@@ -125,7 +125,7 @@ async fn read(
         let reply = match message {
             Message::Text(text) => answer(&text, &mut subscriptions),
             Message::Binary(_) => Some(refused(Refusal::bad("frames are text"))),
-            // The library answers pings, and a close by closing.
+            // The library answers pings, and answers a close by closing.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => None,
         };
         if let Some(reply) = reply
@@ -149,7 +149,7 @@ fn answer(text: &str, subscriptions: &mut Subscriptions) -> Option<Frame> {
     done.unwrap_or_else(|refusal| Some(refused(refusal)))
 }
 
-/// Of a frame of the client, and so of no subscription.
+/// About a frame of the client, so it belongs to no subscription.
 fn refused(Refusal { code, detail }: Refusal) -> Frame {
     debug_assert!(matches!(
         code,
@@ -158,7 +158,7 @@ fn refused(Refusal { code, detail }: Refusal) -> Frame {
     Frame::diagnostic(None, code, detail)
 }
 
-/// Writes until the client is gone; a heartbeat into each silence.
+/// Writes until the client is gone, with heartbeats during silence.
 async fn write(sink: &mut Sink, mut inbox: mpsc::Receiver<Outgoing>) -> Result<(), axum::Error> {
     loop {
         let first = match timeout(HEARTBEAT, inbox.recv()).await {
@@ -173,7 +173,7 @@ async fn write(sink: &mut Sink, mut inbox: mpsc::Receiver<Outgoing>) -> Result<(
     }
 }
 
-/// Writes a frame and what waits behind it, then flushes once.
+/// Writes a frame and those queued behind it, then flushes once.
 async fn write_some(sink: &mut Sink, first: Outgoing, inbox: &mut mpsc::Receiver<Outgoing>) -> Result<(), axum::Error> {
     let mut next = Some(first);
     for _ in 0..FRAMES_PER_FLUSH {
@@ -189,7 +189,7 @@ async fn write_some(sink: &mut Sink, first: Outgoing, inbox: &mut mpsc::Receiver
     sink.flush().await
 }
 
-/// Says why, and reads until the client has closed too: data left unread would turn the goodbye into a reset.
+/// Sends the reason, and reads until the client has closed as well: unread data would turn the close into a reset.
 async fn say_goodbye(
     goodbye: Goodbye,
     sink: &mut Sink,
@@ -197,7 +197,7 @@ async fn say_goodbye(
 ) {
     if goodbye == Goodbye::LoggedOut {
         let told = Frame::diagnostic(None, DiagnosticCode::Unauthorized, LOGGED_OUT.to_owned());
-        // Who cannot be told this is told nothing more either.
+        // If this cannot be sent, nothing further can either.
         let _ = sink.feed(Message::Text(told.json.into())).await;
     }
     if sink.send(Message::Close(Some(goodbye.frame()))).await.is_ok() {

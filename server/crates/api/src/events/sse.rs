@@ -28,7 +28,7 @@ use crate::{
     extract::{counted, invalid},
 };
 
-/// What the one subscription is called in its frames.
+/// The id of the one subscription in its frames.
 const ID: &str = "sse";
 
 pub(super) fn open(
@@ -59,12 +59,12 @@ fn watch(headers: &HeaderMap, asked: EventsAsked) -> Result<Watch, Problem> {
     };
     let Some(pod) = asked.pod else { return Ok(Watch::Pods) };
     let pod: PodRef = pod.parse().map_err(|error| invalid(format!("`pod`: {error}")))?;
-    // A cursor that is no text is no cursor: it reads as one that is not valid, and the stream says so.
+    // A cursor that is not text is treated as an invalid one, which the stream reports.
     let last = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default().to_owned());
     Ok(Watch::Pod { pod, after: last.or(asked.after), tail })
 }
 
-/// Puts a heartbeat into each silence.
+/// Adds heartbeats during silence.
 fn with_heartbeats(frames: BoxStream<'static, Frame>) -> impl Stream<Item = Frame> {
     stream::unfold(frames, async |mut frames| match tokio::time::timeout(HEARTBEAT, frames.next()).await {
         Ok(frame) => frame.map(|frame| (frame, frames)),
@@ -72,7 +72,7 @@ fn with_heartbeats(frames: BoxStream<'static, Frame>) -> impl Stream<Item = Fram
     })
 }
 
-/// When the login is over, that is the last thing which is said.
+/// When the login ends, that is the last thing to be sent.
 fn until_logged_out(
     frames: BoxStream<'static, Frame>,
     logged_out: BoxFuture<'static, ()>,
@@ -90,12 +90,12 @@ fn until_logged_out(
 
 fn event(frame: &Frame) -> Bytes {
     let mut text = String::with_capacity(frame.json.len() + 64);
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "event: {}", frame.kind);
     if let Some(cursor) = frame.cursor.as_deref().filter(|cursor| !cursor.contains(['\n', '\r', '\0'])) {
         let _ = writeln!(text, "id: {cursor}");
     }
-    // Frames are JSON on one line: a line break inside a text is escaped there.
+    // Frames are JSON on one line: line breaks in texts are escaped.
     let _ = write!(text, "data: {}\n\n", frame.json);
     Bytes::from(text)
 }

@@ -1,4 +1,4 @@
-//! The subscriptions of one socket: one task each, that pulls and hands over.
+//! The subscriptions of one socket: one task each, which pulls frames and hands them over.
 
 use std::{
     collections::HashMap,
@@ -24,16 +24,16 @@ use super::{
 
 const SUBSCRIPTIONS_MAX: usize = 256;
 
-/// A frame for the writer, and whose it is.
+/// A frame for the writer, and its subscription.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) frame: Frame,
-    /// Of a frame that belongs to a subscription.
+    /// `None` for a frame that belongs to no subscription.
     life: Option<Arc<Life>>,
 }
 
 impl Outgoing {
-    /// False when its subscription was given up while the frame waited.
+    /// False if its subscription was cancelled while the frame waited.
     pub(super) fn is_wanted(&self) -> bool {
         self.life.as_ref().is_none_or(|life| !life.cancelled.load(Ordering::Acquire))
     }
@@ -47,9 +47,9 @@ impl From<Frame> for Outgoing {
 
 #[derive(Debug, Default)]
 struct Life {
-    /// The client has unsubscribed: what still waits is not sent.
+    /// The client has unsubscribed: what is still queued is not sent.
     cancelled: AtomicBool,
-    /// The last frame has been handed over: the id is free.
+    /// The last frame has been handed over, so the id is free.
     over: AtomicBool,
 }
 
@@ -61,18 +61,18 @@ struct Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        // One that is over has only its last frame left to hand over, and does that by itself.
+        // A finished one only has its last frame left to hand over, which it does by itself.
         if !self.life.over.load(Ordering::Acquire) {
             self.task.abort();
         }
     }
 }
 
-/// All subscriptions of one socket, by id. Dropping it ends them.
+/// All subscriptions of one socket, by id. Dropping this ends them.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     backend: Backend,
-    /// Whose Pods its lists are of; of all runtimes when absent.
+    /// The runtime whose Pods its lists contain; all runtimes if `None`.
     listed: Option<RuntimeId>,
     outbox: mpsc::Sender<Outgoing>,
     open: HashMap<String, Subscription>,
@@ -101,7 +101,7 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// Nothing of it is sent any more. Unknown ids are fine: it may just have ended by itself.
+    /// Stops sending anything of a subscription. Unknown ids are fine: it may just have ended by itself.
     pub(super) fn unsubscribe(&mut self, id: &str) {
         if let Some(subscription) = self.open.remove(id) {
             subscription.life.cancelled.store(true, Ordering::Release);
@@ -113,11 +113,11 @@ impl Subscriptions {
         let mut frames = frames(&self.backend, self.listed.as_ref(), id.clone(), watch);
         tokio::spawn(async move {
             loop {
-                // A stream that breaks is closed like one that ends: its viewer must not wait for ever.
+                // A stream that panics is closed like one that ends, so that its viewer does not wait forever.
                 let next = AssertUnwindSafe(frames.next()).catch_unwind().await.unwrap_or_default();
                 let frame = next.unwrap_or_else(|| Frame::closed(&id, "the stream has ended".to_owned()));
                 let last = frame.is_last();
-                // Before it is sent: who reads it may use the id again at once.
+                // Set before the frame is sent: its reader may reuse the id at once.
                 life.over.store(last, Ordering::Release);
                 let sent = outbox.send(Outgoing { frame, life: Some(life.clone()) }).await;
                 if last || sent.is_err() {

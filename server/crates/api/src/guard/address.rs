@@ -1,17 +1,17 @@
-//! Secrets in addresses: found, and taken out.
+//! Finds secrets in addresses, and removes them.
 
 use axum::{extract::Query, http::Uri};
 
-/// What an address may carry that logs in.
+/// A secret in an address that logs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Secret {
-    /// The server's token; taken for one more release.
+    /// The server's token; accepted for one more release.
     Token(String),
     /// A code for one login.
     Code(String),
 }
 
-/// The first secret of a query, decoded. What cannot be decoded reads as something that is no secret.
+/// The first secret in a query, decoded. If it cannot be decoded, the result matches no secret.
 pub(super) fn secret_in(uri: &Uri) -> Option<Secret> {
     let pair = uri.query()?.split('&').find(|pair| is_secret(pair))?;
     let value = values(pair).into_iter().next().map(|(_, value)| value).unwrap_or_default();
@@ -21,14 +21,14 @@ pub(super) fn secret_in(uri: &Uri) -> Option<Secret> {
     })
 }
 
-/// The fields of a form, or of a query. Empty where they are not written as they should be.
+/// The fields of a form or a query. Empty if they are malformed.
 pub(super) fn values(encoded: &str) -> Vec<(String, String)> {
     let uri = format!("/?{encoded}").parse::<Uri>().ok();
     let fields = uri.and_then(|uri| Query::<Vec<(String, String)>>::try_from_uri(&uri).ok());
     fields.map(|Query(fields)| fields).unwrap_or_default()
 }
 
-/// Where the page is without a secret. Never another site: `//name` would be one.
+/// The address of the page without secrets. Never another site, which `//name` would be.
 pub(super) fn without_secret(uri: &Uri) -> String {
     let path = format!("/{}", uri.path().trim_start_matches(['/', '\\']));
     let query: Vec<&str> =
@@ -45,7 +45,8 @@ pub(super) fn with_code(address: &str, code: &str) -> String {
     format!("{address}{mark}{CODE}={code}")
 }
 
-/// Whether the form of the login page asks, which says so: then that page tells that the token is another one.
+/// Whether the request is a failed attempt of the login form, which marks it; the page then says that the token was
+/// wrong.
 pub(super) fn is_tried(uri: &Uri) -> bool {
     uri.path() == "/login" && uri.query().unwrap_or_default().split('&').any(|pair| pair == "tried=1")
 }

@@ -1,5 +1,5 @@
-//! Bodies: JSON of at most 4 MiB where they change something; an import may be lines, and more, and a picture or a file is
-//! itself. A refusal always arrives.
+//! Request bodies: for changes, JSON of at most 4 MiB; an import may be lines, and larger, and a picture or a file is
+//! sent as it is. A refusal always reaches the client.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use protocol::{ApiError, BLOB_BYTES_MAX, BODY_BYTES_MAX, ErrorCode, IMPORT_BYTES
 
 use crate::media::Media;
 
-/// A body that is refused is still read, up to here: a client that is not listening while it sends would otherwise
-/// see a reset instead of the answer.
+/// A refused body is still read up to this size: otherwise a client that does not read while it sends would see a reset
+/// instead of the response.
 const DRAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// What is taken in at one place.
+/// What is accepted on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Limits {
-    /// None: whatever it says it is.
+    /// `None`: any media type.
     media: Option<Media>,
     bytes: usize,
-    /// A body that takes longer is given up.
+    /// How long a body may take.
     time: Duration,
-    /// Where more would be taken; for the refusal.
+    /// Where more would be accepted, for the error.
     way_out: &'static str,
 }
 
@@ -36,7 +36,7 @@ const USUAL: Limits = Limits {
     time: Duration::from_secs(60),
     way_out: "; send it in parts, or write it to a file and name that file",
 };
-/// The path where a whole journal comes in.
+/// The path for importing a whole journal.
 const IMPORT_PATH: &str = "/api/v1/import";
 const IMPORT_AS_JSON: Limits = Limits {
     way_out: "; up to 64 MiB are taken as lines: `POST /api/v1/import?name=NAME` with \
@@ -46,7 +46,7 @@ const IMPORT_AS_JSON: Limits = Limits {
 const IMPORT_AS_LINES: Limits =
     Limits { media: Some(Media::Lines), bytes: IMPORT_BYTES_MAX, time: Duration::from_secs(600), way_out: "" };
 
-/// The path where a picture or a file comes in.
+/// The path for uploading a picture or a file.
 const BLOBS_PATH: &str = "/api/v1/blobs";
 const BLOB: Limits = Limits { media: None, bytes: BLOB_BYTES_MAX, time: Duration::from_secs(300), way_out: "" };
 
@@ -89,16 +89,16 @@ pub(super) async fn admit(parts: &Parts, body: Body) -> Result<Body, ApiError> {
     Ok(Body::from(bytes))
 }
 
-/// Reads and forgets what a refused request still sends, within bounds.
+/// Reads and discards what a refused request still sends, within limits.
 pub(super) async fn drain(headers: &HeaderMap, body: Body) {
-    // Who waits for "100 Continue" has sent nothing and listens already.
+    // A client that waits for "100 Continue" has sent nothing and is reading already.
     if headers.contains_key(header::EXPECT) || body.is_end_stream() {
         return;
     }
     discard(body.into_data_stream()).await;
 }
 
-/// What is said where an inner layer found a body too large.
+/// The error when an inner layer finds a body too large.
 pub(super) fn too_large() -> ApiError {
     USUAL.exceeded()
 }
@@ -128,7 +128,7 @@ async fn discard(mut chunks: BodyDataStream) {
             }
         }
     };
-    // Out of time: the answer goes out with the rest unread.
+    // When the time is up, the response is sent with the rest unread.
     let _ = tokio::time::timeout(DRAIN_TIME_MAX, all).await;
 }
 
@@ -144,7 +144,7 @@ fn check_kind(headers: &HeaderMap, media: Option<Media>) -> Result<(), ApiError>
     if media.is_some() && Media::of(headers) != media {
         return Err(ApiError::invalid("the body has to be JSON: send it with `Content-Type: application/json`"));
     }
-    // Taken as it is it would be read wrongly, or by luck.
+    // Treating an encoded body as plain would misread it, or work only by luck.
     match headers
         .get_all(header::CONTENT_ENCODING)
         .iter()

@@ -1,4 +1,5 @@
-//! Ways in for a browser: an address with a secret, the form of the login page, and a shared name that leads to the console.
+//! How browsers get in: an address with a secret, the form of the login page, and a shared name that redirects to the
+//! console.
 
 use std::sync::Once;
 
@@ -17,16 +18,16 @@ use super::{
 use crate::{Api, access::Host, answer::problem, media::Media};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
-/// A form has one short field.
+/// The most bytes of the form, which has one short field.
 const FORM_BYTES_MAX: usize = 4 * 1024;
 
-/// The page that a form of another origin leads to. What it leads on to is asked for by this console's own page, so that the
-/// new cookie is sent: it would not be after a redirect.
+/// The page that is returned to a form of another origin. It navigates on from our own origin, so that the browser
+/// sends the new cookie, which it would not do after a redirect.
 const ENTER: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>yoi</title>\
     <meta http-equiv=\"refresh\" content=\"0;url=/\"></head><body><p><a href=\"/\">Open the console</a></p></body></html>";
 const ENTER_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Said once, in the log.
+/// Logged once.
 static TOKEN_IN_ADDRESS: Once = Once::new();
 
 /// What the form, or a program, sends to `/login`.
@@ -37,13 +38,14 @@ struct Form {
     code: Option<String>,
 }
 
-/// Answers an address with a secret: the right one begins a login and leads to the same page without it.
+/// Answers an address with a secret: the right one begins a login and redirects to the same page without it.
 pub(super) async fn by_link(api: &Api, parts: &Parts, secret: &Secret) -> Response {
     if !is_right(api, secret) {
         if let Err(error) = refused(api).await {
             return problem(error);
         }
-        // A code that was used, as by going back, is no complaint: who is logged in sees the page.
+        // A code that has been used, for example by going back, is no reason to complain: a logged-in browser sees the
+        // page.
         return match secret {
             Secret::Code(_) => redirect(&address::without_secret(&parts.uri)),
             Secret::Token(_) => redirect(if address::is_tried(&parts.uri) { "/login?tried=1" } else { "/login" }),
@@ -65,9 +67,9 @@ pub(super) async fn by_form(api: &Api, host: &Host, parts: &Parts, body: Body) -
     let Some(form) = read(is_json, body).await else {
         return problem(ApiError::invalid("a login is a form, or JSON, with a `token` or a `code`"));
     };
-    // Whatever page it comes from: who has a secret of this server needs no other's browser.
+    // Any page may send it: whoever has a secret of this server does not need somebody else's browser.
     let is_right = match form {
-        // The field of the page takes both.
+        // The field of the page accepts both.
         Form { token: Some(text), .. } => api.options().token.is(&text) || api.codes().redeem(&text).is_some(),
         Form { code, .. } => code.is_some_and(|code| api.codes().redeem(&code).is_some()),
     };
@@ -90,7 +92,7 @@ pub(super) async fn by_form(api: &Api, host: &Host, parts: &Parts, body: Body) -
     }
 }
 
-/// Whether a redirect would lose the new cookie. Our own form has no `Origin` to show, since its page sends no referrer; there
+/// Whether a redirect would lose the new cookie. Our own form sends no `Origin`, because its page sends no referrer;
 /// `Sec-Fetch-Site` tells it from others.
 fn comes_from_elsewhere(host: &Host, headers: &HeaderMap) -> bool {
     match headers.contains_key(origin::FETCH_SITE) {
@@ -99,8 +101,8 @@ fn comes_from_elsewhere(host: &Host, headers: &HeaderMap) -> bool {
     }
 }
 
-/// Leads from a shared name to the same page of the console. Who comes with the token, or with the cookie that an older yoi set
-/// there, gets a code that logs him in; that cookie ends with it.
+/// Redirects from a shared name to the same page of the console. A request with the token, or with the cookie that an
+/// older yoi set there, gets a code that logs it in; that cookie is then removed.
 pub(super) async fn lead_on(api: &Api, host: &Host, parts: &Parts) -> Response {
     match code_for(api, parts).await {
         Err(error) => problem(error),
@@ -128,7 +130,7 @@ async fn code_for(api: &Api, parts: &Parts) -> Result<Option<String>, ApiError> 
     api.codes().issue(()).map(Some)
 }
 
-/// To the login page. A cookie that is worth nothing any more is taken away, with the pages that a browser keeps for going back:
+/// Redirects to the login page. Removes an invalid cookie, together with the pages that a browser keeps for going back:
 /// some keep them in spite of `no-store`.
 pub(super) fn to_login(api: &Api, headers: &HeaderMap) -> Response {
     let answer = redirect("/login");
@@ -140,12 +142,12 @@ pub(super) fn to_login(api: &Api, headers: &HeaderMap) -> Response {
     answer
 }
 
-/// To the console's login page.
+/// Redirects to the console's login page.
 pub(super) fn lead_to_login(api: &Api, host: &Host) -> Response {
     redirect(&format!("{}/login", api.options().allowed.own_origin(host.port)))
 }
 
-/// 303, not to be kept by any cache.
+/// A 303 that no cache may store.
 pub(super) fn redirect(location: &str) -> Response {
     let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
     let headers = [(header::LOCATION, location), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
@@ -167,7 +169,7 @@ fn is_right(api: &Api, secret: &Secret) -> bool {
     }
 }
 
-/// A wrong secret costs time, and is told in the audit within bounds.
+/// A wrong secret costs time, and is audited within limits.
 async fn refused(api: &Api) -> Result<(), ApiError> {
     api.attempts().failed().await?;
     if let Some(unsaid) = api.attempts().to_be_told() {

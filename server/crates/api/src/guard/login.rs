@@ -1,4 +1,4 @@
-//! Login: who asks, by a bearer token or by the cookie of a login, and what that cookie is.
+//! Authentication: who is calling, by a bearer token or a login cookie, and how that cookie is made.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use backend::{Origin, SESSION_SECONDS, Session};
@@ -6,21 +6,21 @@ use protocol::ApiError;
 
 use crate::{Api, access::Standing};
 
-/// A browser sends one. Pages of the same host can add others before it, and no browser keeps more than about 180 of a host, so
-/// that nobody is locked out by them.
+/// How many cookies are tried. A browser sends one of ours, but pages of the same host can add others before it.
+/// Browsers keep at most about 180 cookies per host, so those cannot lock anybody out.
 const COOKIES_MAX: usize = 256;
 /// The hex digits of a login's secret.
 const SECRET_LENGTH: usize = 64;
 
-/// Who asks, if it can be told, and with which login, if it is one. Under a shared name no cookie is taken: any server there
-/// has been sent the same one.
+/// The caller, if known, with the login if there is one. Under a shared name no cookie is accepted: any server on this
+/// machine is sent the same one.
 pub(super) async fn caller(
     api: &Api,
     standing: Standing,
     headers: &HeaderMap,
 ) -> Result<Option<(Origin, Option<Session>)>, ApiError> {
     if let Some(token) = bearer(headers) {
-        // A token that was sent and is wrong is an answer in itself, whatever the cookie says.
+        // A wrong token decides by itself, whatever the cookie says.
         return match api.options().token.is(token) {
             true => Ok(Some((origin(client_name(headers)), None))),
             false => api.attempts().failed().await.map(|()| None),
@@ -32,7 +32,7 @@ pub(super) async fn caller(
     }
 }
 
-/// Who asks over MCP: by the server's token, or by that of a Pod, which is good nowhere else.
+/// The caller over MCP: with the server's token, or with that of a Pod, which is valid nowhere else.
 pub(super) async fn mcp_caller(api: &Api, headers: &HeaderMap) -> Result<Option<mcp_server::Caller>, ApiError> {
     let Some(token) = bearer(headers) else { return Ok(None) };
     if api.options().token.is(token) {
@@ -44,7 +44,7 @@ pub(super) async fn mcp_caller(api: &Api, headers: &HeaderMap) -> Result<Option<
     }
 }
 
-/// The login of a request's cookie, whatever the host is.
+/// The login in a request's cookies, whatever the host.
 pub(super) async fn session(api: &Api, headers: &HeaderMap) -> Result<Option<Session>, ApiError> {
     for secret in cookies(headers, &api.options().allowed.cookie_name()).take(COOKIES_MAX) {
         if let Some(session) = api.backend().sessions().of(secret).await? {
@@ -54,14 +54,14 @@ pub(super) async fn session(api: &Api, headers: &HeaderMap) -> Result<Option<Ses
     Ok(None)
 }
 
-/// Begins a login; the cookie for it, of this host alone.
+/// Begins a login. Returns its cookie, which is limited to this host.
 pub(super) async fn open(api: &Api, headers: &HeaderMap) -> Result<HeaderValue, ApiError> {
     let secret = api.backend().sessions().open(user_agent(headers)).await?;
     api.backend().audit().record(&origin("console"), "login", None, "done", None).await;
     Ok(cookie(api, secret.as_str(), SESSION_SECONDS))
 }
 
-/// Takes the cookie of this host away.
+/// Removes this host's cookie.
 pub(super) fn no_cookie(api: &Api) -> HeaderValue {
     cookie(api, "", 0)
 }
@@ -84,21 +84,21 @@ fn cookies<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a s
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(move |pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
-        // What cannot be one costs nothing, and does not count.
+        // Values that cannot be a secret cost nothing and are not counted.
         .filter(|value| value.len() == SECRET_LENGTH && value.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// What a browser calls itself, for the list of logins.
+/// The browser's description of itself, for the list of logins.
 fn user_agent(headers: &HeaderMap) -> &str {
     headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Our own programs say which they are; the audit shows it.
+/// Our own programs identify themselves, for the audit.
 fn client_name(headers: &HeaderMap) -> &'static str {
     match headers.get("x-yoi-client").map(HeaderValue::as_bytes) {
         Some(b"cli") => "cli",
         Some(b"tui") => "tui",
-        // Another server, for the people who use that one.
+        // Another server, on behalf of its users.
         Some(b"remote") => "remote",
         _ => "api",
     }

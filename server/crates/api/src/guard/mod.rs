@@ -1,6 +1,6 @@
-//! Who may ask. Around everything that the server serves: Host, then Origin, then login, then the body.
+//! The guard around everything that the server serves: Host, then Origin, then authentication, then the body.
 //!
-//! It never sends a CORS header, and never logs a query: a token may be in it.
+//! It never sends a CORS header, and never logs a query, which may contain a token.
 
 mod address;
 mod body;
@@ -29,7 +29,8 @@ use crate::{
 };
 
 impl Api {
-    /// Puts the guard around everything: Host, Origin, login, size and type of bodies, security headers, panics.
+    /// Puts the guard around everything: Host, Origin, authentication, size and type of bodies, security headers,
+    /// panics.
     ///
     /// Handlers inside find a [`backend::Origin`] among the request's extensions. The page `/login` is let through
     /// without one. `POST /login`, `GET /any/page?code=…`, and pages under a loopback name are answered here.
@@ -59,7 +60,7 @@ async fn guard(State(api): State<Api>, request: Request, next: Next) -> Response
     answer
 }
 
-/// Lets a request in, with its caller among the extensions and its body read, or says why not.
+/// Lets a request in, with its caller among the extensions and its body read, or returns the refusal.
 async fn admit(api: &Api, request: Request) -> Result<Request, Response> {
     let (mut parts, body) = request.into_parts();
     match identify(api, &mut parts).await {
@@ -75,10 +76,10 @@ async fn admit(api: &Api, request: Request) -> Result<Request, Response> {
     }
 }
 
-/// What becomes of a request that is not refused by what it says of itself.
+/// What to do with a request whose headers are acceptable.
 enum Step {
     In,
-    /// It brings a login, in its body.
+    /// Its body contains a login.
     LogIn(Host),
 }
 
@@ -125,7 +126,7 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
             }
             Ok(Step::In)
         }
-        // Leading on may end an older login there.
+        // Redirecting may end an older login there.
         (None, _) if is_page && standing == Standing::Shared && origin::is_ahead(&parts.headers) => {
             Err(problem(origin::nobody_came()))
         }
@@ -139,27 +140,27 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
     }
 }
 
-/// Where the console is for whoever sent a request: `http://NAME.localhost:PORT`.
+/// The address of the console for the sender of a request: `http://NAME.localhost:PORT`.
 #[derive(Debug, Clone)]
 pub(crate) struct ConsoleAddress(pub(crate) String);
 
-/// Where clients of MCP ask.
+/// The path for MCP clients.
 pub(crate) const MCP_PATH: &str = "/mcp";
 
-/// What a path is, as far as login goes.
+/// The kind of a path, as far as authentication is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Open to everybody who may connect.
+    /// Open to everybody who can connect.
     Health,
-    /// The one page without login.
+    /// The one page that needs no login.
     Login,
     /// What the login page, or the file of `yoi open`, sends.
     Submit,
-    /// Something a person looks at: without login it leads to the login page.
+    /// A page for people: without a login it redirects to the login page.
     Page,
-    /// Where MCP clients ask: by a bearer token alone, of a person or of a Pod.
+    /// For MCP clients: by bearer token only, of a person or of a Pod.
     Mcp,
-    /// All else.
+    /// Everything else.
     Machine,
 }
 
@@ -182,13 +183,13 @@ impl Place {
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Headers that every answer has, and a problem where something inside answered with a bare status.
+/// Adds the headers that every response has, and a problem body where an inner layer answered with a bare status.
 fn finished(path: &str, answer: Response) -> Response {
     let mut answer = with_problem(path, answer);
     let headers = answer.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // No page of another origin holds a window of ours, or loads anything of ours.
+    // Pages of other origins can neither keep a reference to our windows nor load anything of ours.
     headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     if (path.starts_with("/api") || path == MCP_PATH) && !headers.contains_key(header::CACHE_CONTROL) {
@@ -197,7 +198,7 @@ fn finished(path: &str, answer: Response) -> Response {
     answer
 }
 
-/// The router and its layers refuse some requests on their own: a wrong method, an encoding nobody speaks.
+/// The router and its layers refuse some requests by themselves: a wrong method, an unknown encoding.
 fn with_problem(path: &str, answer: Response) -> Response {
     let status = answer.status();
     let bare = match answer.headers().get(header::CONTENT_TYPE) {

@@ -1,4 +1,5 @@
-//! Which page a request comes from. What changes something, and what streams, is for the console's own pages and for programs.
+//! Which page a request comes from. Requests that change or stream something are only for the console's own pages and
+//! for programs.
 
 use axum::http::{HeaderMap, Method, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
@@ -9,15 +10,15 @@ use crate::access::{HTTP_PORT, Host};
 /// Where a browser says that a request comes from.
 pub(super) const FETCH_SITE: &str = "sec-fetch-site";
 const HTTPS_PORT: u16 = 443;
-/// What it says that the answer is for.
+/// What it says that the response is for.
 const FETCH_DEST: &str = "sec-fetch-dest";
 
-/// What a browser says that it fetches before anybody goes there: `prefetch`, or `prefetch;prerender`; the second name is an older
-/// one.
+/// The headers with which a browser marks a fetch before any navigation: `prefetch`, or `prefetch;prerender`. The
+/// second header is an older name.
 const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
 
-/// Refuses what pages of other origins send. `Origin` is looked at where a request may change something or opens a socket, and
-/// `Sec-Fetch-Site`, which no page can forge, wherever it is sent.
+/// Refuses what pages of other origins send. `Origin` is checked for requests that may change something or open a
+/// socket, and `Sec-Fetch-Site`, which no page can forge, wherever it is sent.
 pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiError> {
     if needs_own_origin(parts) {
         check_origin(host, &parts.headers)?;
@@ -27,9 +28,9 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
     }
     let is_refused = match place {
         Place::Health => false,
-        // A login may come from the file that `yoi open` writes; it carries a secret that no page has.
+        // A login may come from the file that `yoi open` writes, which contains a secret that no page has.
         Place::Submit => false,
-        // A link may lead to a page; nothing may show one inside of another, or load it as something else.
+        // A link may lead to a page, but nothing may embed one or load it as something else.
         Place::Login | Place::Page => is_foreign(&parts.headers) && !is_for_a_window(&parts.headers),
         Place::Machine | Place::Mcp => is_foreign(&parts.headers),
     };
@@ -39,12 +40,13 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
     }
 }
 
-/// Whether a page of another origin sent it. Who says nothing is a program, or a browser of before 2023: `Origin` stops that one.
+/// Whether a page of another origin sent it. Without the header it is a program, or a browser from before 2023, for
+/// which `Origin` is checked.
 pub(super) fn is_foreign(headers: &HeaderMap) -> bool {
     headers.get_all(FETCH_SITE).iter().any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"))
 }
 
-/// Whether a browser fetches it in case somebody comes here. Who then does, asks again.
+/// Whether a browser fetches it in advance of a possible navigation. An actual navigation requests it again.
 pub(super) fn is_ahead(headers: &HeaderMap) -> bool {
     let mut values = PURPOSES.into_iter().flat_map(|name| headers.get_all(name));
     let is_one =
@@ -60,20 +62,20 @@ fn is_for_a_window(headers: &HeaderMap) -> bool {
     headers.get(FETCH_DEST).is_none_or(|dest| dest == "document")
 }
 
-/// Requests that another site's page could send with the person's cookie: all that may change something, and
+/// Requests that another site's page could send with the person's cookie: everything that may change something, and
 /// sockets, which browsers let any page open.
 fn needs_own_origin(parts: &Parts) -> bool {
     let reads = parts.method == Method::GET || parts.method == Method::HEAD;
     let path = parts.uri.path();
     let is_login = !reads && path == "/login";
     let is_upgrade = parts.headers.contains_key(header::UPGRADE);
-    // Reading there can begin a stream, and the protocol wants it looked at.
+    // Reading there can begin a stream, and the protocol requires the check.
     let is_mcp = path == MCP_PATH;
     !is_login && (!reads || is_mcp || path == "/fn" || path.starts_with("/fn/") || is_upgrade)
 }
 
-/// An `Origin`, where there is one, has to be exactly `http://` and the request's own `Host`; of a host that `--allow-host` names,
-/// which a proxy with TLS may stand before, also `https://`.
+/// `Origin`, if present, has to be exactly `http://` and the request's own `Host`; for a host from `--allow-host`,
+/// which may be behind a TLS proxy, also `https://`.
 fn check_origin(host: &Host, headers: &HeaderMap) -> Result<(), ApiError> {
     match is_own(host, headers) {
         true => Ok(()),
@@ -81,7 +83,7 @@ fn check_origin(host: &Host, headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-/// Whether there is no `Origin`, or one that is the request's own.
+/// Whether there is no `Origin`, or it is the request's own.
 pub(super) fn is_own(host: &Host, headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     match (origins.next(), origins.next()) {
@@ -94,7 +96,7 @@ pub(super) fn is_own(host: &Host, headers: &HeaderMap) -> bool {
     }
 }
 
-/// Whether an origin is this host, by this scheme, whose port browsers leave out.
+/// Whether an origin is this host under this scheme, whose default port browsers leave out.
 fn is_at(origin: &str, scheme: &str, default: u16, host: &Host) -> bool {
     let origin = origin.strip_prefix(scheme).and_then(Host::parse);
     origin.is_some_and(|origin| {

@@ -1,5 +1,5 @@
-//! Names for the shapes that the generator of the document leaves without one: the choices of what is told apart by a word, and
-//! what lists hold. Generators of clients make types of names; of shapes without one they make types that nobody can name, or none.
+//! Names for schemas that the generator leaves anonymous: the variants of tagged unions, and the items of lists. Client
+//! generators turn names into types; anonymous schemas become types that nobody can name, or none at all.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use utoipa::openapi::{
     },
 };
 
-/// What lists are called, before the name of what they hold.
+/// The prefixes of list schemas, before the name of their items.
 const LISTS: [&str; 2] = ["Listing_", "Gathered_"];
 
 pub(super) fn name_shapes(components: &mut Components) {
@@ -20,7 +20,7 @@ pub(super) fn name_shapes(components: &mut Components) {
     let mut events = Choices::default();
     for family in ["TurnEvent", "ControlEvent"] {
         events.extend(name_choices(components, family, "kind", event_name));
-        // Which of them a model sees is no matter of shapes; docs/protocol.md says it.
+        // Which events a model sees is not a matter of schemas; docs/protocol.md says it.
         components.schemas.remove(family);
     }
     join_events(components, events);
@@ -39,12 +39,12 @@ pub(super) fn name_shapes(components: &mut Components) {
     name_items(components);
 }
 
-/// The named choices of one word.
+/// The named variants of a tagged union.
 #[derive(Debug, Default)]
 struct Choices {
     word: String,
     description: Option<String>,
-    /// The value of the word, and the shape's name, in the order of the document.
+    /// The value of the tag and the schema's name, in document order.
     named: Vec<(String, String)>,
 }
 
@@ -58,7 +58,7 @@ impl Choices {
         self.named.iter().map(|(_, name)| Ref::from_schema_name(name))
     }
 
-    /// The shape `family` is one of them, told apart by the word.
+    /// Makes the schema `family` a union of them, discriminated by the tag.
     fn stand_for(self, components: &mut Components, family: &str) {
         let mapping: BTreeMap<String, String> =
             self.named.iter().map(|(value, name)| (value.clone(), Ref::from_schema_name(name).ref_location)).collect();
@@ -70,7 +70,7 @@ impl Choices {
     }
 }
 
-/// Gives each choice of `family` a place of its own among the shapes, named after its value of `word`.
+/// Gives each variant of `family` a schema of its own, named after its value of `word`.
 fn name_choices(components: &mut Components, family: &str, word: &str, name: fn(&str) -> String) -> Choices {
     let Some(RefOr::T(Schema::OneOf(choices))) = components.schemas.get(family).cloned() else {
         return Choices::default();
@@ -87,7 +87,7 @@ fn name_choices(components: &mut Components, family: &str, word: &str, name: fn(
     Choices { word: word.to_owned(), description: choices.description, named }
 }
 
-/// An object, also one that is put together of a shape with a name and what is added to it.
+/// An object, possibly composed of a named schema and added properties.
 fn object_of(components: &Components, item: RefOr<Schema>) -> Option<Object> {
     match item {
         RefOr::T(Schema::Object(object)) => Some(object),
@@ -109,7 +109,7 @@ fn object_of(components: &Components, item: RefOr<Schema>) -> Option<Object> {
     }
 }
 
-/// The only value that a shape has under this word.
+/// The only value that a schema allows for this tag.
 fn value_of(shape: &Object, word: &str) -> Option<String> {
     match shape.properties.get(word)? {
         RefOr::T(Schema::Object(property)) => match property.enum_values.as_deref()? {
@@ -120,7 +120,8 @@ fn value_of(shape: &Object, word: &str) -> Option<String> {
     }
 }
 
-/// An event is one of the kinds that this version knows. A record may also have one of another kind, which keeps its fields.
+/// Makes an event one of the kinds that this version knows. A record may also contain an unknown kind, which keeps its
+/// fields.
 fn join_events(components: &mut Components, mut events: Choices) {
     events.description = Some("What a record says, told apart by its `kind`. Later versions may add kinds.".to_owned());
     events.stand_for(components, "Event");
@@ -131,15 +132,16 @@ fn join_events(components: &mut Components, mut events: Choices) {
     if let Some(RefOr::T(Schema::Object(record))) = components.schemas.get_mut("Record") {
         let event = AnyOfBuilder::new()
             .item(Ref::from_schema_name("Event"))
-            // Last: who takes the first that fits gets the one that says most.
+            // Last, so that a reader that takes the first match gets the most specific one.
             .item(Ref::from_schema_name("UnknownEvent"));
         record.properties.insert("event".to_owned(), RefOr::T(Schema::AnyOf(event.build())));
     }
 }
 
-/// A segment in a record may be of a type that this version does not know; what is sent may not (`SentSegment`).
+/// A segment in a record may be of a type that this version does not know; a segment that is sent may not
+/// (`SentSegment`).
 fn open_segments(components: &mut Components, mut segments: Choices) {
-    // The generator knows it under a type that nobody sends.
+    // The generator includes it under a type that nobody sends.
     segments.named.retain(|(word, _)| word != "unknown");
     let kind = ObjectBuilder::new().schema_type(Type::String);
     let unknown = ObjectBuilder::new()
@@ -152,7 +154,7 @@ fn open_segments(components: &mut Components, mut segments: Choices) {
     components.schemas.insert("Segment".to_owned(), RefOr::T(Schema::AnyOf(choice.build())));
 }
 
-/// Shapes that are told apart by their fields.
+/// Names variants that differ by their fields.
 fn name_in_order<const N: usize>(components: &mut Components, family: &str, names: [&str; N]) {
     let Some(RefOr::T(Schema::OneOf(choices))) = components.schemas.get_mut(family) else { return };
     assert_eq!(choices.items.len(), N, "each choice of {family} has a name");
@@ -161,7 +163,7 @@ fn name_in_order<const N: usize>(components: &mut Components, family: &str, name
     components.schemas.extend(names.iter().map(|name| (*name).to_owned()).zip(shapes));
 }
 
-/// A list says by name what it holds.
+/// Gives the items of each list a named schema.
 fn name_items(components: &mut Components) {
     let names: Vec<String> = components.schemas.keys().cloned().collect();
     for list in &names {
@@ -175,7 +177,7 @@ fn name_items(components: &mut Components) {
     }
 }
 
-/// Shapes in which a field of another name is refused: the generator says so of plain objects only.
+/// Forbids unknown fields in unions: the generator does that for plain objects only.
 fn close_choices(components: &mut Components) {
     for name in ["ClientFrame", "SentSegment"] {
         let Some(RefOr::T(Schema::OneOf(choices))) = components.schemas.get_mut(name) else { continue };
@@ -187,7 +189,7 @@ fn close_choices(components: &mut Components) {
     }
 }
 
-/// `child_event` is an event already.
+/// `child_event` already ends in "event".
 fn event_name(kind: &str) -> String {
     format!("{}Event", pascal(kind.strip_suffix("_event").unwrap_or(kind)))
 }

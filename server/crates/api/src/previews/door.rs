@@ -1,4 +1,4 @@
-//! Who is let in to a preview.
+//! Access to previews.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::{Api, Visitor};
 
 /// The cookie of a preview's host.
 pub(super) const COOKIE: &str = "yoi_preview";
-/// Hex digits of a label.
+/// The number of hex digits in a label.
 const LABEL_DIGITS: usize = 32;
-/// Of the pages that this module writes itself.
+/// The policy for pages that this module writes itself.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The label of the preview that a request is for, by its `Host`. None: it is for the console, or for nobody.
+/// The label of the preview that a request is for, from its `Host`. `None` if it is not for a preview.
 pub(crate) fn label_of(headers: &HeaderMap) -> Option<String> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return None };
@@ -31,7 +31,7 @@ pub(crate) fn label_of(headers: &HeaderMap) -> Option<String> {
     (hex.len() == LABEL_DIGITS && hex.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| label.to_owned())
 }
 
-/// Answers a request for a preview: nothing of the console is there.
+/// Answers a request for a preview; nothing of the console is reachable there.
 pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Response {
     let Some(open) = api.backend().previews().labelled(label) else {
         return page(
@@ -61,7 +61,7 @@ pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Respon
         let words = "Close some of its pages and load this one again.";
         return page(StatusCode::SERVICE_UNAVAILABLE, "Too much is open in this preview", words);
     };
-    // What is served may have logins of its own; the console's token is for nobody there.
+    // What is served may have logins of its own, but must not see the console's token.
     if has_token(api, request.headers()) {
         request.headers_mut().remove(header::AUTHORIZATION);
     }
@@ -76,7 +76,7 @@ pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Respon
     }
 }
 
-/// Whose the request is.
+/// The guest who sent the request.
 async fn guest_of(api: &Api, open: &OpenPreview, headers: &HeaderMap) -> Result<Guest, Box<Response>> {
     let refusal = |status, title, words: &str| Err(Box::new(page(status, title, words)));
     let Some(guest) = known_by_cookie(open, headers) else {
@@ -94,13 +94,13 @@ async fn guest_of(api: &Api, open: &OpenPreview, headers: &HeaderMap) -> Result<
     }
 }
 
-/// Returns once what the browser has open here is to end.
+/// Returns when the browser's connections here have to end.
 fn over(api: &Api, open: Arc<OpenPreview>, guest: Guest) -> impl Future<Output = ()> + Send + 'static {
     let backend = api.backend().clone();
     async move { backend.previews().over(&open, &guest).await }
 }
 
-/// A code is worth the cookie, once.
+/// Exchanges a code for the cookie, once.
 fn enter(open: &OpenPreview, request: &Request) -> Response {
     let code = request.uri().query().and_then(|query| query.strip_prefix("code="));
     let secret = match code.filter(|_| request.method() == Method::GET).map(|code| open.let_in(code)) {
@@ -136,13 +136,14 @@ fn has_token(api: &Api, headers: &HeaderMap) -> bool {
     words.any(|words| words.split_whitespace().any(|word| api.options().token.is(word)))
 }
 
-/// `name=value` of every cookie. In bytes: what is served may have set any.
+/// `name=value` of every cookie. As bytes, because what is served may have set anything.
 pub(super) fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let values = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes);
     values.flat_map(|value| value.split(|byte| *byte == b';')).map(<[u8]>::trim_ascii).filter(|pair| !pair.is_empty())
 }
 
-/// Other pages may lead a window here, and do nothing else: what they would send or open says that it is theirs.
+/// Whether another origin sent it. Other pages may navigate a window here and nothing else; requests and sockets that
+/// they open are recognisable as theirs.
 fn is_sent_by_another_origin(request: &Request) -> bool {
     let headers = request.headers();
     let own = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(|host| format!("http://{host}"));
@@ -156,7 +157,7 @@ fn is_sent_by_another_origin(request: &Request) -> bool {
     (is_foreign_origin && (!reads || is_upgrade)) || (is_foreign_site && !(reads && is_window))
 }
 
-/// No command of the Pod serves the port now.
+/// The page for a port that no command of the Pod serves now.
 pub(super) fn nobody(port: u16) -> Response {
     let title = format!("Nothing listens on port {port}");
     page(
@@ -166,7 +167,7 @@ pub(super) fn nobody(port: u16) -> Response {
     )
 }
 
-/// A page of our own. Its words are ours, but for an error's.
+/// A page of our own. All of its text is ours, except that of errors.
 pub(super) fn page(status: StatusCode, title: &str, words: &str) -> Response {
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
     let (title, words) = (escaped(title), escaped(words));

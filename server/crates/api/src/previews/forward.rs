@@ -1,4 +1,4 @@
-//! One request on its way to what a command serves, and the answer on its way back.
+//! Forwards one request to what a command serves, and the response back.
 
 use std::{future::Future, pin::Pin};
 
@@ -15,15 +15,15 @@ use tokio::{io::copy_bidirectional, net::UnixStream, sync::OwnedSemaphorePermit}
 
 use super::door::{COOKIE, cookies, page};
 
-/// What a browser does through a preview, as long as it may.
+/// A browser's use of a preview, for as long as it is allowed.
 pub(super) struct Visit<F> {
-    /// Returns once it is to end.
+    /// Resolves when it has to end.
     pub(super) over: F,
-    /// Its place among those that are answered.
+    /// Its slot among the requests being answered.
     pub(super) permit: OwnedSemaphorePermit,
 }
 
-/// They are about one connection, and not about the request.
+/// Headers that concern one connection and not the request.
 const HOP_BY_HOP: [HeaderName; 7] = [
     header::CONNECTION,
     header::PROXY_AUTHENTICATE,
@@ -36,8 +36,8 @@ const HOP_BY_HOP: [HeaderName; 7] = [
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Sends the request over the connection, and waits for the answer as long as the browser does. What is served believes to be at
-/// `localhost:PORT`, which is what such servers allow.
+/// Sends the request over the connection, and waits for the response as long as the browser does. What is served is
+/// told that it is at `localhost:PORT`, which is what such servers allow.
 pub(super) async fn forward<F>(stream: UnixStream, port: u16, visit: Visit<F>, mut request: Request) -> Response
 where
     F: Future<Output = ()> + Send + 'static,
@@ -55,7 +55,7 @@ where
         Err(error) => return lost(&error.to_string()),
     };
     tokio::spawn(async move {
-        // How it ended is the answer's to tell.
+        // Errors surface in the response.
         let _ = connection.with_upgrades().await;
     });
     let mut over = Box::pin(visit.over);
@@ -78,7 +78,7 @@ where
     answer.map(|body| until(body, over, visit.permit))
 }
 
-/// Both ways until one side closes, or the visit is over.
+/// Copies in both directions until one side closes, or the visit is over.
 async fn join(outer: OnUpgrade, inner: OnUpgrade, over: Pin<Box<impl Future<Output = ()>>>, _: OwnedSemaphorePermit) {
     let both = async {
         if let (Ok(outer), Ok(inner)) = tokio::join!(outer, inner) {
@@ -91,7 +91,7 @@ async fn join(outer: OnUpgrade, inner: OnUpgrade, over: Pin<Box<impl Future<Outp
     }
 }
 
-/// The body, which breaks off when the visit is over.
+/// The body, which is cut off when the visit is over.
 fn until<F>(body: Body, over: Pin<Box<F>>, permit: OwnedSemaphorePermit) -> Body
 where
     F: Future<Output = ()> + Send + 'static,
@@ -104,7 +104,7 @@ where
     }))
 }
 
-/// The request's headers as what is served may see them: nothing of ours.
+/// Prepares the request's headers for what is served: nothing of ours remains.
 fn prepare(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16, is_upgrade: bool) {
     let upgrade = headers.get(header::UPGRADE).cloned().filter(|_| is_upgrade);
     end_hop(headers);
@@ -121,7 +121,7 @@ fn prepare(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16, is_up
     }
     let own = format!("localhost:{port}");
     if headers.contains_key(header::ORIGIN) {
-        // It is the preview's own, or nothing would have come as far as this.
+        // It is the preview's own; any other was refused before.
         headers.insert(header::ORIGIN, value(&format!("http://{own}")));
     }
     headers.insert(header::HOST, value(&own));
@@ -131,7 +131,7 @@ fn prepare(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16, is_up
     }
 }
 
-/// The answer's headers as the browser may see them.
+/// Prepares the response's headers for the browser.
 fn tidy(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16) {
     end_hop(headers);
     headers.remove(header::UPGRADE);
@@ -149,7 +149,7 @@ fn tidy(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16) {
     }
 }
 
-/// Takes out what is about one connection: the headers that always are, and those that `Connection` names.
+/// Removes the headers that concern one connection: the standard ones, and those that `Connection` names.
 fn end_hop(headers: &mut HeaderMap) {
     let named = headers.get_all(header::CONNECTION).iter().filter_map(|names| names.to_str().ok());
     let named: Vec<HeaderName> =
@@ -157,7 +157,7 @@ fn end_hop(headers: &mut HeaderMap) {
     HOP_BY_HOP.iter().chain(&named).for_each(|name| drop(headers.remove(name)));
 }
 
-/// What is served sets cookies of its own, and not the one that lets the browser in.
+/// What is served may set cookies of its own, but not the one that lets the browser in.
 fn keep_own_cookie(headers: &mut HeaderMap) {
     let set: Vec<HeaderValue> =
         headers.get_all(header::SET_COOKIE).iter().filter(|set| !is_ours(set.as_bytes())).cloned().collect();

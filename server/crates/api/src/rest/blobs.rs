@@ -1,4 +1,4 @@
-//! Pictures and files beside conversations, in and out. Whatever is in one, a browser runs nothing of it.
+//! Uploads and downloads of pictures and files. Whatever they contain, a browser must not run any of it.
 
 use axum::{
     Json,
@@ -16,14 +16,15 @@ use crate::{
     extract::{Caller, Within, invalid},
 };
 
-/// The types that a browser shows as what they are. All else it is given as a file to keep: SVG, HTML and PDF can run something.
+/// The types that are served to browsers as they are. Everything else is served as a download: SVG, HTML and PDF can
+/// run code.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-/// Bodies that a form makes: they are not the file itself.
+/// Bodies that a form produces, which are not the file itself.
 const FORMS: [&str; 2] = ["multipart/form-data", "application/x-www-form-urlencoded"];
-/// A type is no longer than this.
+/// The most bytes of a media type.
 const MEDIA_TYPE_BYTES_MAX: usize = 127;
 
-/// What is to be kept: the bytes as they are, and what they are said to be.
+/// The upload: its bytes, and the declared media type.
 #[derive(Debug)]
 pub(crate) struct Sent {
     media_type: String,
@@ -40,7 +41,7 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
     }
 }
 
-/// The one media type of the body, in lower case and without parameters.
+/// The single media type of the body, in lower case and without parameters.
 fn media_type(headers: &HeaderMap) -> Result<String, Problem> {
     let wanted = || {
         invalid(
@@ -102,7 +103,7 @@ pub(crate) async fn read(
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_DISPOSITION, disposition),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
-        // A name stands for one content for ever.
+        // An id stands for the same content forever.
         (header::CACHE_CONTROL, "private, max-age=86400, immutable"),
     ];
     Ok((headers, Body::from(body)).into_response())

@@ -1,4 +1,4 @@
-//! Whole journals, out and in.
+//! Export and import of whole journals.
 
 use axum::{
     Json,
@@ -42,7 +42,7 @@ pub(crate) async fn export(
         ExportFormat::Markdown => ("text/markdown; charset=utf-8", "md"),
         ExportFormat::Jsonl => ("application/x-ndjson", "jsonl"),
     };
-    // A name is made of letters, digits and `._-`: it needs no escape within the quotes.
+    // A name consists of letters, digits and `._-`, so it needs no escaping within the quotes.
     let disposition = format!("attachment; filename=\"{}.{extension}\"", export.name);
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
     Ok((headers, Body::from_stream(export.text)).into_response())
@@ -59,7 +59,7 @@ struct ImportAsked {
     name: Option<String>,
 }
 
-/// What is to be imported: all of it as a JSON object, or the lines as they are and the name in the query.
+/// What is to be imported: either a JSON object with everything, or the lines themselves and the name in the query.
 #[derive(Debug)]
 pub(crate) struct Imported(ImportCommand);
 

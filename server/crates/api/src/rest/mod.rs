@@ -1,4 +1,4 @@
-//! The handlers that no operation of the list has by itself: what the server does for whoever is logged in to it, and
+//! Handlers for what is not a single operation in the list: what the server does for those who are logged in, and
 //! journals, which are not read as one value.
 
 pub(crate) mod blobs;

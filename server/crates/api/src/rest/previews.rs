@@ -39,7 +39,7 @@ pub(crate) async fn previews(
 ) -> Result<Response, Problem> {
     let mut items = api.backend().previews().list(&asked.pod).await?;
     for item in items.iter_mut().filter(|item| item.is_open) {
-        // It may have been closed since; and the console may be where no preview can be shown.
+        // It may have been closed since, or the console may be at an address where no preview can be shown.
         let address = api.backend().previews().of(&asked.pod, item.port).and_then(|open| open.address(&console.0));
         item.url = address.ok().map(|address| format!("{address}/"));
     }

@@ -1,4 +1,4 @@
-//! Other servers' runtimes, added and forgotten.
+//! Adding and removing other servers' runtimes.
 
 use axum::{Json, extract::State, http::StatusCode};
 use protocol::{AddRuntime, RuntimeId, RuntimeView};

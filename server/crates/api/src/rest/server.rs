@@ -1,4 +1,4 @@
-//! Which server this is, what it is set up with, and who is logged in to it.
+//! The server itself: its identity, its settings, and who is logged in to it.
 
 use axum::{Extension, extract::State, response::Response};
 use backend::CODE_LIFE;

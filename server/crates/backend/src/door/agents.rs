@@ -1,4 +1,4 @@
-//! Agents of Pods: what they do as their Pod, through yoi's own MCP server.
+//! The agents of Pods: what they do as their Pod, through yoi's own MCP server.
 
 use protocol::{ApiError, CommandId, PodRef, RuntimeId, ToolAnswer, WorkerId};
 use runtime::{Origin, PodToolView, about_call};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Backend, commands::fingerprint};
 
-/// This part acts for the agents of this server's own Pods.
+/// Acts for the agents of this server's own Pods.
 #[derive(Debug, Clone, Copy)]
 pub struct Agents<'a> {
     pub(super) backend: &'a Backend,
@@ -21,10 +21,11 @@ impl Agents<'_> {
         self.backend.host.work().pod_tools(worker_id).await
     }
 
-    /// Calls a Pod tool as the Pod's model would, once for its key; waits until it has ended, for a person too where one is asked.
+    /// Calls a Pod tool as the Pod's model would, once per key. Waits until the call has ended, including for a
+    /// person's approval.
     ///
     /// # Errors
-    /// `not_live`, `busy`, `not_found` for a tool that is not there. What the tool itself says is an answer.
+    /// `not_live`, `busy`, `not_found` for an unknown tool. A failure of the tool itself is a result, not an error.
     pub async fn call(
         self,
         origin: &Origin,
@@ -37,7 +38,7 @@ impl Agents<'_> {
         let about = about_call(name, &arguments);
         let key = fingerprint(id, "agent_call", Some(&pod), &format!("{name} {arguments}"));
         let done = self.backend.host.work().agent_call(key, origin, worker_id, name, arguments).await;
-        // What was done is audited with the call itself.
+        // A call that was carried out is audited with the call itself.
         if done.is_err() {
             self.backend.audit().ended(origin, "tool", pod.to_string(), Some(about), &done).await;
         }

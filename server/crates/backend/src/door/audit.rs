@@ -1,4 +1,4 @@
-//! Who did what: what is noted here of what no runtime carries out, and of what was refused or carried out elsewhere.
+//! The audit: entries for what no runtime carries out, and for what was refused or carried out elsewhere.
 
 use jiff::Timestamp;
 use protocol::{ApiError, AuditAbout, AuditEntry, ErrorCode};
@@ -6,14 +6,14 @@ use runtime::Origin;
 
 use super::Backend;
 
-/// This part writes rows of the audit.
+/// Writes audit rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Audit<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Audit<'_> {
-    /// Notes something that no runtime carries out, such as a login.
+    /// Records something that no runtime carries out, such as a login.
     pub async fn record(
         self,
         origin: &Origin,
@@ -25,7 +25,7 @@ impl Audit<'_> {
         self.append(origin, action, target, None, (result, code)).await;
     }
 
-    /// Notes how something ended, and what it was about beyond its target.
+    /// Records the outcome of an action, with details besides its target.
     pub(super) async fn ended<T>(
         self,
         origin: &Origin,

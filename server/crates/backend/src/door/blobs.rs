@@ -1,4 +1,5 @@
-//! Pictures and files beside conversations: kept by this server, and by those whose Pods are told of them.
+//! Pictures and files attached to conversations: stored by this server, and by the servers of the Pods that are sent
+//! them.
 
 use bytes::Bytes;
 use client::{Client, ClientError};
@@ -7,14 +8,14 @@ use runtime::Origin;
 
 use super::Backend;
 
-/// This part keeps pictures and files, and finds them.
+/// Stores and finds pictures and files.
 #[derive(Debug, Clone, Copy)]
 pub struct Blobs<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Blobs<'_> {
-    /// Keeps it here, once: the same content has the same name. In the audit as `blob_keep`.
+    /// Stores a blob on this server, once per content: the same content has the same id. Audited as `blob_keep`.
     ///
     /// # Errors
     /// `invalid_input`: empty. `payload_too_large`.
@@ -25,13 +26,13 @@ impl Blobs<'_> {
         done
     }
 
-    /// All of it: from here, else from a server that this one knows. None when nobody has it.
+    /// The blob with its content, from here or else from a server that this one knows. `None` if no server has it.
     pub async fn read(self, blob: &BlobId) -> Result<Option<(BlobView, Bytes)>, ApiError> {
         if let Some(found) = self.backend.host.blobs().read(blob).await? {
             return Ok(Some(found));
         }
         for client in self.clients() {
-            // A server that does not answer has it, or has not: the next one may.
+            // A server that fails may or may not have it; the next one may.
             let Ok((media_type, body)) = client.blob(blob).await else { continue };
             let view = BlobView { blob: blob.clone(), media_type, bytes: body.len() as u64 };
             return Ok(Some((view, body)));
@@ -39,7 +40,7 @@ impl Blobs<'_> {
         Ok(None)
     }
 
-    /// Gives another server what a message to one of its Pods names, as far as it is here.
+    /// Sends another server the blobs that a message to one of its Pods refers to, as far as they are stored here.
     pub(super) async fn bring(self, runtime_id: &RuntimeId, input: &InputCommand) -> Result<(), ApiError> {
         let client = self.backend.registry.get(runtime_id).and_then(|entry| entry.client);
         let Some(client) = client else { return Ok(()) };
@@ -56,7 +57,7 @@ impl Blobs<'_> {
     }
 }
 
-/// A refusal as it is; all else says no more than that the other server was not reached.
+/// A refusal is passed on; any other error only says that the other server could not be reached.
 fn not_brought(runtime_id: &RuntimeId, error: ClientError) -> ApiError {
     match error {
         ClientError::Api(error) if error.code == ErrorCode::PayloadTooLarge => error,

@@ -1,6 +1,7 @@
-//! Each command is carried out once for its key, by the runtime that its Pod lives in, and seen to in the audit.
+//! Carries out each command once per key, in the runtime of its Pod, and sees to its audit row.
 //!
-//! People name a Pod as they like; from here on it has an address. Two of different runtimes are brought together by `link`.
+//! Clients may name a Pod in any form; from here on it has an address. Commands on two Pods of different runtimes are
+//! handled by `link`.
 
 use protocol::{
     ApiError, AuditAbout, ErrorCode, PodRef, RuntimeId,
@@ -10,7 +11,7 @@ use runtime::{CommandKey, Origin, about_answer, about_call};
 
 use super::Backend;
 
-/// A carrier carries one command out for whoever asks for it, once for its key.
+/// Carries out one command for its caller, once per key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carrier<'a> {
     pub(super) backend: &'a Backend,
@@ -19,7 +20,7 @@ pub(super) struct Carrier<'a> {
 }
 
 impl Carrier<'_> {
-    /// Carries a command out that is about one Pod. A repeat writes no row of the audit.
+    /// Carries out a command on one Pod. A repeat writes no audit row.
     pub(super) async fn carried(self, command: Command) -> Result<Answer, ApiError> {
         let runtime_id = command.runtime_id();
         let first = match runtime_id == RuntimeId::local() {
@@ -31,7 +32,7 @@ impl Carrier<'_> {
             Ok(None) => self.passed_on(command.clone()).await,
             Err(error) => Err(error),
         };
-        // Its Pod may be gone since, or by this very command, which came twice: a repeat is told what the first one was.
+        // The Pod may be gone by now, perhaps deleted by the same command sent twice: a repeat gets the first answer.
         let done = match done {
             Err(gone) if gone.code == ErrorCode::PodNotFound => match self.first_answer(&command).await {
                 Ok(Some(answer)) => return Ok(answer),
@@ -47,7 +48,7 @@ impl Carrier<'_> {
         self.audited(&command, about, done).await
     }
 
-    /// Has the command's runtime carry it out, once for its key.
+    /// Has the command's runtime carry it out, once per key.
     async fn passed_on(self, command: Command) -> Result<Answer, ApiError> {
         let work = async {
             let port = self.backend.port(&command.runtime_id())?;
@@ -56,8 +57,8 @@ impl Carrier<'_> {
         self.once(&command, work).await
     }
 
-    /// A command that the runtime in this process carried out is audited with it, in its own transaction, by the
-    /// runtime; one that was not, or was carried out elsewhere, here.
+    /// Audits the command if that is not done yet: the runtime in this process audits a command that it carries out in
+    /// the same transaction; refused commands and those carried out elsewhere are audited here.
     pub(super) async fn audited(
         self,
         command: &Command,
@@ -71,7 +72,7 @@ impl Carrier<'_> {
         done
     }
 
-    /// What a row of the audit is about that is written here, beyond its target.
+    /// Details besides the target for an audit row that is written here.
     async fn about(self, command: &Command, done: &Result<Answer, ApiError>) -> Option<AuditAbout> {
         match (command, done) {
             (Command::RunTool(run), _) => Some(about_call(&run.name, &run.body.arguments)),
@@ -84,7 +85,7 @@ impl Carrier<'_> {
                     remembered: given.body.remember,
                     ..AuditAbout::default()
                 };
-                // Nobody is asked again who has just not answered.
+                // If the runtime has just failed to answer, do not ask it again.
                 let is_away = done.as_ref().is_err_and(|error| error.code.status() >= 500);
                 Some(if is_away { about } else { self.about_refused(given, about).await })
             }
@@ -92,7 +93,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// An answer that did not count: with the question it was given to, where there is one.
+    /// Details for an answer to an approval that was refused, with the call in question if it is known.
     async fn about_refused(self, given: &AnswerApproval, about: AuditAbout) -> AuditAbout {
         let query = Approvals { pod: given.pod.clone(), all: true, page: Default::default() };
         let asked = self.backend.read(query).await.map(|listed| listed.items).unwrap_or_default();
@@ -105,7 +106,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// Introduces a Pod to another one: at once, or as a request where the other one's policy is to ask.
+    /// Makes two Pods peers: at once, or by a peer request where the target's policy is to ask.
     pub(super) async fn introduce(self, mut introduce: Introduce) -> Result<Answer, ApiError> {
         self.backend.port(&introduce.pod.runtime_id)?;
         let pod = introduce.pod.clone();
@@ -119,7 +120,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// A message from a Pod to its peer, by a person.
+    /// A person's message from a Pod to its peer.
     pub(super) async fn send_message(self, mut send: SendMessage) -> Result<Answer, ApiError> {
         self.backend.port(&send.pod.runtime_id)?;
         if let Some(peer) = self.backend.links().far_peer(&send.pod, &send.body.to).await? {
@@ -135,8 +136,8 @@ impl Carrier<'_> {
         }
     }
 
-    /// The Pod that a person means. A command that was carried out before keeps its answer, also when its target is
-    /// gone or has another name by now.
+    /// The Pod that a person means. A command that was carried out before keeps its answer, even if its target is gone
+    /// or renamed by now.
     async fn meant(self, target: &str, command: impl FnOnce() -> Command) -> Result<Meant, ApiError> {
         match self.backend.resolve(target).await {
             Ok(peer) => Ok(Meant::Pod(peer)),
@@ -147,7 +148,7 @@ impl Carrier<'_> {
     }
 }
 
-/// What a target comes to.
+/// What a target resolves to.
 enum Meant {
     Pod(PodRef),
     /// The command was carried out before, with this answer.

@@ -1,4 +1,4 @@
-//! Commands, each under a key. The same key with the same command is the same command.
+//! Commands, each with a key. The same command sent again with the same key is a repeat.
 
 use futures_util::future::BoxFuture;
 use protocol::{
@@ -12,7 +12,7 @@ use super::{Backend, carrier::Carrier};
 use crate::port::answer_of;
 
 impl Backend {
-    /// Carries a command out, or gives its first answer.
+    /// Carries out a command, or returns its first answer.
     pub async fn carry_out<C: ToCommand>(
         &self,
         origin: &Origin,
@@ -22,7 +22,7 @@ impl Backend {
         answer_of(self.command(origin, id, command.into()).await?)
     }
 
-    /// As [`Backend::carry_out`], of a command that carries nothing but its name.
+    /// Like [`Backend::carry_out`], for a command that consists of its verb only.
     pub async fn control(
         &self,
         origin: &Origin,
@@ -33,7 +33,7 @@ impl Backend {
         answer_of(self.command(origin, id, verb.of(pod)).await?)
     }
 
-    /// As [`Backend::carry_out`], of any command.
+    /// Like [`Backend::carry_out`], for any command.
     pub fn command<'a>(
         &'a self,
         origin: &'a Origin,
@@ -60,7 +60,7 @@ impl Backend {
         })
     }
 
-    /// Takes one rule from a Pod. One that it has not is no error: it is gone.
+    /// Removes one rule from a Pod. Removing a rule that it does not have is no error.
     pub async fn forget_rule(
         &self,
         origin: &Origin,
@@ -81,7 +81,8 @@ fn key_of(id: CommandId, command: &Command) -> CommandKey {
     fingerprint(id, command.key_word(), command.pod(), &command.said())
 }
 
-/// The same key with another verb, address or body is another command, and is refused as `key_reused`. `said` is JSON.
+/// The key of a command. The same id with another verb, address or body is another command and is refused as
+/// `key_reused`. `said` is JSON.
 pub(super) fn fingerprint(id: CommandId, verb: &str, pod: Option<&PodRef>, said: &str) -> CommandKey {
     let mut hash = Sha256::new();
     hash.update(verb);

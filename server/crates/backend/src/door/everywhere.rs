@@ -1,4 +1,4 @@
-//! What is asked of all runtimes at once. None of them delays the others: every wait is bounded, and one that does not
+//! Queries to all runtimes at once. No runtime delays the others: every wait is bounded, and a runtime that does not
 //! answer is left out.
 
 mod observation;
@@ -18,20 +18,20 @@ use tokio::time::timeout;
 use super::Backend;
 use crate::{Entry, port::WAIT_MAX};
 
-/// An answer, or `timeout` when it does not come.
+/// The answer, or `timeout` if it takes too long.
 pub(super) async fn within<T>(answer: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
     let late = || ApiError::new(ErrorCode::Timeout, "the runtime did not answer in time; try again");
     timeout(WAIT_MAX, answer).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// This part asks all runtimes at once.
+/// Queries all runtimes at once.
 #[derive(Debug, Clone, Copy)]
 pub struct Everywhere<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Everywhere<'_> {
-    /// One page of the Pods of all runtimes: ours first, then runtime by runtime.
+    /// One page of the Pods of all runtimes: this server's own first, then runtime by runtime.
     pub(super) async fn pods(self, query: Pods) -> Result<Listing<PodSummary>, ApiError> {
         let (first, mut after) = match query.after.0.as_deref() {
             None => (RuntimeId::local(), None),
@@ -56,7 +56,7 @@ impl Everywhere<'_> {
         Ok(Listing { items, next: None })
     }
 
-    /// The list of all Pods and its changes, or of `only` one runtime's.
+    /// The list of all Pods and its changes, or that of the runtime `only`.
     pub fn observe_pods(self, only: Option<&RuntimeId>) -> Result<PodsObservation, ApiError> {
         match only {
             Some(runtime_id) => Ok(self.backend.port(runtime_id)?.observe_pods()),
@@ -64,19 +64,19 @@ impl Everywhere<'_> {
         }
     }
 
-    /// The open questions of every Pod, oldest first.
+    /// The open approvals of all Pods, oldest first.
     pub async fn open_approvals(self) -> Result<Listing<OpenApproval>, ApiError> {
         let mut items = self.of_all(|entry| async move { entry.port.open_approvals().await }).await?;
         items.sort_by_key(|open| open.approval.asked_at);
         Ok(Listing { items, next: None })
     }
 
-    /// Every request that waits for an answer, oldest first.
+    /// Every open peer request, oldest first.
     pub(super) async fn open_requests(self) -> Result<Listing<OpenRequest>, ApiError> {
         let all = || OpenRequests { runtime: Filled(None), page: Page::default() };
         let mut items = self.of_all(|entry| async move { Ok(entry.port.ask(all()).await?.items) }).await?;
         items.sort_by_key(|request| request.at);
-        // A request between two runtimes is known to both.
+        // A request between two runtimes is listed by both.
         let mut seen = std::collections::HashSet::new();
         items.retain(|request| seen.insert(request.request_id.clone()));
         Ok(Listing { items, next: None })
@@ -115,11 +115,12 @@ async fn pods_of(id: &RuntimeId, entry: &Entry, query: Pods) -> Result<Listing<P
     }
 }
 
-/// Sealed: `RUNTIME.` and what the runtime's own cursor says after it. Each port's cursors begin with its own id.
+/// Sealed: `RUNTIME.` followed by the rest of that runtime's own cursor, since each port's cursors begin with its own
+/// id.
 fn read_cursor(cursor: &str) -> Result<(RuntimeId, Option<String>), ApiError> {
     let (id, rest) = open_cursor(cursor).and_then(|place| place.split_once('.')).ok_or_else(stale)?;
     let id = RuntimeId::parse(id).map_err(|_| stale())?;
-    // Ours come first, so no page ends before them.
+    // Our own Pods come first, so no page ends before them.
     if id == RuntimeId::local() && rest.is_empty() {
         return Err(stale());
     }

@@ -1,4 +1,4 @@
-//! Lists and sums in which each runtime has a part, asked for: see `gathered` for how they are merged.
+//! Lists and sums to which each runtime contributes a part: this asks for the parts, `gathered` merges them.
 
 use std::future::Future;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Everywhere<'_> {
-    /// Tokens over all, per Pod, day, tree and pair: of all runtimes that answer, or of one.
+    /// Token usage in total and per Pod, day, tree and pair: of all runtimes that answer, or of one.
     pub(super) async fn usage(self, Usage { runtime }: Usage) -> Result<UsageReport, ApiError> {
         let all = Usage { runtime: Filled(None) };
         if let Filled(Some(runtime)) = runtime {
@@ -30,7 +30,7 @@ impl Everywhere<'_> {
         Ok(sum.report())
     }
 
-    /// The Pods that have rules of their own: of all runtimes that answer, or of one; ours first.
+    /// The Pods that have rules of their own: of all runtimes that answer, or of one; our own first.
     pub(super) async fn rules(self, Rules { runtime, .. }: Rules) -> Result<Gathered<PodRules>, ApiError> {
         let all = Rules { runtime: Filled(None), page: Page::default() };
         if let Filled(Some(runtime)) = runtime {
@@ -46,7 +46,7 @@ impl Everywhere<'_> {
         Ok(rules)
     }
 
-    /// What each runtime that is asked for a part says to a query; none where it does not say it now.
+    /// The answer of each runtime that takes part in lists, or `None` if it does not answer now.
     async fn each<Q: ToQuery>(self, query: Q) -> Vec<(RuntimeId, Result<Option<Q::Answer>, ApiError>)> {
         let asked = self.askable().into_iter().map(|(id, entry)| {
             let query = query.clone();
@@ -58,7 +58,7 @@ impl Everywhere<'_> {
         join_all(asked).await
     }
 
-    /// Where all the words were said, newest first: in all runtimes that answer, in one, or in one Pod wherever it is.
+    /// Where all the words occur together, newest first: in all runtimes that answer, in one of them, or in one Pod.
     pub(super) async fn search(self, search: Search) -> Result<Gathered<SearchHit>, ApiError> {
         if search.q.as_deref().is_none_or(|words| words.trim().is_empty()) {
             return Err(ApiError::invalid("say what to look for: `?q=`"));
@@ -78,8 +78,8 @@ impl Everywhere<'_> {
         self.gather(only.as_ref(), after.as_deref(), limit, ask).await
     }
 
-    /// Who did what, newest first: in all runtimes that answer, or in one. What was done to another runtime's Pod from
-    /// here stands in the audit of both servers.
+    /// The audit, newest first: of all runtimes that answer, or of one. What was done from here to a Pod of another
+    /// runtime is in the audit of both servers.
     pub(super) async fn audit(self, audit: Audit) -> Result<Gathered<AuditRow>, ApiError> {
         if let Some(result) = audit.result.0.as_deref().filter(|result| !["done", "refused", "failed"].contains(result))
         {
@@ -94,13 +94,14 @@ impl Everywhere<'_> {
         self.gather(only.as_ref(), after.as_deref(), limit, ask).await
     }
 
-    /// The runtimes that have a part in lists over all: this one and the servers that were added.
+    /// The runtimes that take part in merged lists: this one and the servers that were added.
     fn askable(self) -> Vec<(RuntimeId, Entry)> {
         let entries = self.backend.registry.entries().into_iter();
         entries.filter(|(_, entry)| matches!(entry.kind, EntryKind::Embedded | EntryKind::Remote)).collect()
     }
 
-    /// One page over all runtimes, or of `only` one. `ask` gets a runtime and where its part goes on.
+    /// One page over all runtimes, or of the runtime `only`. `ask` gets a runtime and the cursor at which its part
+    /// continues.
     async fn gather<T: Part, F>(
         self,
         only: Option<&RuntimeId>,
@@ -138,7 +139,7 @@ impl Everywhere<'_> {
     }
 }
 
-/// What one runtime says of itself has nobody missing in it.
+/// A single runtime's answer has no absent runtimes.
 fn own_part<T>(Gathered { items, next, .. }: Gathered<T>) -> Listing<T> {
     Listing { items, next }
 }

@@ -1,4 +1,4 @@
-//! Journals: single records, and whole ones on their way out.
+//! Journals: single records, and exports of whole journals.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{StreamExt, TryStreamExt, stream, stream::BoxStream};
@@ -9,19 +9,19 @@ use transcript::{Transcript, export_markdown};
 
 use super::Backend;
 
-/// What a journal is given out as.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
     /// For people: what the transcript shows.
     Markdown,
-    /// For programs: one record a line, all of them.
+    /// For programs: all records, one per line.
     Jsonl,
 }
 
 /// A journal as one text.
 pub struct ExportText {
     pub name: PodName,
-    /// Read as it is taken: a slow reader holds up nobody, and one that goes away ends it.
+    /// Read lazily: a slow reader holds up nobody, and one that goes away ends it.
     pub text: BoxStream<'static, Result<Bytes, ApiError>>,
 }
 
@@ -42,15 +42,15 @@ impl ExportFormat {
     }
 }
 
-/// This part reads journals: as they grow, in pages, single records and as a whole.
+/// Reads journals: live, in pages, as single records and as a whole.
 #[derive(Debug, Clone, Copy)]
 pub struct Journals<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Journals<'_> {
-    /// The newest records, or those before a seq: at most `limit`, and about [`protocol::PAGE_BYTES_MAX`] bytes of them, but one if
-    /// there is any.
+    /// The newest records, or those before a seq: at most `limit` of them and about [`protocol::PAGE_BYTES_MAX`] bytes,
+    /// but at least one if there is any.
     pub async fn page(
         self,
         pod: &PodRef,
@@ -61,12 +61,12 @@ impl Journals<'_> {
         self.backend.port(&pod.runtime_id)?.transcript(&pod.worker_id, before, limit, form).await
     }
 
-    /// A Pod's stream: a snapshot of the newest `tail` records and all that follows, or what follows a cursor.
+    /// A Pod's stream: a snapshot of the newest `tail` records and everything after it, or everything after a cursor.
     pub async fn observe(self, pod: &PodRef, after: Option<String>, tail: u32) -> Result<Observation, ApiError> {
         Ok(self.backend.port(&pod.runtime_id)?.observe(&pod.worker_id, after, tail).await)
     }
 
-    /// One record, whole, as JSON.
+    /// One record in full, as JSON.
     pub async fn record(self, pod: &PodRef, seq: Seq) -> Result<Bytes, ApiError> {
         #[derive(Deserialize)]
         struct Place {
@@ -82,7 +82,7 @@ impl Journals<'_> {
         })
     }
 
-    /// The words of one record, all of them: what was said, what a tool was given or gave back.
+    /// The full text of one record: what was said, a tool's arguments or its result.
     pub async fn record_text(self, pod: &PodRef, seq: Seq) -> Result<String, ApiError> {
         let body = self.record(pod, seq).await?;
         let size = body.len();
@@ -112,7 +112,7 @@ fn lines(page: Vec<Bytes>) -> Bytes {
     text.freeze()
 }
 
-/// The transcript of a journal. It is built page by page; of the records nothing is kept.
+/// The transcript of a journal, built page by page without keeping the records.
 async fn document(
     name: PodName,
     mut pages: BoxStream<'static, Result<Vec<Bytes>, ApiError>>,

@@ -1,4 +1,5 @@
-//! Keys of providers, given by a person to the running server: tried, kept, used, forgotten. A key goes in and never comes out.
+//! Providers' API keys that a person gives to the running server: tested, stored, used, forgotten. A key goes in and
+//! never comes out.
 
 use protocol::{ApiError, ErrorCode, GiveKey, ProviderView};
 use provider::{KeyRefusal, ProviderConfig, ProviderErrorCode, ProviderSource, usual_provider};
@@ -7,38 +8,39 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::Backend;
 
-/// So many keys, at most.
+/// The most keys that are stored.
 const KEYS_MAX: usize = 64;
-/// A key is a line of text, not a file.
+/// The most bytes of a key, which is a line of text and not a file.
 const KEY_BYTES_MAX: usize = 4_096;
 const URL_BYTES_MAX: usize = 2_048;
-/// What a refused attempt called the provider goes into the audit and into sentences, cut to this: it may be a key, in the wrong place.
+/// The provider name of a refused attempt goes into the audit and into messages, cut to this length: it may be a key
+/// that was pasted into the wrong field.
 const TARGET_CHARS_MAX: usize = 12;
 
-/// This part gives providers their keys, and forgets them.
+/// Gives providers their keys, and forgets them.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Keys<'_> {
-    /// Tries a key by asking the vendor for its models, which takes 10 s at most, and keeps it. It is used from the next
-    /// question on. Giving the same key again is no error.
+    /// Tests a key by asking the vendor for its models, which takes at most 10 s, and stores it. It is used from the
+    /// next request on. Giving the same key again is no error.
     ///
     /// # Errors
-    /// Nothing is kept: `invalid_input` for what the vendor refuses, with its words, and for a name, kind, address or key that
-    /// cannot be; `name_taken` where the configuration or the environment has this name; `provider_error` or `timeout` where the
-    /// vendor did not say; `rate_limited` beyond 64 keys.
+    /// Nothing is stored: `invalid_input` for what the vendor refuses, with its message, and for an invalid name, kind,
+    /// address or key; `name_taken` if the configuration or the environment has this name; `provider_error` or
+    /// `timeout` if the vendor gave no verdict; `rate_limited` beyond 64 keys.
     pub async fn set(self, origin: &Origin, name: &str, given: GiveKey) -> Result<ProviderView, ApiError> {
         let done = self.put_in(name, given).await;
         self.note(origin, "key_set", name, &done).await;
         done
     }
 
-    /// Forgets a key. Pods that it was used for say that their provider is not there until they get another.
+    /// Forgets a key. Pods that used it report that their provider is missing until they get another.
     ///
     /// # Errors
-    /// `not_found` where no key was given to this provider.
+    /// `not_found` if no key was given to this provider.
     pub async fn forget(self, origin: &Origin, name: &str) -> Result<(), ApiError> {
         let done = self.take_out(name).await;
         self.note(origin, "key_forget", name, &done).await;
@@ -49,7 +51,7 @@ impl Keys<'_> {
         let providers = self.backend.settings().model_providers();
         let config = self.config(name, given).await?;
         let tried = providers.try_key(config).await.map_err(refused)?;
-        // Of two that give a key at once, the one that comes last counts, in the file and in use.
+        // If two keys are given at once, the later one wins, both in the file and in use.
         let mut file = self.backend.kept_keys.hold().await;
         if file.get(name).is_none() && file.len() >= KEYS_MAX {
             let sentence = format!("{KEYS_MAX} keys are the most; forget one first");
@@ -77,11 +79,11 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// What is meant: what was said, else what was kept, else what the name says.
+    /// The provider's configuration: from the request, otherwise from what was stored, otherwise implied by the name.
     async fn config(self, name: &str, given: GiveKey) -> Result<ProviderConfig, ApiError> {
         let GiveKey { kind, base_url, key } = given;
         let api_key = SecretString::from(key.trim());
-        // What came is overwritten, too.
+        // Overwrites the copy that came with the request as well.
         drop(SecretString::from(key));
         let has_sense =
             |key: &str| (1..=KEY_BYTES_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,7 +1,8 @@
-//! Lines to other servers' stores, so that Pods of two servers can know each other.
+//! Lines to other servers' stores, so that Pods of two servers can be peers.
 //!
-//! To a server that was added by address and token this one makes connections; a server that added this one makes them
-//! here. Over either of them items go both ways, and what an item means is the runtime's business: this file carries.
+//! This server connects to servers that were added by address and token; a server that added this one connects here.
+//! Over either connection items go both ways. What an item means is the runtime's business; this module only carries
+//! it.
 
 mod across;
 mod announced;
@@ -16,27 +17,27 @@ use self::announced::Announced;
 use super::Backend;
 use crate::{Entry, EntryKind};
 
-/// Servers that announced themselves, at most.
+/// The most servers that may announce themselves.
 const ANNOUNCED_MAX: usize = 64;
 
-/// This part ties this server to other servers' stores.
+/// Connects this server to other servers' stores.
 #[derive(Debug, Clone, Copy)]
 pub struct Links<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Links<'_> {
-    /// Opens the lines to the servers that were added, and keeps them open; must be called inside a tokio runtime.
+    /// Opens the lines to the servers that were added and keeps them open. Must be called inside a tokio runtime.
     pub(super) fn begin(self, forget_after: Duration) {
         tokio::spawn(names::keep(self.backend.clone(), forget_after));
         tokio::spawn(line::keep(self.backend.clone()));
     }
 
-    /// What another server tells over its own connection, and what there is to tell it.
+    /// Takes in what another server sends over its own connection, and returns what there is for it.
     ///
     /// # Errors
-    /// `invalid_input` for another version, for this very database, and for items that are out of order or malformed:
-    /// those before them are taken. `cursor_expired` when the two databases do not fit together.
+    /// `invalid_input` for another protocol version, for this very database, and for items that are out of order or
+    /// malformed; the items before those are taken. `cursor_expired` if the two databases do not fit together.
     pub async fn exchange(self, exchange: LinkExchange) -> Result<LinkAnswer, ApiError> {
         let LinkExchange { protocol, store_id, name, after, items, wait_ms } = exchange;
         if protocol != PROTOCOL_VERSION {
@@ -45,7 +46,7 @@ impl Links<'_> {
                  older one"
             )));
         }
-        // What is no store of another server gets no name here.
+        // Validates the store id first, so that only a real store gets a name here.
         self.backend.host.stores().take_in(&store_id, Vec::new()).await?;
         let runtime_id = self.called(&store_id, &name).await?;
         let sends = !items.is_empty();
@@ -60,7 +61,8 @@ impl Links<'_> {
         Ok(LinkAnswer { store_id: self.backend.host.stores().own_id().to_owned(), runtime_id, taken, items })
     }
 
-    /// What a store is called here: as it is in the registry, else as it wants to be called, or nearly so.
+    /// The name of a store here: the one in the registry, otherwise the one that it wants, with a number if that is
+    /// taken.
     async fn called(self, store: &str, wanted: &RuntimeId) -> Result<RuntimeId, ApiError> {
         if let Some(known) = self.backend.registry.by_store(store) {
             return Ok(known);
@@ -71,20 +73,20 @@ impl Links<'_> {
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         let runtime_id = self.put_announced(store, wanted);
-        // Before anything of it becomes a record, which says what it is called.
+        // Before any of its items becomes a record, which contains the name.
         names::tell(self.backend);
         self.backend.host.stores().name(store, &runtime_id).await?;
         Ok(runtime_id)
     }
 
-    /// Puts a server into the registry that speaks over its own connection.
+    /// Puts a server that speaks over its own connection into the registry.
     fn put_announced(self, store: &str, wanted: &RuntimeId) -> RuntimeId {
         for number in 1.. {
             let runtime_id = numbered(wanted, number);
             if runtime_id == RuntimeId::local() || runtime_id.as_str() == "compat" {
                 continue;
             }
-            // Two exchanges of one server may come here at once.
+            // Two exchanges of one server may get here at once.
             if let Some(known) = self.backend.registry.by_store(store) {
                 return known;
             }
@@ -104,7 +106,7 @@ impl Links<'_> {
     }
 }
 
-/// `box`, `box-2`, `box-3` and so on, within the length of an id.
+/// `box`, `box-2`, `box-3` and so on, within the length limit of an id.
 fn numbered(wanted: &RuntimeId, number: u32) -> RuntimeId {
     if number == 1 {
         return wanted.clone();

@@ -1,7 +1,7 @@
-//! Commands that another runtime carries out happen once for their key, as those that are carried out here do.
+//! Makes commands that another runtime carries out happen once per key, like those carried out here.
 //!
-//! The key is written down before the command is sent on, so it is one command in the whole server. Its answer is kept
-//! with it: a repeat is told it also when the other runtime is away.
+//! The key is stored before the command is sent on, so it stands for one command in the whole server. The answer is
+//! stored with it, so a repeat gets it even if the other runtime is away.
 
 use std::future::Future;
 
@@ -13,18 +13,19 @@ use runtime::Claimed;
 
 use super::Carrier;
 
-/// How an answer is kept under its key, and read from there.
+/// How an answer is encoded under its key, and decoded again.
 pub(super) struct Keeping<Write, Read> {
     pub(super) write: Write,
     pub(super) read: Read,
 }
 
 impl Carrier<'_> {
-    /// Carries a command out, or gives its first answer. What this process carries out itself looks after its key in
-    /// the transaction that carries it out.
+    /// Carries out a command, or returns its first answer. The runtime in this process handles the key itself, in the
+    /// transaction that carries out the command.
     ///
-    /// A refusal frees the key. Where nobody knows whether the command was carried out (the other runtime did not
-    /// answer, this process was killed) the key stays the command's, and a repeat asks again under it.
+    /// A refusal frees the key. If it is not known whether the command was carried out (the other runtime did not
+    /// answer, or this process was killed), the command keeps the key, and a repeat asks the other runtime again under
+    /// it.
     pub(super) async fn once(
         self,
         command: &Command,
@@ -42,8 +43,8 @@ impl Carrier<'_> {
         self.claimed(keeping, async |_| work.await).await
     }
 
-    /// Carries a command out under its key, which no journal looks after. The work is told whether it was begun before,
-    /// by a process that was killed or that did not learn what came of it.
+    /// Carries out a command under a key that no journal handles. `work` is told whether it was begun before, by a
+    /// process that was killed or that did not learn the outcome.
     pub(super) async fn claimed<T>(
         self,
         keeping: Keeping<impl FnOnce(&T) -> String, impl FnOnce(&str) -> Result<T, serde_json::Error>>,
@@ -60,14 +61,14 @@ impl Carrier<'_> {
             Err(error) if error.code.status() < 500 => self.backend.host.claims().free(self.key).await,
             Err(_) => Ok(()),
         };
-        // The key stays the command's, so a repeat is told the same by the other runtime.
+        // The command keeps the key, so for a repeat the other runtime gives the same answer.
         if let Err(error) = noted {
             tracing::warn!(%error, key = %self.key.id, "what came of a command could not be noted under its key");
         }
         done
     }
 
-    /// What a command of this key was answered; none when it was not carried out, as far as this server knows.
+    /// The answer to the command of this key, or `None` if it was not carried out, as far as this server knows.
     pub(super) async fn first_answer(self, command: &Command) -> Result<Option<Answer>, ApiError> {
         let kept = self.backend.host.claims().first_answer(self.key).await?;
         kept.map(|answer| command.kept(&answer).map_err(unreadable)).transpose()

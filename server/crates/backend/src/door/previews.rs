@@ -1,4 +1,4 @@
-//! Previews: opened, closed, and looked in through.
+//! Previews: opening, closing, and connecting through them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,14 +9,14 @@ use tokio::net::UnixStream;
 use super::Backend;
 use crate::{Guest, OpenPreview};
 
-/// This part opens, closes and lists previews, and looks in through them.
+/// Opens, closes and lists previews, and connects through them.
 #[derive(Debug, Clone, Copy)]
 pub struct Previews<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Previews<'_> {
-    /// The ports of a Pod's commands that can be shown, and those that are, the lowest first. Their addresses are the API's to tell.
+    /// The ports of a Pod's commands that can be shown or are shown, in ascending order. The API adds their addresses.
     ///
     /// # Errors
     /// `pod_not_found`.
@@ -37,11 +37,11 @@ impl Previews<'_> {
         Ok(listening.union(&open).map(preview).collect())
     }
 
-    /// Opens the preview of a port, unless it is open already. What listens there need not be there yet.
+    /// Opens the preview of a port, unless it is open already. Nothing has to be listening yet.
     ///
     /// # Errors
-    /// `pod_not_found`; `rate_limited`; `invalid_input` for what is no port, for a Pod of another runtime, and for one whose commands
-    /// have the machine's own network.
+    /// `pod_not_found`; `rate_limited`; `invalid_input` for an invalid port, for a Pod of another runtime, and for a
+    /// Pod whose commands use the machine's own network.
     pub async fn open(self, origin: &Origin, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
         let done = self.open_checked(pod, port).await;
         self.audit(origin, "preview_open", pod, port, &done).await;
@@ -65,7 +65,7 @@ impl Previews<'_> {
         self.backend.previews.open(pod, port)
     }
 
-    /// Closes a preview, and ends what is open through it.
+    /// Closes a preview and every connection through it.
     ///
     /// # Errors
     /// `not_found`: it is not open.
@@ -83,15 +83,15 @@ impl Previews<'_> {
         self.backend.previews.find(|open| open.is_of(pod, port)).ok_or_else(|| preview_not_open(port))
     }
 
-    /// The preview whose host begins with this label.
+    /// The preview whose host name begins with this label.
     pub fn labelled(self, label: &str) -> Option<Arc<OpenPreview>> {
         self.backend.previews.find(|open| open.label == label)
     }
 
-    /// Whether a browser that was let in may stay: its login is still good.
+    /// Whether a browser that was let in may stay: its login is still valid.
     ///
     /// # Errors
-    /// The database cannot be asked.
+    /// The database cannot be read.
     pub async fn stays(self, open: &OpenPreview, guest: &Guest) -> Result<bool, ApiError> {
         let stays = match &guest.session {
             Some(session) => self.backend.sessions().is_open(session).await?,
@@ -103,7 +103,8 @@ impl Previews<'_> {
         Ok(stays)
     }
 
-    /// Returns once what a browser has open through a preview is to end: it is closed, or the browser's login is over.
+    /// Returns when a browser's connections through a preview have to end: the preview is closed, or the browser's
+    /// login has ended.
     pub async fn over(self, open: &OpenPreview, guest: &Guest) {
         let mut is_closed = open.is_closed.subscribe();
         let logged_out = async {
@@ -118,10 +119,10 @@ impl Previews<'_> {
         }
     }
 
-    /// A connection to the port of the Pod's commands. None: no command serves it now.
+    /// Connects to the port of the Pod's commands. `None` if no command serves it now.
     ///
     /// # Errors
-    /// `pod_not_found`; the preview is closed with it.
+    /// `pod_not_found`; the preview is then closed.
     pub async fn look_in(self, open: &OpenPreview) -> Result<Option<UnixStream>, ApiError> {
         let found = self.backend.host.work().look_in(&open.pod.worker_id, open.port).await;
         if found.as_ref().is_err_and(|error| error.code == ErrorCode::PodNotFound) {
@@ -130,7 +131,7 @@ impl Previews<'_> {
         found
     }
 
-    /// Ends the previews of a Pod that is no more.
+    /// Closes the previews of a deleted Pod.
     pub(super) fn end(self, pod: &PodRef) {
         self.backend.previews.close(|open| open.pod == *pod);
     }

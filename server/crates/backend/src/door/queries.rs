@@ -1,4 +1,4 @@
-//! Queries: each is read in the runtime that its Pod lives in; those about all Pods in every runtime that answers.
+//! Queries: each is read in the runtime of its Pod; those about all Pods in every runtime that answers.
 
 use futures_util::future::BoxFuture;
 use protocol::{
@@ -11,12 +11,12 @@ use super::Backend;
 use crate::port::answer_of;
 
 impl Backend {
-    /// Reads something. Of a short list it is the page that is asked for.
+    /// Reads a query. From a list that comes as a whole, the requested page is cut.
     pub async fn read<Q: ToQuery>(&self, query: Q) -> Result<Q::Answer, ApiError> {
         answer_of(self.query(query.into()).await?)
     }
 
-    /// As [`Backend::read`], of any query.
+    /// Like [`Backend::read`], for any query.
     pub fn query(&self, query: Query) -> BoxFuture<'_, Result<Answer, ApiError>> {
         Box::pin(async move {
             let page = query.page().cloned();
@@ -28,7 +28,7 @@ impl Backend {
         })
     }
 
-    /// As [`Backend::query`], and never in pages where the whole is short.
+    /// Like [`Backend::query`], but lists that come as a whole are not cut into pages.
     async fn whole(&self, query: Query) -> Result<Answer, ApiError> {
         Ok(match query {
             Query::Pods(pods) => self.everywhere().pods(pods).await?.into(),

@@ -1,23 +1,23 @@
-//! From what a person wrote to one Pod, among all runtimes.
+//! Resolves what a person wrote to one Pod, among all runtimes.
 
 use futures_util::future::join_all;
 use protocol::{ApiError, Candidate, ErrorCode, PodName, PodRef, RuntimeId, Target};
 
 use super::{Backend, everywhere::within};
 
-/// So many Pods are named that may have been meant.
+/// The most Pods that are suggested.
 const CANDIDATES_MAX: usize = 5;
 
 impl Backend {
-    /// Turns what a person wrote (`name`, `name@runtime`, `runtime/worker`) into an address.
+    /// Resolves what a person wrote (`name`, `name@runtime`, `runtime/worker`) to an address.
     ///
     /// # Errors
-    /// `ambiguous_name` with all that are meant when more than one runtime has a Pod of this name; `pod_not_found` with
-    /// those that are spelled much like it.
+    /// `ambiguous_name` with all candidates if more than one runtime has a Pod of this name; `pod_not_found` with
+    /// similar names.
     pub async fn resolve(&self, target: &str) -> Result<PodRef, ApiError> {
         match target.parse::<Target>().map_err(|error| ApiError::invalid(error.to_string()))? {
             Target::Ref(pod) => match self.pod(&pod).await {
-                // One that was there when its server was heard last is meant, whether that answers now or not.
+                // A Pod that its server listed last is meant, whether that server answers now or not.
                 Err(error) if error.code == ErrorCode::RuntimeUnavailable => {
                     self.port(&pod.runtime_id)?.pod_seen(&pod.worker_id).map(|summary| summary.pod).ok_or(error)
                 }
@@ -35,7 +35,7 @@ impl Backend {
 }
 
 async fn named_anywhere(backend: &Backend, name: &PodName) -> Result<PodRef, ApiError> {
-    // Only for a name that nobody is known by, other servers are asked: a slow one delays no other name.
+    // Other servers are asked only if the name is not known, so a slow server does not delay known names.
     let mut found = named(backend, name, Asked::Known).await?;
     if found.is_empty() {
         found = named(backend, name, Asked::Anew).await?;
@@ -47,7 +47,7 @@ async fn named_anywhere(backend: &Backend, name: &PodName) -> Result<PodRef, Api
     }
 }
 
-/// The Pods of this name, of each runtime that answers.
+/// The Pods of this name, in each runtime that answers.
 async fn named(backend: &Backend, name: &PodName, asked: Asked) -> Result<Vec<PodRef>, ApiError> {
     let entries = backend.registry.entries();
     let answers = entries.iter().map(|(id, entry)| async move {
@@ -63,7 +63,7 @@ async fn named(backend: &Backend, name: &PodName, asked: Asked) -> Result<Vec<Po
     for (id, answer) in join_all(answers).await {
         match answer {
             Ok(pod) => found.extend(pod),
-            // Another one that does not answer delays nobody and hides nothing of ours.
+            // A runtime that does not answer delays nobody and does not hide our own Pods.
             Err(error) if *id != RuntimeId::local() => {
                 tracing::debug!(%error, %id, "a name is not looked up there")
             }
@@ -96,7 +96,7 @@ async fn unknown_name(backend: &Backend, name: &PodName, runtime_id: Option<&Run
     Ok(ApiError::new(ErrorCode::PodNotFound, sentence).with_candidates(near))
 }
 
-/// What other servers' lists say, or what those say that are asked now.
+/// Whether to use the known lists of other servers or to ask them now.
 #[derive(Debug, Clone, Copy)]
 enum Asked {
     Known,

@@ -1,4 +1,4 @@
-//! Runtimes that come and go while the server runs: added by a person, kept over restarts, taken out again.
+//! Runtimes that come and go while the server runs: added by a person, kept across restarts, removed again.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{Backend, Carrier, commands::fingerprint, once::Keeping};
 use crate::{Entry, EntryKind, kept::KeptRuntime, remote::Remote};
 
-/// So many other servers, at most.
+/// The most other servers.
 const RUNTIMES_MAX: usize = 64;
-/// What a refused attempt called the runtime goes into the audit, cut to this.
+/// The runtime name of a refused attempt goes into the audit, cut to this length.
 const TARGET_CHARS_MAX: usize = 100;
 
-/// This part lists, adds and removes the runtimes that this server reaches.
+/// Lists, adds and removes the runtimes that this server reaches.
 #[derive(Debug, Clone, Copy)]
 pub struct Runtimes<'a> {
     pub(super) backend: &'a Backend,
@@ -30,8 +30,8 @@ impl Runtimes<'_> {
     /// Adds another server's runtime. One that cannot be reached now is added and shown as such.
     ///
     /// # Errors
-    /// `name_taken`, also when that server is here under another name; `invalid_input` when what answers there is no
-    /// yoi, refuses the token, or is this server itself; `rate_limited` beyond 64 of them.
+    /// `name_taken`, also if that server is here under another name; `invalid_input` if what answers there is no yoi,
+    /// refuses the token, or is this server itself; `rate_limited` beyond 64 of them.
     pub async fn add(self, origin: &Origin, id: CommandId, add: AddRuntime) -> Result<RuntimeView, ApiError> {
         let key = fingerprint(id, "runtime_add", None, &json(&add));
         let target = add.runtime_id.to_string();
@@ -48,7 +48,7 @@ impl Runtimes<'_> {
         self.once(origin, &key, "runtime_remove", runtime_id.to_string(), work).await
     }
 
-    /// Changes the runtimes and notes it in the audit, or gives the first answer.
+    /// Changes the runtimes and audits that, or returns the first answer.
     async fn once<T: Serialize + DeserializeOwned>(
         self,
         origin: &Origin,
@@ -70,7 +70,7 @@ impl Runtimes<'_> {
         done
     }
 
-    /// With `was_begun` one that is there with this address and token is what the command added.
+    /// With `was_begun`, an existing runtime with this address and token is taken to be the one that the command added.
     async fn put_in(self, add: AddRuntime, was_begun: bool) -> Result<RuntimeView, ApiError> {
         let mut runtime = KeptRuntime::new(add)?;
         if was_begun
@@ -85,7 +85,7 @@ impl Runtimes<'_> {
         if let Some(store_id) = &runtime.store_id {
             self.check_new(store_id)?;
         }
-        // Of two that add at once one comes first: what is looked at is looked at again, with the file held.
+        // If two are added at once, one comes first, so the checks are repeated with the file held.
         let mut file = self.backend.kept.hold().await;
         self.check_free(&runtime.runtime_id)?;
         if let Some(store_id) = &runtime.store_id {
@@ -135,14 +135,14 @@ impl Runtimes<'_> {
         Ok(())
     }
 
-    /// The same Pods under two names would be told twice, and our own would come back to us.
+    /// The same Pods under two names would be listed twice, and our own would come back to us.
     fn check_new(self, store_id: &str) -> Result<(), ApiError> {
         match self.backend.registry.by_store(store_id) {
             None => Ok(()),
             Some(known) if known == RuntimeId::local() => {
                 Err(ApiError::invalid("that address is this server itself; its Pods are already here"))
             }
-            // One that announced itself is reached by address from now on.
+            // A server that announced itself is reached by address from now on.
             Some(known)
                 if self.backend.registry.get(&known).is_some_and(|entry| entry.kind == EntryKind::Announced) =>
             {

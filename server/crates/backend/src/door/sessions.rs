@@ -1,4 +1,4 @@
-//! Logins of browsers: begun, looked at and ended.
+//! Browser logins: opening, checking and ending them.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use runtime::{Origin, SessionRow};
 use super::Backend;
 use crate::{SESSION_SECONDS, Session, SessionSecret};
 
-/// That a login was used is noted at most so often.
+/// How often, at most, the use of a login is recorded.
 const SEEN_EVERY: Duration = Duration::from_secs(60);
-/// Of what a browser calls itself, so many characters are kept.
+/// How many characters of a browser's description of itself are stored.
 const CLIENT_CHARS_MAX: usize = 200;
-/// Another yoi on the same database may end a login too, and each one ends by itself: this is how long an open stream
-/// may outlive that.
+/// Another yoi on the same database may also end a login, and each login expires: this is how long an open stream may
+/// outlive that.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// This part opens, checks, lists and ends the logins of browsers.
+/// Opens, checks, lists and ends browser logins.
 #[derive(Debug, Clone, Copy)]
 pub struct Sessions<'a> {
     pub(super) backend: &'a Backend,
 }
 
 impl Sessions<'_> {
-    /// Begins a login. The caller has checked the token. `client` is what the browser calls itself.
+    /// Opens a login. The caller has checked the token. `client` is the browser's description of itself.
     pub async fn open(self, client: &str) -> Result<SessionSecret, ApiError> {
         let secret = crate::random::random_hex::<32>()?;
         let now = Timestamp::now();
@@ -36,7 +36,7 @@ impl Sessions<'_> {
         Ok(SessionSecret::new(secret))
     }
 
-    /// The login that this cookie stands for, while it is good.
+    /// The login that this cookie stands for, if it is valid.
     pub async fn of(self, secret: &str) -> Result<Option<Session>, ApiError> {
         if secret.len() != 64 || !secret.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
@@ -45,7 +45,7 @@ impl Sessions<'_> {
         Ok(self.is_open(&session).await?.then_some(session))
     }
 
-    /// Whether a login is still good; notes that it is used.
+    /// Whether a login is still valid. Records that it is used.
     pub(super) async fn is_open(self, session: &Session) -> Result<bool, ApiError> {
         let Some(row) = self.backend.host.sessions().find(session.hash()).await? else { return Ok(false) };
         if row.seen_at + SEEN_EVERY <= Timestamp::now() {
@@ -56,7 +56,8 @@ impl Sessions<'_> {
         Ok(true)
     }
 
-    /// Returns once the login is over: ended by somebody, or by time. A database that cannot be asked ends nothing.
+    /// Returns when the login is over, whether somebody ended it or it expired. A database that cannot be read does not
+    /// end it.
     pub async fn ended(self, session: &Session) {
         let mut endings = self.backend.endings.watch();
         loop {
@@ -69,7 +70,7 @@ impl Sessions<'_> {
         }
     }
 
-    /// The browsers that are logged in, the one that was seen last first. `this` is the one that asks, if it is one.
+    /// The browsers that are logged in, most recently used first. `this` is the login of the caller, if it has one.
     pub async fn list(self, this: Option<&Session>) -> Result<Vec<SessionView>, ApiError> {
         let view = |row: SessionRow| {
             let session = Session::from_hash(row.hash);
@@ -85,7 +86,7 @@ impl Sessions<'_> {
         Ok(self.backend.host.sessions().list().await?.into_iter().map(view).collect())
     }
 
-    /// Ends a login, and the streams that are open with it. One that is not there is `not_found`.
+    /// Ends a login and the streams that are open with it. An unknown one is `not_found`.
     pub async fn end(self, origin: &Origin, id: &str) -> Result<(), ApiError> {
         let done = self.end_one(id).await;
         let target = id.chars().take(CLIENT_CHARS_MAX).collect();
@@ -93,7 +94,7 @@ impl Sessions<'_> {
         done
     }
 
-    /// Ends every login but `this`; without one, all of them.
+    /// Ends every login but `this`; all of them if there is none.
     pub async fn end_others(self, origin: &Origin, this: Option<&Session>) -> Result<(), ApiError> {
         let done = self.backend.host.sessions().delete_others(this.map(Session::hash)).await;
         self.backend.endings.tell();

@@ -1,31 +1,31 @@
-//! Where each runtime's part of a list goes on, as one cursor.
+//! Where each runtime's part of a list continues, as one cursor.
 
 use std::collections::BTreeMap;
 
 use protocol::{ApiError, ErrorCode, RuntimeId, open_cursor, seal_cursor};
 
-/// Between the runtimes of a cursor.
+/// Separates the runtimes in a cursor.
 const JOINT: char = '~';
-/// Between a runtime and its own cursor; of one that is left out.
+/// Separates a runtime from its own cursor; the second one marks a runtime that is left out.
 const BEHIND: char = '.';
 const ABSENT: char = '_';
 
-/// Where one runtime's part goes on.
+/// Where one runtime's part continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Nothing of it is known yet.
+    /// From its newest item: nothing of it has been shown yet.
     Newest,
-    /// Behind this cursor of its own.
+    /// After this cursor of its own.
     Behind(String),
-    /// It did not answer once: it stays out to the end, for what is older than what was shown has its order.
+    /// It failed to answer once and stays out to the end: its items could no longer be shown in order.
     LeftOut,
 }
 
 impl Place {
-    /// Right before an item: what comes newer later is not of this list. Cursors of the lists that are gathered are
-    /// numbers of rows, of which the newest is the highest; a letter before them may say which list it is.
+    /// The position right before an item, so that newer items that arrive later are not part of this list. The cursors
+    /// of these lists are row numbers, newest highest, possibly with a letter in front that identifies the list.
     pub(crate) fn at(sealed: &str) -> Self {
-        // Servers of before do not seal.
+        // Older servers do not seal their cursors.
         let (cursor, sealing): (_, fn(String) -> String) = match open_cursor(sealed) {
             Some(cursor) => (cursor, |place| seal_cursor(&place)),
             None => (sealed, |place| place),
@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-/// Those that have more to say, and those that are left out.
+/// The runtimes that have more, and those that are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Places(BTreeMap<RuntimeId, Place>);
 
@@ -48,8 +48,8 @@ impl Places {
         Self(runtimes.map(|id| (id, Place::Newest)).collect())
     }
 
-    /// Sealed: `local.17~box.5~gone_`, where each number is a cursor as its runtime gave it; one alone is of this server
-    /// alone.
+    /// Reads a sealed cursor: `local.17~box.5~gone_`, where each number is a cursor as its runtime gave it. A plain
+    /// cursor belongs to this server alone.
     pub(crate) fn read(cursor: &str) -> Result<Self, ApiError> {
         let stale =
             || ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`");
@@ -71,7 +71,7 @@ impl Places {
         places.map(Self).ok_or_else(stale)
     }
 
-    /// Behind which cursor a runtime is asked; none when it is not asked (any more).
+    /// The cursor after which to ask a runtime; `None` if it is not to be asked, or not any more.
     pub(crate) fn goes_on(&self, id: &RuntimeId) -> Option<Option<String>> {
         match self.0.get(id)? {
             Place::Newest => Some(None),
@@ -80,7 +80,7 @@ impl Places {
         }
     }
 
-    /// Runtimes that were taken out since are left out.
+    /// Leaves out runtimes that have been removed since.
     pub(crate) fn keep(&mut self, is_there: impl Fn(&RuntimeId) -> bool) {
         for (_, place) in self.0.iter_mut().filter(|(id, _)| !is_there(id)) {
             *place = Place::LeftOut;
@@ -91,7 +91,7 @@ impl Places {
         self.0.insert(id, Place::LeftOut);
     }
 
-    /// Nothing more of it when there is no place.
+    /// Sets where a runtime continues; `None` if it is exhausted.
     pub(crate) fn set(&mut self, id: RuntimeId, place: Option<Place>) {
         match place {
             Some(place) => self.0.insert(id, place),
@@ -103,12 +103,12 @@ impl Places {
         self.0.iter().filter(|(_, place)| **place == Place::LeftOut).map(|(id, _)| id.clone()).collect()
     }
 
-    /// None when nobody has more to say.
+    /// `None` if no runtime has more.
     pub(crate) fn write(&self) -> Option<String> {
         if self.0.values().all(|place| *place == Place::LeftOut) {
             return None;
         }
-        // As it was when there was one runtime, and as it still is then.
+        // A cursor of this runtime alone has the same form as before there were several.
         if let [(id, Place::Behind(cursor))] = self.0.iter().collect::<Vec<_>>()[..]
             && *id == RuntimeId::local()
             && open_cursor(cursor).is_some_and(|place| !place.contains([BEHIND, ABSENT]))

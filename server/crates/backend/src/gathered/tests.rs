@@ -23,7 +23,7 @@ fn id(text: &str) -> RuntimeId {
     RuntimeId::parse(text).unwrap()
 }
 
-/// A runtime's list as it stands: times, oldest first, each at the row of its number.
+/// A runtime's list: its times, oldest first, each in the row of its number.
 fn page(of: &'static str, times: &[i64], after: Option<String>, limit: usize) -> Listing<Row> {
     let before: i64 = after.map_or(i64::MAX, |after| open_cursor(&after).unwrap().parse().unwrap());
     let rows = times.iter().enumerate().map(|(index, at)| (index as i64 + 1, *at)).rev();
@@ -33,7 +33,7 @@ fn page(of: &'static str, times: &[i64], after: Option<String>, limit: usize) ->
     Listing { items, next }
 }
 
-/// Reads one page behind a cursor; `lists` are those that answer.
+/// Reads one page after a cursor; `lists` are those of the runtimes that answer.
 fn read(after: Option<&str>, lists: &[(&'static str, &[i64])], limit: usize) -> Gathered<Row> {
     let mut places = match after {
         None => Places::beginning(["local", "box", "away"].map(id).into_iter()),
@@ -80,7 +80,7 @@ fn what_comes_newer_while_pages_are_read_changes_none_of_them() {
     let (local, far): (&[i64], &[i64]) = (&[1, 2, 20, 21], &[3, 4]);
     let first = read(None, &[("local", local), ("box", far)], 2);
     assert_eq!(first.items.iter().map(|row| row.at).collect::<Vec<_>>(), [21, 20]);
-    // Of the other one nothing was shown yet.
+    // Nothing of the other runtime had been shown yet.
     let (local, far): (&[i64], &[i64]) = (&[1, 2, 20, 21, 30], &[3, 4, 31, 32]);
     let rest = read(first.next.as_deref(), &[("local", local), ("box", far)], 10);
     assert_eq!(rest.items.iter().map(|row| row.at).collect::<Vec<_>>(), [4, 3, 2, 1]);

@@ -1,4 +1,4 @@
-//! A journal of another server, as it comes.
+//! A journal of another server, streamed.
 
 use bytes::{Bytes, BytesMut};
 use client::Download;
@@ -9,7 +9,7 @@ use runtime::Export;
 use super::Remote;
 use crate::RuntimePort;
 
-/// A record of an export that is longer than this ends it.
+/// A record longer than this ends the export.
 const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 impl Remote {
@@ -38,7 +38,7 @@ impl Remote {
     }
 }
 
-/// A journal as it comes, cut into records: one a line.
+/// Splits a streamed journal into records, one per line.
 fn pages(download: Download) -> impl futures_util::Stream<Item = Result<Vec<Bytes>, ()>> {
     let state = Some((download, Lines::default()));
     stream::unfold(state, |state| async {
@@ -60,18 +60,18 @@ fn pages(download: Download) -> impl futures_util::Stream<Item = Result<Vec<Byte
     })
 }
 
-/// Cuts what comes into lines. Each byte is looked at once, however many pieces a line comes in.
+/// Splits a stream into lines. Each byte is looked at once, however many pieces a line comes in.
 #[derive(Debug, Default)]
 struct Lines {
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     rest: BytesMut,
 }
 
 impl Lines {
-    /// The lines that are whole now.
+    /// The lines that are complete now.
     fn add(&mut self, chunk: &[u8]) -> Vec<Bytes> {
         let mut lines = Vec::new();
-        // The rest has no end in it: it was looked through when it came.
+        // The rest contains no line end: it was searched when it arrived.
         let mut looked_through = self.rest.len();
         self.rest.extend_from_slice(chunk);
         while let Some(found) = self.rest[looked_through..].iter().position(|byte| *byte == b'\n') {
@@ -105,7 +105,7 @@ mod tests {
     fn a_line_that_comes_in_very_many_pieces_is_not_looked_through_for_each_of_them() {
         const PIECES: usize = 128 * 1024;
         let mut lines = Lines::default();
-        // Each time from its beginning, this would take the better part of an hour.
+        // Searching from the beginning of the line each time, this would take the better part of an hour.
         for _ in 0..PIECES {
             assert!(lines.add(&[b'x'; 16]).is_empty());
         }

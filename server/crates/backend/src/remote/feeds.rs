@@ -1,7 +1,8 @@
-//! Which viewers hang on which subscription of the one socket.
+//! Which viewers are attached to which subscription of the one socket.
 //!
 //! A Pod has one subscription that its viewers share. A viewer that begins elsewhere in the stream, with a snapshot or
-//! after an older cursor, has one of its own until it has come as far as the shared one, and then hangs on that.
+//! after an older cursor, has a subscription of its own until it has caught up with the shared one, and then joins
+//! that.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +13,7 @@ use runtime::FeedItem;
 use super::{line::Attach, queue::Feeder};
 use crate::Terms;
 
-/// A socket takes 256, and one of them is the list.
+/// A socket allows 256, and one of them is the list.
 const SUBSCRIPTIONS_MAX: usize = 250;
 
 /// Where subscriptions are made: the socket.
@@ -35,7 +36,7 @@ impl Upstream for client::EventStream {
 #[derive(Debug, Default)]
 pub(super) struct Feeds {
     feeds: BTreeMap<String, Feed>,
-    /// The one that is shared.
+    /// The shared one of each Pod.
     shared: HashMap<WorkerId, String>,
 }
 
@@ -52,7 +53,8 @@ struct Viewer {
     position: Position,
 }
 
-/// Where the next record comes after. The seq is unknown until something has come after a cursor that was given.
+/// The position after which the next record comes. After a given cursor, the seq is unknown until something has
+/// arrived.
 #[derive(Debug, Clone, Default)]
 struct Position {
     cursor: Option<String>,
@@ -60,7 +62,7 @@ struct Position {
 }
 
 impl Position {
-    /// A viewer here can take what comes on `other`: it stands there, or has seen what comes next there already.
+    /// True if a viewer at this position can continue on `other`: it is at the same position or ahead of it.
     fn can_join(&self, other: &Self) -> bool {
         self.cursor.is_some()
             && (self.cursor == other.cursor
@@ -93,7 +95,7 @@ impl Feeds {
         self.feeds.insert(id, Feed { worker_id, position, viewers });
     }
 
-    /// Takes a frame of a subscription, and the records that belong to it.
+    /// Takes a frame of a subscription with the records that belong to it.
     pub(super) fn take(&mut self, up: &impl Upstream, terms: &Terms, frame: ServerFrame, records: Vec<Bytes>) {
         let records = || records.into_iter().map(|record| terms.record(record)).collect::<Vec<_>>();
         let (id, is_last) = match frame {
@@ -136,7 +138,7 @@ impl Feeds {
         self.join(up, &worker_id);
     }
 
-    /// Lets go of viewers that are gone, and of subscriptions without any.
+    /// Drops viewers that are gone, and subscriptions without viewers.
     pub(super) fn prune(&mut self, up: &impl Upstream) {
         let mut empty = Vec::new();
         for (id, feed) in &mut self.feeds {
@@ -150,7 +152,7 @@ impl Feeds {
         }
     }
 
-    /// Lets go of all: each viewer is told that the runtime is not there.
+    /// Drops everything; each viewer is told that the runtime is unavailable.
     pub(super) fn clear(&mut self, up: &impl Upstream) {
         for id in std::mem::take(&mut self.feeds).keys() {
             up.unsubscribe(id);
@@ -170,7 +172,7 @@ impl Feeds {
         }
     }
 
-    /// Hangs the viewers of a Pod on the shared subscription that have come as far.
+    /// Moves the viewers of a Pod that have caught up to the shared subscription.
     fn join(&mut self, up: &impl Upstream, worker_id: &WorkerId) {
         let Some(shared) = self.shared.get(worker_id).cloned() else { return };
         let Some(position) = self.feeds.get(&shared).map(|feed| feed.position.clone()) else { return };
@@ -208,7 +210,7 @@ impl Feed {
 }
 
 impl Viewer {
-    /// A viewer that came from a subscription of its own may have seen some of them.
+    /// Delivers records. A viewer that came from a subscription of its own may have seen some of them already.
     fn put_records(&mut self, after: &str, position: &Position, records: &[Bytes]) -> bool {
         let Some(cursor) = position.cursor.clone() else { return true };
         let (after, records) = match (&self.position.cursor, self.position.seq) {
@@ -226,7 +228,7 @@ impl Viewer {
     }
 }
 
-/// The first field of a record of ours; anything else is read in full.
+/// The seq of a record. In records of ours it is the first field; anything else is parsed in full.
 fn seq_of(record: &[u8]) -> Option<i64> {
     #[derive(serde::Deserialize)]
     struct Numbered {

@@ -1,4 +1,4 @@
-//! What is known of another runtime without asking: how it is, and its list of Pods.
+//! What is known of another runtime without asking: its state and its list of Pods.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::Terms;
 
-/// Changes that a slow reader of the list may be behind before it reads all of it again.
+/// How many changes a slow reader of the list may be behind before it has to read all of it again.
 const BEHIND_MAX: usize = 4_096;
 const PAGE_DEFAULT: u32 = 500;
 const PAGE_MAX: u32 = 1_000;
@@ -37,14 +37,14 @@ enum Change {
 pub(super) struct Known {
     pub(super) terms: Arc<Terms>,
     state: watch::Sender<State>,
-    /// In our terms, each as its server told it last.
+    /// In our terms, each as its server last described it.
     pods: Mutex<BTreeMap<WorkerId, PodSummary>>,
-    /// What was there before this process heard of it is from then.
+    /// If the list was restored from the file, the time it is from.
     restored: Mutex<Option<Timestamp>>,
-    /// Whose list it is, once that is known.
+    /// Whose list it is, once known.
     store_id: Mutex<Option<String>>,
     changed: broadcast::Sender<Change>,
-    /// Rung when a viewer has gone.
+    /// Signalled when a viewer has gone.
     pub(super) left: Arc<Notify>,
 }
 
@@ -78,7 +78,7 @@ impl Known {
         self.state.borrow().state == RuntimeState::Live
     }
 
-    /// Says how it is now. The list shows it with each Pod.
+    /// Sets its state, which the list shows with each Pod.
     pub(super) fn set_state(&self, state: RuntimeState, detail: Option<String>) {
         let is_new = self.state.send_if_modified(|known| {
             let is_new = known.state != state;
@@ -95,7 +95,7 @@ impl Known {
         }
     }
 
-    /// Waits until it is known whether it answers.
+    /// Waits until it is known whether the server answers.
     pub(super) async fn settled(&self, limit: Duration) -> Result<RuntimeState, Elapsed> {
         let mut state = self.state.subscribe();
         let settled = state.wait_for(|known| known.state != RuntimeState::Connecting);
@@ -125,11 +125,11 @@ impl Known {
     }
 
     fn tell(&self, change: Change) {
-        // Nobody may be listening, and that is no error.
+        // Having no listeners is not an error.
         let _ = self.changed.send(change);
     }
 
-    /// Its list as it was seen last by another process of ours, until it tells its list itself.
+    /// Sets its list as an earlier process last saw it, until the server sends its own.
     pub(super) fn restore(&self, summaries: Vec<PodSummary>, at: Timestamp) {
         self.set_pods(summaries);
         *self.restored() = Some(at);
@@ -147,17 +147,17 @@ impl Known {
         self.store_id.lock().expect("no holder of an id panics").clone()
     }
 
-    /// Its list as it told it.
+    /// Its list as the server sent it.
     pub(super) fn as_told(&self) -> Vec<PodSummary> {
         self.pods().values().cloned().collect()
     }
 
-    /// To hear of changes; a reader that listens holds no runtime that was taken out.
+    /// Listens for changes without keeping a removed runtime alive.
     pub(super) fn listen(&self) -> Changes {
         Changes(self.changed.subscribe())
     }
 
-    /// Its whole list, in our terms.
+    /// Sets its whole list, in our terms.
     pub(super) fn set_pods(&self, summaries: Vec<PodSummary>) {
         *self.restored() = None;
         *self.pods() = summaries.into_iter().map(|summary| (summary.pod.worker_id.clone(), summary)).collect();
@@ -176,7 +176,7 @@ impl Known {
         }
     }
 
-    /// As it is shown now: what is known of a Pod whose runtime does not answer may have changed since.
+    /// A summary as it is shown now: if the runtime does not answer, the Pod may have changed since.
     fn shown(&self, summary: &PodSummary) -> PodSummary {
         let mut summary = summary.clone();
         let state = self.state.borrow().state;
@@ -202,7 +202,7 @@ impl Known {
         self.pods().values().find(|summary| summary.name == *name).map(|summary| summary.pod.clone())
     }
 
-    /// Those that wait for a person.
+    /// The Pods that wait for a person.
     pub(super) fn waiting(&self) -> Vec<PodSummary> {
         self.pods().values().filter(|summary| summary.state == PodState::Waiting).cloned().collect()
     }
@@ -218,7 +218,7 @@ impl Known {
         near.map(|summary| Candidate { pod: summary.pod.clone(), name: summary.name.clone() }).collect()
     }
 
-    /// One page, by worker id: of a yoi that is the order of their creation.
+    /// One page, ordered by worker id, which on a yoi is the order of creation.
     pub(super) fn page(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
         let id = self.terms.id();
         let limit = query.limit.unwrap_or(PAGE_DEFAULT).clamp(1, PAGE_MAX) as usize;
@@ -242,9 +242,9 @@ impl Known {
 
     /// The list, then its changes.
     pub(super) fn observe(self: &Arc<Self>) -> PodsObservation {
-        // Listening begins before the list is read: what changes in between comes twice, never not at all.
+        // Listening begins before the list is read, so a change in between may come twice but is never lost.
         let changes = self.changed.subscribe();
-        // A reader holds no runtime that was taken out: its list ends then.
+        // Weak, so that a reader does not keep a removed runtime alive: its list ends with it.
         let state = (Arc::downgrade(self), changes, true);
         stream::unfold(state, |(weak, mut changes, is_first)| async move {
             let changed = if is_first { None } else { gathered(&mut changes).await? };
@@ -272,17 +272,17 @@ impl Known {
     }
 }
 
-/// Changes of the list, for whoever only wants to know that there were some.
+/// Changes of the list, for readers that only want to know that there were some.
 #[derive(Debug)]
 pub(super) struct Changes(broadcast::Receiver<Change>);
 
 impl Changes {
-    /// Waits for one. False when the runtime is gone.
+    /// Waits for a change. Returns false when the runtime is gone.
     pub(super) async fn again(&mut self) -> bool {
         gathered(&mut self.0).await.is_some()
     }
 
-    /// What has changed so far is known.
+    /// Discards the changes so far.
     pub(super) fn forget(&mut self) {
         while !matches!(
             self.0.try_recv(),
@@ -291,7 +291,7 @@ impl Changes {
     }
 }
 
-/// Waits for a change and takes all that have gathered; `Some(None)` when all is to be read again.
+/// Waits for a change and takes all that have accumulated; `Some(None)` means that everything has to be read again.
 async fn gathered(changes: &mut broadcast::Receiver<Change>) -> Option<Option<BTreeSet<WorkerId>>> {
     use broadcast::error::{RecvError, TryRecvError};
     let mut changed = match changes.recv().await {

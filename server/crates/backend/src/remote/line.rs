@@ -1,6 +1,6 @@
-//! The one socket to another server: its list of Pods is always followed, and Pods as long as somebody looks.
+//! The one socket to another server: it always follows the list of Pods, and single Pods as long as they have viewers.
 //!
-//! The task owns all of it. What it lets others see is in [`Known`]; viewers get theirs through queues.
+//! The task owns all of it. What others may see of it is in [`Known`]; viewers get their items through queues.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{EntryKind, Registry, kept::Kept};
 
-/// A server that answers oddly is asked again which one it is after this.
+/// How long to wait before asking a server with odd answers again which one it is.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// What the client says when a server answered the handshake with something else.
+/// How the client's message begins when a server answered the handshake with something else.
 const ANSWERED: &str = "the server answered ";
 
 /// What the line works with.
@@ -49,14 +49,14 @@ struct Line {
     stream: EventStream,
     list_id: String,
     feeds: Feeds,
-    /// Under way: which server it is.
+    /// The pending question which server it is.
     looking: Option<BoxFuture<'static, Seen>>,
-    /// It is the server that it should be, and it has told its list; both on this connection.
+    /// On this connection, it is the right server and it has sent its list.
     is_known: bool,
     is_listed: bool,
 }
 
-/// Until its remote is dropped.
+/// Runs until its remote is dropped.
 pub(super) async fn run(parts: Parts) {
     let stream = parts.client.raw_events();
     let list_id = stream.subscribe_pods();
@@ -93,7 +93,7 @@ impl Line {
             StreamItem::Connection(connection) => self.take_connection(connection),
             StreamItem::Frame(ServerFrame::Pods { id, snapshot, upserts, removed, .. }) if id == self.list_id => {
                 let terms = &self.parts.known.terms;
-                // What it reaches itself is not its own.
+                // Pods that it reaches itself are not its own.
                 let own = upserts.into_iter().filter(|summary| summary.pod.runtime_id == RuntimeId::local());
                 let own = own.map(|summary| terms.summary(summary));
                 if snapshot {
@@ -117,7 +117,7 @@ impl Line {
             Connection::Reconnecting { cause, .. } => {
                 (self.is_known, self.is_listed) = (false, false);
                 if cause.starts_with(ANSWERED) && !known.is_live() {
-                    // Not away, but something else: what it is, is asked and then told.
+                    // It is not away but something else: find out what, and report that.
                     self.look_after(Duration::ZERO);
                     return;
                 }
@@ -159,7 +159,7 @@ impl Line {
             Seen::Unauthorized => (RuntimeState::Unauthorized, "it refuses our token".to_owned()),
         };
         if state == RuntimeState::Incompatible {
-            // What comes from there is of no use to anybody.
+            // Nothing that comes from there is usable.
             self.feeds.clear(&self.stream);
         }
         self.parts.known.set_state(state, Some(detail));

@@ -1,20 +1,20 @@
-//! Asking another server which one it is: when it is added, and each time that the socket has come back.
+//! Asks another server which one it is: when it is added, and each time the socket has been reconnected.
 
 use client::{Client, ClientError};
 use protocol::{About, ApiError, ErrorCode, PROTOCOL_VERSION, RuntimeId, operations::WhoAreYou};
 
 use super::Remote;
 
-/// What came of it.
+/// The result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// A yoi that can be spoken with, on this store.
+    /// A compatible yoi, on this store.
     Yoi { store_id: String },
     /// It does not answer now.
     Away(&'static str),
     /// It refuses the token.
     Unauthorized,
-    /// It answers, and not as a yoi that can be spoken with.
+    /// It answers, but not as a compatible yoi.
     Other(String),
 }
 
@@ -32,7 +32,7 @@ pub(super) async fn look(client: &Client) -> Seen {
             code => Seen::Other(format!("it answers {code}")),
         },
         Err(ClientError::NoServer { .. }) => Seen::Away("it does not take the connection"),
-        // What stands before a server that is away says so with such a status.
+        // A proxy in front of a server that is away answers with such a status.
         Err(ClientError::Protocol { cause, .. }) if cause.starts_with("status 5") => {
             Seen::Away("what stands before it says that it is away")
         }
@@ -53,7 +53,7 @@ fn of_yoi(about: About) -> Seen {
 }
 
 impl Remote {
-    /// Whether a server may be added: its store, or none when it cannot be reached now.
+    /// Whether a server may be added: its store, or `None` if it cannot be reached now.
     pub(crate) async fn look(client: &Client, runtime_id: &RuntimeId) -> Result<Option<String>, ApiError> {
         match look(client).await {
             Seen::Yoi { store_id } => Ok(Some(store_id)),

@@ -1,4 +1,4 @@
-//! The port: each operation as the client makes it, with every address in the terms of whoever reads it.
+//! The port: each operation as a client call, with every address translated into the reader's terms.
 
 use async_trait::async_trait;
 use client::Reply;
@@ -18,11 +18,11 @@ use crate::{
     port::{pod_query, whole},
 };
 
-/// Questions of so many Pods are asked for at once.
+/// How many Pods are asked for their approvals at once.
 const ASKED_AT_ONCE: usize = 8;
 
 impl Remote {
-    /// A command, with every address in it as the other server has it. None when it has no name for one of them.
+    /// The command with every address as the other server knows it. `None` if that server has no name for one of them.
     fn command_there(&self, mut command: Command) -> Option<Command> {
         let there = |target: &mut String| {
             if let Ok(Target::Ref(pod)) = target.parse() {
@@ -42,7 +42,8 @@ impl Remote {
         Some(command)
     }
 
-    /// A query, in the other server's terms, of its own runtime alone: what it reaches itself is not its own, and may be us.
+    /// The query in the other server's terms, limited to its own runtime: what it reaches itself is not its own, and
+    /// may be us.
     fn query_there(&self, mut query: Query) -> Query {
         let own = || Filled(Some(RuntimeId::local()));
         match &mut query {
@@ -67,7 +68,7 @@ impl Remote {
         query
     }
 
-    /// What a server answered, in our terms. What the audit calls its targets are texts.
+    /// A server's answer in our terms. Audit targets are translated separately, because they are plain text.
     fn answer_here(&self, answer: Answer) -> Answer {
         let terms = &self.known.terms;
         match answer {
@@ -84,12 +85,12 @@ impl Remote {
         }
     }
 
-    /// The reply, with each address in it in our terms.
+    /// The reply with every address in our terms.
     fn reply_here(&self, Reply { status, body }: Reply) -> Reply {
         Reply { status, body: self.known.terms.record(body) }
     }
 
-    /// What became of a Pod is known here before its server's list says it.
+    /// Applies a command's result to the known list, before the server's own list reports it.
     fn note(&self, command: &Command, answer: &Answer) {
         match (command, answer) {
             (Command::Delete(delete), _) => self.known.remove_pod(&delete.pod.worker_id),
@@ -107,7 +108,7 @@ impl RuntimePort for Remote {
     }
 
     async fn carry_out(&self, key: CommandKey, _: &Origin, command: Command) -> Result<Answer, ApiError> {
-        // Whom its server does not know by any name, its Pods do not know.
+        // A Pod that its server has no name for cannot be known to its Pods either.
         let Some(command) = self.command_there(command) else { return Ok(Answer::Nothing(())) };
         let reply = self.command(self.client.send(command.request(), Some(&key.id))).await?;
         let Reply { status, body } = self.reply_here(reply);
@@ -119,13 +120,13 @@ impl RuntimePort for Remote {
     async fn read(&self, query: Query) -> Result<Answer, ApiError> {
         match &query {
             Query::Pods(pods) => return self.known.page(&pod_query(pods.clone())).map(Answer::from),
-            // One that does not answer delays no list of what is open.
+            // A runtime that does not answer delays no list of open requests.
             Query::OpenRequests(_) if !self.known.is_live() => return Ok(whole::<OpenRequest>(Vec::new()).into()),
             _ => (),
         }
         let query = self.query_there(query);
         let reply = self.asked(self.client.send(query.request(), None)).await?;
-        // What a model is sent is the same everywhere, to the byte.
+        // What a model is sent is passed on unchanged, byte for byte.
         let is_sent = matches!(query, Query::HistoryOf(_));
         let Reply { status, body } = if is_sent { reply } else { self.reply_here(reply) };
         query.answered(status, &body).map(|answer| self.answer_here(answer)).map_err(|_| self.strange())
@@ -138,7 +139,7 @@ impl RuntimePort for Remote {
         if !self.known.is_live() {
             return Ok(None);
         }
-        // It may have been made a moment ago, and the list be on its way.
+        // The Pod may be brand new, with the list update still on its way.
         let there = Resolve { target: Some(format!("{name}@local")) };
         match self.asked(self.client.read(&there)).await {
             Ok(pod) => Ok(Some(self.known.terms.answer(pod))),

@@ -1,5 +1,5 @@
-//! What waits for one viewer. It is bounded: a viewer that reads too slowly loses what waits, is told `lagged`, and begins
-//! again with a snapshot when it reads on. It never holds up the socket.
+//! The queue of one viewer. It is bounded: a viewer that reads too slowly loses what is queued, is told `lagged`, and
+//! begins again with a snapshot when it reads on. It never holds up the socket.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use protocol::DiagnosticCode;
 use runtime::FeedItem;
 use tokio::sync::Notify;
 
-/// Bytes of records that wait, at most; a single item may have more.
+/// The most bytes of queued records; a single item may exceed it.
 const BYTES_MAX: usize = 8 * 1024 * 1024;
 const RECORDS_MAX: usize = 10_000;
 
@@ -33,7 +33,7 @@ struct Inner {
 enum End {
     Lagged,
     Closed,
-    /// The runtime was taken out, or the server stops.
+    /// The runtime was removed, or the server is stopping.
     Abandoned,
 }
 
@@ -41,7 +41,7 @@ enum End {
 #[derive(Debug)]
 pub(super) enum Taken {
     Item(FeedItem),
-    /// It was too slow; a snapshot is to be asked for.
+    /// The viewer was too slow and has to ask for a snapshot.
     Lagged,
     /// Nothing follows the last item.
     Over,
@@ -54,7 +54,7 @@ pub(super) enum Taken {
 pub(super) struct Feeder(Arc<Queue>);
 
 impl Queue {
-    /// Both ends.
+    /// Creates a queue and returns both ends.
     pub(super) fn new() -> (Feeder, Arc<Self>) {
         let queue = Arc::new(Self::default());
         (Feeder(queue.clone()), queue)
@@ -64,7 +64,7 @@ impl Queue {
         self.inner.lock().expect("no holder of a queue panics")
     }
 
-    /// The next thing. Can be dropped and called again without losing any.
+    /// The next item. Cancel safe.
     pub(super) async fn take(&self) -> Taken {
         loop {
             let filled = self.filled.notified();
@@ -93,7 +93,7 @@ impl Inner {
 }
 
 impl Feeder {
-    /// False when the viewer takes no more: it was too slow, or this was the last item.
+    /// Returns false if the viewer takes no more: it was too slow, or this was the last item.
     pub(super) fn put(&self, item: FeedItem) -> bool {
         let mut inner = self.0.inner();
         let (bytes, records) = size(&item);
@@ -114,7 +114,7 @@ impl Feeder {
         goes_on
     }
 
-    /// Nobody reads it any more.
+    /// True if nobody reads it any more.
     pub(super) fn is_left(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
@@ -127,7 +127,7 @@ impl Drop for Feeder {
     }
 }
 
-/// Of a viewer that reads nothing more.
+/// The item for a viewer that was too slow.
 pub(super) fn lagged() -> FeedItem {
     let detail = "this reader was too slow; a snapshot follows".to_owned();
     FeedItem::Diagnostic { code: DiagnosticCode::Lagged, detail }

@@ -1,5 +1,5 @@
-//! The last list of another server's Pods, kept beside the file of runtimes: after a restart its Pods are shown as they were
-//! seen last while it does not answer. It is a help to the eye and nothing more: what cannot be read or written is let be.
+//! The last list of another server's Pods, kept beside the file of runtimes, so that after a restart its Pods are shown
+//! as last seen while it does not answer. Purely a convenience: failures to read or write it are ignored.
 
 use std::{fs, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
@@ -11,23 +11,23 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::known::Known;
 use crate::private_file::write_private;
 
-/// Pods that are kept of one runtime; those that were made first.
+/// The most Pods kept of one runtime; the oldest come first.
 const PODS_KEPT_MAX: usize = 2_000;
-/// Changes gather for so long …
+/// How long changes are gathered …
 const GATHER: Duration = Duration::from_secs(1);
-/// … and a list is not written again before this.
+/// … and the shortest time between two writes of a list.
 const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
-/// What is in the file.
+/// The contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Seen {
-    /// A list of another database is no use.
+    /// A list of another database is of no use.
     store_id: String,
     pub(super) at: Timestamp,
     pub(super) pods: Vec<PodSummary>,
 }
 
-/// The list of this store, when there is one.
+/// The list of this store, if there is one.
 pub(super) fn read(path: &PathBuf, store_id: &str) -> Option<Seen> {
     let text = match fs::read(path) {
         Ok(text) => text,
@@ -46,7 +46,7 @@ pub(super) fn read(path: &PathBuf, store_id: &str) -> Option<Seen> {
     }
 }
 
-/// Writes the list down as it changes, as long as the runtime is in the registry.
+/// Writes the list to the file as it changes, as long as the runtime is in the registry.
 pub(super) async fn keep(known: Arc<Known>, path: PathBuf) {
     let mut changes = known.listen();
     let mut next = Instant::now();
@@ -57,7 +57,7 @@ pub(super) async fn keep(known: Arc<Known>, path: PathBuf) {
         sleep(GATHER).await;
         sleep_until(next).await;
         changes.forget();
-        // While it does not answer nothing has changed there that is known here.
+        // While the server does not answer, nothing new is known here.
         let Some(store_id) = known.store_id().filter(|_| known.view().state == RuntimeState::Live) else { continue };
         let mut pods = known.as_told();
         pods.truncate(PODS_KEPT_MAX);
@@ -73,7 +73,7 @@ pub(super) async fn keep(known: Arc<Known>, path: PathBuf) {
     }
 }
 
-/// There is no such runtime any more.
+/// Deletes the file of a runtime that was removed.
 pub(super) fn forget(path: &PathBuf) {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != ErrorKind::NotFound

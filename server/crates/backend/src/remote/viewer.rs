@@ -1,4 +1,4 @@
-//! One viewer of a Pod elsewhere: it takes from its queue, and begins again when it was too slow.
+//! One viewer of a Pod of another server: it takes items from its queue, and begins again if it was too slow.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use super::{
     queue::{self, Queue, Taken},
 };
 
-/// The line serves viewers as they come; one that is not served within this never is.
+/// The line serves viewers as they come; one that is not served within this time gives up.
 const ATTACH_WAIT: Duration = Duration::from_secs(5);
 
 struct Viewer {
@@ -24,7 +24,7 @@ struct Viewer {
     worker_id: WorkerId,
     tail: u32,
     next: Next,
-    /// Says at the end that somebody has gone.
+    /// Signals when this viewer is dropped.
     _left: Left,
 }
 
@@ -35,7 +35,7 @@ enum Next {
     Done,
 }
 
-/// Rings when its viewer is gone.
+/// Signals when it is dropped with its viewer.
 struct Left(Arc<Notify>);
 
 impl Drop for Left {
@@ -45,7 +45,7 @@ impl Drop for Left {
 }
 
 impl Remote {
-    /// Begins to observe. Never fails: what is wrong is said in the stream.
+    /// Begins to observe. Never fails: errors are reported in the stream.
     pub(super) async fn watch(&self, worker_id: WorkerId, after: Option<String>, tail: u32) -> Observation {
         if let Err(error) = self.reachable().await {
             let code = DiagnosticCode::RuntimeUnavailable;

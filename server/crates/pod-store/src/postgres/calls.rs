@@ -1,4 +1,4 @@
-//! This host among others: what they ask of each other, and what has changed that they have not seen.
+//! This host among others: calls between hosts, and changes that this host has not seen yet.
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
@@ -15,13 +15,13 @@ use crate::{
     hosts::{Moves, WakeUps, Whereabouts},
 };
 
-/// Bytes of what is followed of one Pod at once, about.
+/// The approximate most bytes of one Pod's records that are followed at once.
 const FOLLOWED_BYTES_MAX: i64 = 512 * 1024;
 
-/// The owner's number and name, and the name of the host that ran it last.
+/// The owner's number and name, and the name of the host that ran the Pod last.
 type WhereaboutsColumns = (Option<i64>, Option<String>, Option<String>);
 
-/// The Pod's key, and of a record `seq, class, sum, body`.
+/// The Pod's key, and a record's `seq, class, sum, body`.
 type FollowedColumns = (i64, i64, i64, Option<i64>, Body);
 
 #[async_trait]

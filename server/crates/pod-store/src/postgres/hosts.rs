@@ -1,4 +1,4 @@
-//! This host among those that serve the database: its number, its heartbeat, the end of dead ones, and wake-ups.
+//! This host among those that serve the database: its number, its heartbeat, the removal of dead hosts, and wake-ups.
 
 use std::{
     sync::{
@@ -19,32 +19,32 @@ use crate::{
     engine::{Cluster as _, Loops},
 };
 
-/// How often a host says that it lives.
+/// The interval of the heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// A host that was silent for so long, by the database's clock, is dead; the same number is in [`REAP`].
+/// A host that is silent for this long, by the database's clock, is dead; [`REAP`] contains the same number.
 const DEAD_AFTER: Duration = Duration::from_secs(5);
 const REAP: &str = "delete from hosts where id <> $1 and heartbeat_at < now() - interval '5 s' returning id, name";
-/// Wake-ups of a busy host are gathered for so long.
+/// How long the wake-ups of a busy host are gathered.
 const NOTIFY_EVERY: Duration = Duration::from_millis(25);
-/// How long the listener waits before it connects anew.
+/// How long the listener waits before it reconnects.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
-/// Connections beside those that read and the one that writes: heartbeat, calls, and the listener.
+/// Connections besides the readers and the writer: heartbeat, calls, and the listener.
 const BUS_CONNECTIONS_MAX: u32 = 5;
 const BUS_WAIT_MAX: Duration = Duration::from_secs(3);
 const CHANNEL: &str = "yoi";
 
-/// This host's part in a database that several may serve.
+/// This host's membership in a database that several hosts may serve.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// Heartbeat, calls and the listener: what must not wait behind a long read.
+    /// For heartbeat, calls and the listener, which must not wait behind a long read.
     pub(super) bus: PgPool,
     pub(super) readers: PgPool,
     pub(super) identity: HostIdentity,
     pub(super) id: AtomicI64,
-    /// Its first number: under this its calls are answered, also after it has taken another one.
+    /// Its first number, under which its calls are answered even after it has taken another one.
     caller: i64,
     pub(super) has_others: AtomicBool,
-    /// Something was committed, and others have not been told.
+    /// Something was committed that the others have not been told about.
     pub(super) unsaid: Notify,
     pub(super) lost: watch::Sender<bool>,
     pub(super) moved: watch::Sender<u64>,
@@ -52,7 +52,7 @@ pub(crate) struct Hosts {
     pub(super) answered: watch::Sender<u64>,
 }
 
-/// Takes a new number under this identity. Who served under it before serves no more, and owns nothing.
+/// Takes a new number under this identity. A previous host with the same identity is removed and owns nothing any more.
 pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdentity) -> Result<i64, sqlx::Error> {
     let mut txn = connection.begin().await?;
     let former: Vec<i64> = sqlx::query_scalar("delete from hosts where uid = $1 returning id")
@@ -69,7 +69,7 @@ pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdent
     Ok(id)
 }
 
-/// A statement of its own, after the hosts are gone: it sees what they claimed until then, and they claim no more.
+/// A separate statement after the hosts are gone, so that it sees everything they had claimed; they can claim no more.
 async fn free(connection: &mut PgConnection, hosts: &[i64]) -> Result<u64, sqlx::Error> {
     if hosts.is_empty() {
         return Ok(0);
@@ -81,7 +81,7 @@ async fn free(connection: &mut PgConnection, hosts: &[i64]) -> Result<u64, sqlx:
         .map(|done| done.rows_affected())
 }
 
-/// Joins anew after this host was declared dead, owning nothing. None when a later one is the same host.
+/// Joins again after this host was declared dead, owning nothing. `None` if a newer host has the same identity.
 pub(super) async fn join_again(connection: &mut PgConnection, hosts: &Hosts) -> Result<Option<i64>, sqlx::Error> {
     let later: Option<i64> = sqlx::query_scalar("select id from hosts where uid = $1 and id > $2")
         .bind(&hosts.identity.uid)
@@ -96,7 +96,7 @@ pub(super) async fn join_again(connection: &mut PgConnection, hosts: &Hosts) -> 
     Ok(Some(id))
 }
 
-/// Gives all Pods back, and goes.
+/// Releases all Pods and removes this host.
 pub(super) async fn leave(connection: &mut PgConnection, host: i64) -> Result<(), sqlx::Error> {
     let mut txn = connection.begin().await?;
     sqlx::query("delete from hosts where id = $1").bind(host).execute(&mut *txn).await?;
@@ -141,13 +141,13 @@ impl Hosts {
         self.caller
     }
 
-    /// Under this number from now on.
+    /// Uses this number from now on.
     pub(super) fn adopt(&self, id: i64) {
         self.id.store(id, Ordering::Release);
         self.lost.send_if_modified(|lost| std::mem::replace(lost, false));
     }
 
-    /// Best effort: whoever misses it looks now and then.
+    /// Best effort: a host that misses it polls as well.
     pub(super) async fn notify(&self, what: &str) {
         let sent = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(what).execute(&self.bus).await;
         if let Err(error) = sent {
@@ -174,7 +174,7 @@ impl Hosts {
                     tracing::error!("this host was declared dead; it lets go of its Pods");
                     self.tell_lost();
                 }
-                // Whoever is alone loses nothing to anybody: each commit looks whether the lease still stands.
+                // A host that is alone has nobody to lose its Pods to; each commit checks the lease anyway.
                 Err(error) if self.has_others() && last_beat.elapsed() > DEAD_AFTER => {
                     tracing::error!(%error, "the database was out of reach for too long; this host lets go of its Pods");
                     self.tell_lost();
@@ -184,14 +184,14 @@ impl Hosts {
         }
     }
 
-    /// How many hosts there are; none when this one is not among them any more.
+    /// The number of hosts; `None` if this one is no longer among them.
     async fn beat(&self) -> Result<Option<i64>, sqlx::Error> {
         let beat = "update hosts set heartbeat_at = now() where id = $1 returning (select count(*) from hosts)";
         let beat = sqlx::query_scalar(beat).bind(self.id()).fetch_optional(&self.bus);
         tokio::time::timeout(DEAD_AFTER, beat).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    /// By itself: it waits for a commit of the silent host that is under way, and the heartbeat must not.
+    /// In a task of its own: it waits for a commit of the silent host that is under way, and the heartbeat must not.
     async fn reap_on(self: Arc<Self>) {
         loop {
             tokio::time::sleep(HEARTBEAT).await;
@@ -252,7 +252,7 @@ impl Hosts {
     async fn listen(&self) -> Result<(), sqlx::Error> {
         let mut listener = PgListener::connect_with(&self.bus).await?;
         listener.listen(CHANNEL).await?;
-        // What was said before is not heard any more.
+        // Notifications from before the listener connected are lost.
         self.stir_all();
         loop {
             match listener.try_recv().await? {

@@ -1,4 +1,4 @@
-//! Journals, and what is counted and found of them.
+//! Journals, usage and the search index.
 
 use async_trait::async_trait;
 use protocol::{Seq, WorkerId};
@@ -29,7 +29,7 @@ impl JournalPen for PostgresPen {
         Ok(rows.into_iter().map(|(key, seq)| (PodKey(key), Seq(seq))).collect())
     }
 
-    /// All rows in one statement, as one array for each column.
+    /// All rows in one statement, with one array per column.
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError> {
         let bodies: Result<Vec<&str>, _> = lines.iter().map(|(_, record)| std::str::from_utf8(&record.body)).collect();
         let bodies =
@@ -57,7 +57,7 @@ impl JournalPen for PostgresPen {
         self.run("fold chunks", query).await.map(drop)
     }
 
-    /// The other Pod of a pair may be gone: then nothing is kept of the pair.
+    /// If the other Pod of a pair is gone, nothing is recorded for the pair.
     async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError> {
         let used: Vec<&SpentLine<'_>> = lines.iter().filter(|line| line.has_tokens()).collect();
         if !used.is_empty() {

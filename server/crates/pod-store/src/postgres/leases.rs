@@ -17,7 +17,7 @@ impl LeasePen for PostgresPen {
         let host = self.hosts.this();
         let mut keys: Vec<i64> = pods.iter().map(|pod| pod.0).collect();
         keys.sort_unstable();
-        // Locked in the order of their keys, and read anew after the lock: another host may have had them until now.
+        // Locked in the order of their keys, and read again after the lock: another host may have owned them until now.
         sqlx::query("select 1 from pods where key = any($1) and owner is null order by key for update")
             .bind(&keys)
             .execute(self.txn()?)
@@ -70,8 +70,8 @@ impl LeasePen for PostgresPen {
     }
 }
 
-/// The host's number, if it still stands, and this transaction's. Whoever declares the host dead waits until this
-/// transaction has ended; a heartbeat does not.
+/// The host's number, if its lease still exists, and the id of this transaction. Declaring the host dead has to wait
+/// until this transaction ends; a heartbeat does not.
 pub(super) async fn held_in_txn(connection: &mut PgConnection, host: i64) -> Result<Option<(i64, String)>, WriteError> {
     sqlx::query_as("select id, pg_current_xact_id()::text from hosts where id = $1 for key share")
         .bind(host)
@@ -80,7 +80,7 @@ pub(super) async fn held_in_txn(connection: &mut PgConnection, host: i64) -> Res
         .map_err(write_failed("look for this host's lease"))
 }
 
-/// What became of a transaction: `None` when that is too long ago.
+/// The outcome of a transaction; `None` if that was too long ago.
 pub(super) async fn landed_in_txn(connection: &mut PgConnection, txn: &str) -> Result<Option<bool>, WriteError> {
     let status: Option<String> = sqlx::query_scalar("select pg_xact_status($1::xid8)")
         .bind(txn)

@@ -59,7 +59,7 @@ impl LedgerPen for PostgresPen {
     }
 
     async fn mail_take(&mut self, lines: &[(PodKey, &String)]) -> Result<(), WriteError> {
-        // Distinct: one statement may update a row only once.
+        // Distinct, because one statement may update a row only once.
         let query = sqlx::query(
             "insert into mail (pod, key, body, at, is_taken)
              select distinct pod, key, '', 0, true from unnest($1::bigint[], $2::text[]) as line (pod, key)

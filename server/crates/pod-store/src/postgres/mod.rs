@@ -1,4 +1,4 @@
-//! PostgreSQL: one connection that writes, a few that read. For databases that outlive one machine.
+//! PostgreSQL: one connection that writes, several that read. For data that has to outlive one machine.
 
 mod calls;
 mod hosts;
@@ -42,13 +42,13 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_14.sql"),
     include_str!("../../migrations/postgres_15.sql"),
 ];
-/// Hosts that open a new database at the same time migrate one after the other.
+/// Makes hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;
 
 const READERS_MAX: u32 = 8;
-/// How long a read waits for one of the readers.
+/// How long a read waits for a free reader.
 const READER_WAIT_MAX: Duration = Duration::from_secs(10);
-/// Bounds of one statement, of one wait for a lock, and of a host that is held up within a transaction while another one
+/// Limits for a statement, for waiting for a lock, and for a host that stalls within a transaction while another one
 /// waits to take over its Pods.
 const LIMITS: [(&str, &str); 3] =
     [("statement_timeout", "120s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "4s")];
@@ -83,7 +83,7 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
     })
 }
 
-/// A server somewhere.
+/// A remote server.
 #[derive(Debug)]
 struct Postgres;
 
@@ -93,7 +93,7 @@ impl Engine for Postgres {
     }
 }
 
-/// Connects and asks for the version of the server, and what is set aside; changes nothing.
+/// Connects and reads the server's version and what is set aside; changes nothing.
 pub(crate) async fn probe(url: &str) -> Result<Probe, StoreError> {
     let options = PgConnectOptions::from_str(url)
         .map_err(read_failed("read the address of the database"))?
@@ -155,7 +155,7 @@ async fn migrate(connection: &mut PgConnection) -> Result<(), StoreError> {
 }
 
 async fn version(connection: &mut PgConnection) -> Result<usize, StoreError> {
-    // Asked this way, a missing table is an answer, not an error that would end the transaction.
+    // This way a missing table is a result and not an error that would abort the transaction.
     let exists: bool = sqlx::query_scalar("select to_regclass('meta') is not null")
         .fetch_one(&mut *connection)
         .await
@@ -180,7 +180,7 @@ fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
     }
 }
 
-/// Whether the same may go well in a moment. No: what was written or asked is at fault, it is not let in, or what it reads is
+/// Whether a retry may succeed in a moment. If not, the statement is at fault, access was denied, or what it reads is
 /// damaged.
 fn may_pass(error: &sqlx::Error) -> bool {
     match error {
@@ -189,13 +189,13 @@ fn may_pass(error: &sqlx::Error) -> bool {
             let class = code.as_deref().and_then(|code| code.get(..2));
             !matches!(class, Some("0A" | "22" | "23" | "28" | "3D" | "42" | "54" | "XX"))
         }
-        // The connection, in one way or another.
+        // Problems with the connection.
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut => true,
         _ => false,
     }
 }
 
-/// The database, or a table, is not there: it was dropped.
+/// The database or a table was dropped.
 fn is_gone(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     matches!(code.as_deref(), Some("3D000" | "3F000" | "42P01"))
@@ -223,7 +223,7 @@ fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
             return WriteError::Lost(gone(operation, &error));
         }
         match refusal.code().as_deref().and_then(|code| code.get(..2)) {
-            // Two hosts waited for each other; PostgreSQL chose this one to begin again.
+            // A deadlock or serialization failure between two hosts; this one has to start over.
             Some("40") => WriteError::Again(sentence),
             _ if may_pass(&error) => WriteError::Failed(sentence),
             _ => WriteError::Refused(sentence),

@@ -1,4 +1,4 @@
-//! Pods that know each other, those of which one asked, and their messages.
+//! Pairs of peers, peer requests, and messages.
 
 use async_trait::async_trait;
 
@@ -90,7 +90,7 @@ impl PeerPen for PostgresPen {
     }
 }
 
-/// A Pod that the same batch deletes knows nobody.
+/// Skips a Pod that the same batch deletes.
 async fn link(pen: &mut PostgresPen, lines: &[LinkedLine<'_>]) -> Result<(), WriteError> {
     let lows: Vec<i64> = lines.iter().map(|line| line.pair.low.0).collect();
     let highs: Vec<i64> = lines.iter().map(|line| line.pair.high.0).collect();
@@ -135,6 +135,6 @@ async fn request(pen: &mut PostgresPen, lines: &[RequestLine<'_>]) -> Result<(),
     .bind(lines.iter().map(|line| micros(line.at)).collect::<Vec<_>>())
     .bind(lines.iter().map(|line| micros(line.expires_at)).collect::<Vec<_>>());
     let put = pen.run("put a request", query).await?;
-    // One is missing: its Pods know each other already.
+    // One is missing: its Pods are peers already.
     if put < lines.len() as u64 { Err(WriteError::Conflict) } else { Ok(()) }
 }

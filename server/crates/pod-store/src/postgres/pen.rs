@@ -16,13 +16,13 @@ use crate::{
 };
 
 pub(super) struct PostgresPen {
-    /// Absent after a rollback failed; the next `begin` connects anew.
+    /// `None` after a rollback failed; the next `begin` reconnects.
     connection: Option<PgConnection>,
     options: PgConnectOptions,
     in_txn: bool,
-    /// The number of the open transaction, or of the last one.
+    /// The id of the open transaction, or of the last one.
     txn: Option<String>,
-    /// The number of the one whose commit failed last.
+    /// The id of the last transaction whose commit failed.
     doubtful: Option<String>,
     pub(super) hosts: Arc<Hosts>,
 }
@@ -32,7 +32,7 @@ impl PostgresPen {
         Self { connection: Some(connection), options, in_txn: false, txn: None, doubtful: None, hosts }
     }
 
-    /// Its connection, made anew when it is gone.
+    /// The connection, reconnected if it is gone.
     async fn connected(&mut self) -> Result<&mut PgConnection, WriteError> {
         match &mut self.connection {
             Some(connection) => Ok(connection),
@@ -44,7 +44,7 @@ impl PostgresPen {
         sqlx::query(sql).execute(self.txn()?).await.map(drop).map_err(write_failed("begin or end a transaction"))
     }
 
-    /// Gives the number of rows that changed.
+    /// Returns the number of rows that changed.
     pub(super) async fn run(
         &mut self,
         operation: &'static str,
@@ -61,8 +61,8 @@ impl PostgresPen {
 
 #[async_trait]
 impl Pen for PostgresPen {
-    /// A connection may have died since the last transaction (the server was restarted): nothing is lost by a second
-    /// try on a new one.
+    /// The connection may have died since the last transaction (the server was restarted), so a failure is retried once
+    /// on a new connection; nothing is lost by that.
     async fn begin(&mut self) -> Result<(), WriteError> {
         if self.connection.is_some() && self.control("begin").await.is_ok() {
             self.in_txn = true;
@@ -74,7 +74,7 @@ impl Pen for PostgresPen {
         Ok(())
     }
 
-    /// This host's number, or 0 when it stands no more.
+    /// This host's number, or 0 if its lease is gone.
     async fn host_epoch(&mut self) -> Result<i64, WriteError> {
         let host = self.hosts.id();
         let (host, txn) = leases::held_in_txn(self.txn()?, host).await?.unzip();
@@ -117,13 +117,13 @@ impl Pen for PostgresPen {
         let hosts = self.hosts.clone();
         let joined = hosts::join_again(self.connected().await?, &hosts).await;
         if joined.is_err() {
-            // Whatever became of the connection while this host was held up: the next try takes a new one.
+            // Whatever happened to the connection while this host was held up, the next try uses a new one.
             self.connection = None;
         }
         joined.map_err(write_failed("join the hosts of the database again"))
     }
 
-    /// Gives the Pods back: others need not wait until this host is found to be dead.
+    /// Releases the Pods, so that the other hosts need not wait until this one is found to be dead.
     async fn close(self: Box<Self>) {
         let Some(mut connection) = self.connection else { return };
         if let Err(error) = hosts::leave(&mut connection, self.hosts.id()).await {

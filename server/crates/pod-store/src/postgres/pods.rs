@@ -1,4 +1,4 @@
-//! Pods, and who leads them: one row for each Pod, and one for each that another one spawned.
+//! Pods and their parents: one row for each Pod, and one for each parent and child.
 
 use std::collections::HashMap;
 
@@ -80,8 +80,8 @@ impl PodPen for PostgresPen {
     }
 
     async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError> {
-        // The parts of one statement see the same moment; that is fine, for each looks at a table as it was. What it and those
-        // that it led used goes to the Pod that leads it, if any (`store/usage.rs`).
+        // The parts of one statement all see the same snapshot, which is fine: each needs its table as it was. The
+        // usage of the Pod and of its deleted children goes to its parent, if it has one (`store/usage.rs`).
         let query = sqlx::query(
             "with gone_usage as (
                       delete from usage where pod in ($1, -$1)
@@ -118,7 +118,7 @@ impl PodPen for PostgresPen {
         self.run("delete a Pod", query).await.map(drop)
     }
 
-    /// A parent that the same batch deletes leads nobody.
+    /// Skips a parent that the same batch deletes.
     async fn children_link(&mut self, lines: &[LinkLine<'_>]) -> Result<(), WriteError> {
         let query = sqlx::query(
             "insert into children (child, parent, scope, is_lent)

@@ -1,4 +1,4 @@
-//! A look into the file for somebody who only wants to know: it is opened for reading, and nothing in it is changed.
+//! Inspects the file without changing anything; it is opened for reading.
 
 use std::{fs, io::Read, path::Path, time::Duration};
 
@@ -10,16 +10,16 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOp
 use super::{MIGRATIONS, mark, read_failed, version};
 use crate::{DamagedRecords, Inspection, PodKey, StoreError, checksum::RawRecord, columns};
 
-/// A lock of another program is waited for so long.
+/// How long to wait for another program's lock.
 const LOCK_WAIT_MAX: Duration = Duration::from_millis(1_500);
-/// The version of the tables that has checksums.
+/// The first schema version with checksums.
 const CHECKSUMS_SINCE: usize = 10;
-/// What every database of SQLite begins with.
+/// The header of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 pub(crate) async fn inspect(path: &Path) -> Result<Inspection, StoreError> {
     let log_bytes = fs::metadata(mark::beside(path, "-wal")).map_or(0, |log| log.len());
-    // SQLite removes the log of a file that is empty, so that one is not opened at all.
+    // SQLite deletes the log of an empty file, so such a file is not opened at all.
     begins_well(path).map_err(|why| {
         let log = if log_bytes > 0 { format!(", beside a log of {} kB", log_bytes / 1024) } else { String::new() };
         StoreError::Database(format!("{} {why}{log}", path.display()))
@@ -41,12 +41,12 @@ pub(crate) async fn inspect(path: &Path) -> Result<Inspection, StoreError> {
         damage.push(error.to_string());
     }
     drop(connection.close().await);
-    // What is damaged is not touched.
+    // A damaged file is not touched.
     let unwritable = if damage.is_empty() { why_not_writable(path).await } else { None };
     Ok(Inspection { version: done, known_version: MIGRATIONS.len(), damage, damaged, log_bytes, unwritable })
 }
 
-/// Each record of each Pod: whether it is what was written.
+/// Checks each record of each Pod against its checksum.
 async fn look_at_records(connection: &mut SqliteConnection, damaged: &mut DamagedRecords) -> Result<(), sqlx::Error> {
     let mut rows = sqlx::query_as(
         "select journal.pod, journal.seq, class, cast(sum as integer), journal.body,
@@ -77,7 +77,7 @@ fn begins_well(path: &Path) -> Result<(), String> {
     if read.is_ok() && magic == *MAGIC { Ok(()) } else { Err("is no database of SQLite".to_owned()) }
 }
 
-/// Takes the lock that a write takes, and gives it back.
+/// Takes the lock that a write would take, and releases it.
 async fn why_not_writable(path: &Path) -> Option<String> {
     if let Err(error) = fs::OpenOptions::new().append(true).open(path) {
         return Some(error.to_string());

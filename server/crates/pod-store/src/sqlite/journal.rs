@@ -1,4 +1,4 @@
-//! Journals, and what is counted and found of them.
+//! Journals, usage and the search index.
 
 use std::fmt::Write;
 
@@ -70,7 +70,7 @@ impl JournalPen for SqlitePen {
         self.write("fold chunks", sql, ranges).await.map(drop)
     }
 
-    /// The other Pod of a pair may be gone: then nothing is kept of the pair.
+    /// If the other Pod of a pair is gone, nothing is recorded for the pair.
     async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError> {
         let used: Vec<_> = lines.iter().filter(|line| line.has_tokens()).map(used_row).collect();
         if !used.is_empty() {
@@ -100,7 +100,7 @@ impl JournalPen for SqlitePen {
         Ok(())
     }
 
-    /// FTS5 over the table is kept in step by triggers.
+    /// Triggers keep the FTS5 index in step with the table.
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError> {
         let rows = lines.iter().map(|line| json!([line.pod.0, line.seq, line.kind, line.text]));
         let sql = "insert into search_texts (pod, seq, kind, text)
@@ -109,7 +109,7 @@ impl JournalPen for SqlitePen {
     }
 }
 
-/// All rows as one JSON value. Bodies are JSON already and go in as they are, neither quoted nor parsed by us.
+/// All rows as one JSON value. Bodies are JSON already and are inserted unchanged, neither quoted nor parsed here.
 fn rows_of(lines: &[(PodKey, &NewRecord)]) -> Result<String, WriteError> {
     let bytes: usize = lines.iter().map(|(_, record)| record.body.len() + 60).sum();
     let mut rows = String::with_capacity(bytes + 2);

@@ -1,7 +1,7 @@
-//! A database that is gone is missed: where something of it is left, none is begun in its place.
+//! Detects a database that is gone: where something of it is left, no new one is created in its place.
 //!
-//! Each database has a small file beside it, its mark, with its id. So a database that was deleted or emptied is told from one
-//! that never was, also when no log is left. The mark is never read for anything else.
+//! Each database has a small file beside it, its mark, which contains its id. So a database that was deleted or emptied
+//! can be told from one that never existed, even if no log is left. The mark has no other use.
 
 use std::{
     fs,
@@ -11,31 +11,31 @@ use std::{
 
 use crate::StoreError;
 
-/// What a person reads who opens the mark.
+/// For a person who opens the mark.
 const EXPLANATION: &str = "\
 This is the id of the database beside this file. While this file is here, yoi begins no new database in place of
 one that is gone. See docs/operations.md, \"When the database is gone or damaged\".
 ";
 
-/// What there is at the place of a database that holds nothing.
+/// What is found in place of a database that holds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Absence {
     Missing,
     Empty,
-    /// A file of SQLite without a table.
+    /// An SQLite file without tables.
     WithoutTables,
 }
 
-/// Refuses to begin a database where there was one.
+/// Refuses to create a database where there was one.
 ///
 /// # Errors
-/// [`StoreError::Lost`]: no file, or an empty one, beside something that is left. SQLite would throw the log of an empty file
-/// away, so this has to come before it is opened.
+/// [`StoreError::Lost`]: the file is missing or empty, while something of a database is left. This has to be checked
+/// before SQLite opens the file, because it would delete the log of an empty one.
 pub(super) fn refuse_beginning_beside_remains(path: &Path, others: &[PathBuf]) -> Result<(), StoreError> {
     let absence = match fs::metadata(path) {
         Ok(file) if file.len() == 0 => Absence::Empty,
         Err(error) if error.kind() == ErrorKind::NotFound => Absence::Missing,
-        // What is wrong with it is said when it is opened.
+        // Any problem with it is reported when it is opened.
         Ok(_) | Err(_) => return Ok(()),
     };
     let mut remains: Vec<PathBuf> = ["-wal", "-journal"].iter().map(|end| beside(path, end)).collect();
@@ -48,21 +48,21 @@ pub(super) fn refuse_beginning_beside_remains(path: &Path, others: &[PathBuf]) -
     if remains.is_empty() { Ok(()) } else { Err(lost(path, absence, &remains)) }
 }
 
-/// Whether a journal is that of the very first transaction of a database: whoever was killed in it left an empty file and this, and
-/// there was nothing yet. The header says how many pages there were before, in four bytes at 16.
-/// See <https://www.sqlite.org/fileformat2.html#the_rollback_journal>.
+/// Whether a rollback journal belongs to the very first transaction of a database: a kill during that leaves an empty
+/// file and this journal, and nothing was lost. The header contains the previous number of pages, in four bytes at
+/// offset 16. See <https://www.sqlite.org/fileformat2.html#the_rollback_journal>.
 fn is_of_a_beginning(journal: &Path) -> bool {
     const PAGES_BEFORE: std::ops::Range<usize> = 16..20;
     fs::read(journal).is_ok_and(|bytes| bytes.get(PAGES_BEFORE).is_none_or(|pages| pages == [0; 4]))
 }
 
-/// As [`refuse_beginning_beside_remains`], for a file of SQLite that has no tables yet.
+/// Like [`refuse_beginning_beside_remains`], for an SQLite file that has no tables yet.
 pub(super) fn refuse_first_tables_beside_mark(path: &Path) -> Result<(), StoreError> {
     let mark = mark_of(path);
     if mark.exists() { Err(lost(path, Absence::WithoutTables, &[mark])) } else { Ok(()) }
 }
 
-/// Marks a database that is there. Without a mark it works all the same.
+/// Marks an existing database. A failure is harmless: the database works without a mark.
 pub(super) fn put(path: &Path, store_id: &str) {
     let mark = mark_of(path);
     let known = fs::read_to_string(&mark).ok();
@@ -78,7 +78,7 @@ pub(super) fn put(path: &Path, store_id: &str) {
     }
 }
 
-/// A file that goes with the database, by what its name ends in.
+/// A file that belongs to the database, by the suffix of its name.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
@@ -89,7 +89,7 @@ fn mark_of(path: &Path) -> PathBuf {
     beside(path, ".id")
 }
 
-/// For its owner only, and whole or not at all.
+/// Written atomically, accessible only to its owner.
 fn write(mark: &Path, text: &str) -> io::Result<()> {
     let new = beside(mark, ".new");
     let mut options = fs::OpenOptions::new();

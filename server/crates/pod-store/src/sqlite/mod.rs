@@ -1,7 +1,7 @@
-//! SQLite: one file, one connection that writes, a few that read.
+//! SQLite: one file, one connection that writes, several that read.
 //!
-//! A commit is durable when it returns (WAL, `synchronous=full`). Only the pen starts write transactions, and it
-//! starts them as such: a read transaction that becomes a write transaction fails at once when others have written.
+//! A commit is durable when it returns (WAL, `synchronous=full`). Only the pen begins write transactions, and it begins
+//! them as such: a read transaction that turns into a write transaction fails at once if others have written.
 
 mod inspect;
 mod journal;
@@ -54,22 +54,23 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 const READERS_MAX: u32 = 4;
-/// Rows that a reader's thread has ready: a page of history crosses over to its reader in one go, not fifty at a time.
+/// How many rows a reader's thread buffers: a page of history is handed over in one go instead of fifty rows at a time.
 const READER_ROWS_MAX: usize = 1_024;
-/// How long one connection waits for another one's lock.
+/// How long one connection waits for another's lock.
 const BUSY_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How long a read waits for one of the readers.
+/// How long a read waits for a free reader.
 const READER_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Opens or creates the file, migrates it, and takes the next host epoch. `remains` are files and folders that there are only
-/// where there was a database.
+/// Opens or creates the file, migrates it, and takes the next host epoch. `remains` are files and folders that exist
+/// only where there was a database.
 pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, StoreError> {
     mark::refuse_beginning_beside_remains(path, remains)?;
     create_file(path)
         .map_err(|error| StoreError::Database(format!("cannot open the database {}: {error}", path.display())))?;
     let options = writer_options(path);
     let mut connection = options.connect().await.map_err(read_failed("open the database"))?;
-    // Nobody relies on these steps before the first commit, whose sync covers them: a start waits for no disk.
+    // Nothing relies on these steps before the first commit, whose sync covers them, so the start need not wait for the
+    // disk.
     set_synchronous(&mut connection, "pragma synchronous = normal").await?;
     migrate(&mut connection, path).await?;
     let row = take_over(&mut connection).await.map_err(read_failed("take over the database"))?;
@@ -89,7 +90,7 @@ pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, Sto
     })
 }
 
-/// A file, and whether it is still there.
+/// The file, and the watch over whether it is still there.
 #[derive(Debug)]
 struct Sqlite {
     watch: Arc<Watch>,
@@ -110,12 +111,12 @@ impl Engine for Sqlite {
     }
 }
 
-/// What [`open`] would say of a file that is gone.
+/// What [`open`] would report about a file that is gone.
 pub(crate) fn missed(path: &Path, remains: &[PathBuf]) -> Option<String> {
     mark::refuse_beginning_beside_remains(path, remains).err().map(|error| error.to_string())
 }
 
-/// None of them is ever opened on another file than the writer has.
+/// Readers are never opened on a different file than the writer's.
 fn readers(path: &Path, watch: &Arc<Watch>) -> SqlitePool {
     let watch = watch.clone();
     SqlitePoolOptions::new()
@@ -129,7 +130,7 @@ fn readers(path: &Path, watch: &Arc<Watch>) -> SqlitePool {
         .connect_lazy_with(reader_options(path))
 }
 
-/// In a transaction of its own: the row that a statement returns is there before its commit, which may fail.
+/// In a transaction of its own: a statement returns its row before its commit, which may still fail.
 async fn take_over(connection: &mut SqliteConnection) -> Result<SqliteRow, sqlx::Error> {
     let mut txn = connection.begin_with("begin immediate").await?;
     let row = sqlx::query("update meta set host_epoch = host_epoch + 1 returning store_id, host_epoch")
@@ -143,7 +144,7 @@ async fn set_synchronous(connection: &mut SqliteConnection, pragma: &'static str
     sqlx::raw_sql(pragma).execute(connection).await.map(drop).map_err(read_failed("open the database"))
 }
 
-/// Makes the file with its mode before SQLite does; the files beside it (`-wal`, `-shm`) get the same mode.
+/// Creates the file with its mode before SQLite does; the files beside it (`-wal`, `-shm`) get the same mode.
 fn create_file(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         let mut builder = fs::DirBuilder::new();
@@ -187,7 +188,7 @@ fn reader_options(path: &Path) -> SqliteConnectOptions {
         .thread_name(|id| format!("store-reader-{id}"))
 }
 
-/// Each step is one transaction together with its version, so a killed migration starts again where it stopped.
+/// Each step is one transaction together with its version, so that a killed migration resumes where it stopped.
 async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
     if version(connection).await? == MIGRATIONS.len() {
         return Ok(());
@@ -236,22 +237,22 @@ fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
     }
 }
 
-/// Whether the same may go well in a moment. No: what was written or asked is at fault, or the file is damaged.
+/// Whether a retry may succeed in a moment. If not, the statement is at fault, or the file is damaged.
 fn may_pass(error: &sqlx::Error) -> bool {
     match error {
-        // Busy, locked, memory, read-only, the disk, full, opening, the lock's protocol.
+        // SQLITE_BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL.
         sqlx::Error::Database(_) => matches!(code(error) & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14 | 15),
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
         _ => false,
     }
 }
 
-/// The file is no database, or not in this place: corrupt, not a database.
+/// SQLITE_CORRUPT or NOTADB: the file is damaged, or is no database.
 fn is_damage(error: &sqlx::Error) -> bool {
     matches!(code(error) & 0xff, 11 | 26)
 }
 
-/// Completes the sentence of a [`StoreError::Damaged`] with the file, and with what to do about it.
+/// Adds the file, and what to do about it, to a [`StoreError::Damaged`].
 pub(crate) fn in_file(error: StoreError, path: &Path) -> StoreError {
     match error {
         StoreError::Damaged(sentence) if !sentence.contains("docs/") => StoreError::Damaged(format!(
@@ -268,10 +269,10 @@ fn code(error: &sqlx::Error) -> i32 {
     error.as_database_error().and_then(|error| error.code()?.parse().ok()).unwrap_or(0)
 }
 
-/// The words of a person for what happens most.
+/// Plain words for the most frequent errors.
 fn plain(error: &sqlx::Error) -> String {
     match code(error) {
-        // Busy, and not one of its kinds: those come at once.
+        // Exactly SQLITE_BUSY: its extended codes come at once, without waiting.
         5 => format!("another process has held the database for {} s", BUSY_WAIT_MAX.as_secs()),
         13 => "the disk is full".to_owned(),
         _ => error.to_string(),

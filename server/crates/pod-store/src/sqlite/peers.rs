@@ -1,4 +1,4 @@
-//! Pods that know each other, those of which one asked, and their messages.
+//! Pairs of peers, peer requests, and messages.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ impl PeerPen for SqlitePen {
     }
 }
 
-/// A Pod that the same batch deletes knows nobody.
+/// Skips a Pod that the same batch deletes.
 async fn link(pen: &mut SqlitePen, lines: &[LinkedLine<'_>]) -> Result<(), WriteError> {
     let rows = lines.iter().map(|line| json!([line.pair.low.0, line.pair.high.0, line.by, micros(line.at)]));
     let sql = "insert into peers (low, high, by_whom, since, pace_level, pace_at)
@@ -100,7 +100,7 @@ async fn request(pen: &mut SqlitePen, lines: &[RequestLine<'_>]) -> Result<(), W
                where low.key = line.value->>1 and high.key = line.value->>2
                  and not exists (select 1 from peers where peers.low = low.key and peers.high = high.key)";
     let inserted = pen.write("put a request", sql, lines.iter().map(row)).await?;
-    // One is missing: its Pods know each other already.
+    // One is missing: its Pods are peers already.
     if inserted < lines.len() as u64 { Err(WriteError::Conflict) } else { Ok(()) }
 }
 

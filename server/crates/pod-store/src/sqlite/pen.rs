@@ -13,11 +13,11 @@ use crate::{
 };
 
 pub(super) struct SqlitePen {
-    /// Absent after a rollback failed; the next `begin` connects anew.
+    /// `None` after a rollback failed; the next `begin` reconnects.
     connection: Option<SqliteConnection>,
     options: SqliteConnectOptions,
     in_txn: bool,
-    /// As it was when this transaction began. Nobody else can write until it ends.
+    /// As of the beginning of this transaction. Nobody else can write until it ends.
     host_epoch: i64,
     watch: Arc<Watch>,
 }
@@ -31,7 +31,7 @@ impl SqlitePen {
         sqlx::query(sql).execute(self.txn()?).await.map(drop).map_err(write_failed("end a transaction"))
     }
 
-    /// Gives `sql` all rows at once, as one JSON array; and gives the number of rows that changed.
+    /// Passes all rows to `sql` at once, as one JSON array. Returns the number of rows that changed.
     pub(super) async fn write(
         &mut self,
         operation: &'static str,
@@ -67,9 +67,9 @@ impl Pen for SqlitePen {
 
     async fn begin(&mut self) -> Result<(), WriteError> {
         let connection = self.connected().await?;
-        // Both at once: each statement is a way to the database's thread and back.
+        // Both in one call, because each call is a round trip to the database's thread.
         let begin = sqlx::query_scalar("begin immediate; select host_epoch from meta").fetch_one(connection).await;
-        // One half may be done when the other fails.
+        // One half may have been done when the other fails.
         self.in_txn = true;
         self.host_epoch = begin.map_err(write_failed("begin a transaction"))?;
         Ok(())
@@ -95,7 +95,7 @@ impl Pen for SqlitePen {
         }
         match self.control("rollback").await {
             Ok(()) => (),
-            // It had not begun (another process had the database for all of the wait), or SQLite has ended it by itself.
+            // It never began (another process held the database during the whole wait), or SQLite has already ended it.
             Err(WriteError::Refused(sentence)) if sentence.contains("no transaction is active") => (),
             Err(error) => {
                 tracing::warn!(?error, "a transaction could not be rolled back; connecting anew");
@@ -106,14 +106,14 @@ impl Pen for SqlitePen {
 
     async fn rest(&mut self) {
         if let Some(connection) = &mut self.connection {
-            // The page cache; the kernel has the same pages.
+            // Frees the page cache; the kernel caches the same pages.
             drop(sqlx::query("pragma shrink_memory").execute(connection).await);
         }
     }
 
     async fn close(self: Box<Self>) {
         let Some(mut connection) = self.connection else { return };
-        // So that the next start finds one file and nothing to replay. Readers in mid-read may keep a part of it.
+        // Leaves a single file with nothing to replay for the next start. Active readers may keep a part of the log.
         if let Err(error) = sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut connection).await {
             tracing::debug!(%error, "the write-ahead log stays for the next start");
         }
@@ -123,7 +123,7 @@ impl Pen for SqlitePen {
     }
 }
 
-/// One host serves the file alone: its Pods have no owners.
+/// A single host serves the file, so its Pods have no owners.
 impl LeasePen for SqlitePen {}
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
             "{refusal:?}"
         );
         pen.rollback().await;
-        // It is thrown away, and a line of the log says so, only where a transaction may still be open.
+        // It is dropped, with a line in the log, only if a transaction may still be open.
         assert!(pen.connection.is_some());
 
         sqlx::query("rollback").execute(&mut other).await.unwrap();

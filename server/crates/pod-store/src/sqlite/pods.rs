@@ -1,4 +1,4 @@
-//! Pods, and who leads them: one row for each Pod, and one for each that another one spawned.
+//! Pods and their parents: one row for each Pod, and one for each parent and child.
 
 use std::collections::HashMap;
 
@@ -74,7 +74,7 @@ impl PodPen for SqlitePen {
         query.execute(self.txn()?).await.map(drop).map_err(write_failed("delete a Pod"))
     }
 
-    /// A parent that the same batch deletes leads nobody.
+    /// Skips a parent that the same batch deletes.
     async fn children_link(&mut self, lines: &[LinkLine<'_>]) -> Result<(), WriteError> {
         let row =
             |line: &LinkLine<'_>| json!([line.child.0, line.link.parent.0, line.link.scope, i64::from(line.is_lent)]);
@@ -94,8 +94,8 @@ impl PodPen for SqlitePen {
     }
 }
 
-/// One text, several statements: they run in one go on the database's thread, and each argument is the Pod's key.
-/// What it and those that it led used goes to the Pod that leads it, if any (`store/usage.rs`).
+/// Several statements in one text, so that they run in one go on the database's thread; each argument is the Pod's key.
+/// The usage of the Pod and of its deleted children goes to its parent, if it has one (`store/usage.rs`).
 const DELETE: &str = "insert into usage (pod, day, provider, model, currency, input, cached, written, output, cost)
              select coalesce((select -parent from children where child = ?), 0), day, provider, model, currency, input, cached,
                     written, output, cost

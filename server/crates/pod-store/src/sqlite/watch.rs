@@ -1,7 +1,7 @@
-//! Whether the files that are open are still those that have their names.
+//! Whether the open files are still the ones at their paths.
 //!
-//! A file that was deleted or replaced goes on taking writes as long as it is open, and nobody finds them ever again. So this
-//! is looked at around each commit, and every second while nobody writes.
+//! A file that was deleted or replaced still takes writes as long as it is open, but nobody will ever find them. So
+//! this is checked around each commit, and every second while nobody writes.
 
 use std::{
     fs, io,
@@ -11,7 +11,7 @@ use std::{
 
 use super::mark::beside;
 
-/// Device and number of a file.
+/// Device and inode of a file.
 type Identity = (u64, u64);
 
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub(super) struct Watch {
     path: PathBuf,
     database: Identity,
     log_path: PathBuf,
-    /// Absent until the log was first seen.
+    /// `None` until the log was first seen.
     log: Mutex<Option<Identity>>,
 }
 
 impl Watch {
-    /// Of the file that was just opened.
+    /// For a file that was just opened.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let database = identity(path)?;
         Ok(Self { path: path.to_owned(), database, log_path: beside(path, "-wal"), log: Mutex::new(None) })
@@ -44,7 +44,7 @@ impl Watch {
         }
     }
 
-    /// The connection was made anew, and with it perhaps the log.
+    /// The connection was reopened, which may have created a new log.
     pub(super) fn forget_log(&self) {
         *self.log.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -70,7 +70,7 @@ fn identity(path: &Path) -> io::Result<Identity> {
     fs::metadata(path).map(|file| (file.dev(), file.ino()))
 }
 
-/// Elsewhere a file that is open is not deleted.
+/// On other systems an open file cannot be deleted.
 #[cfg(not(unix))]
 fn identity(path: &Path) -> io::Result<Identity> {
     fs::metadata(path).map(|_| (0, 0))

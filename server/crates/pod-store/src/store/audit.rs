@@ -1,4 +1,4 @@
-//! The audit: who asked for what, and what came of it.
+//! The audit: who asked for what, and the outcome.
 
 use protocol::AuditEntry;
 
@@ -15,19 +15,19 @@ impl Audit<'_> {
         self.0.commit(Patience::Short, batch).await.map(drop)
     }
 
-    /// Audit entries with their numbers, newest first; `after` is the number the page before ended with.
+    /// Audit entries with their numbers, newest first; `after` is the last number of the previous page.
     pub async fn page(self, after: Option<i64>, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
         self.find(&AuditFilter::default(), after, limit).await
     }
 
-    /// As [`Audit::page`], those alone that the filter lets through.
+    /// Like [`Audit::page`], with only the entries that match the filter.
     pub async fn find(
         self,
         filter: &AuditFilter,
         after: Option<i64>,
         limit: u32,
     ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
-        // A target has an index of its own, and a query that may be without one would not use it.
+        // Targets have an index, which a query with an optional target would not use.
         let text = match &filter.target {
             None => {
                 "select id, at, by_whom, client, action, target, result, code, about from audit

@@ -1,4 +1,4 @@
-//! Pictures and files beside conversations.
+//! Pictures and files attached to conversations.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use crate::{
     columns::{damaged, micros},
 };
 
-/// Of one sweep.
+/// The most blobs that one sweep deletes.
 const SWEPT_MAX: i64 = 1_000;
 
 /// The pictures and files of a store.
@@ -19,12 +19,12 @@ const SWEPT_MAX: i64 = 1_000;
 pub struct Blobs<'s>(pub(super) &'s Shared);
 
 impl Blobs<'_> {
-    /// Keeps it. What is there already stays as it is.
+    /// Stores a blob. An existing one stays as it is.
     pub async fn put(self, blob: BlobRow) -> Result<(), StoreError> {
         self.0.chore(Chore::Keep(blob)).await
     }
 
-    /// They were asked for now: whoever does is about to name them.
+    /// Notes that these blobs are being used, because they are about to be referred to.
     pub async fn touch(self, blobs: Vec<BlobId>, at: Timestamp) -> Result<(), StoreError> {
         match blobs.is_empty() {
             true => Ok(()),
@@ -32,7 +32,8 @@ impl Blobs<'_> {
         }
     }
 
-    /// Takes out what no journal and no input that waits names, and nobody has asked for since then: so many at most, each by itself.
+    /// Deletes blobs to which no journal and no queued input refers and that have not been used since `before`: a
+    /// limited number, each in its own transaction.
     pub async fn sweep(self, before: Timestamp) -> Result<(), StoreError> {
         let unused = self.0.reader.select(
             "select id from blobs where created_at < $1
@@ -46,13 +47,13 @@ impl Blobs<'_> {
         Ok(())
     }
 
-    /// What is known of it, without what it holds.
+    /// The blob without its content.
     pub async fn find(self, id: &BlobId) -> Result<Option<BlobView>, StoreError> {
         let found = self.0.reader.select("select id, media_type, bytes from blobs where id = $1").bind(id.as_str());
         found.one("look up a file", view).await
     }
 
-    /// All of it.
+    /// The blob with its content.
     pub async fn read(self, id: &BlobId) -> Result<Option<(BlobView, Bytes)>, StoreError> {
         let found =
             self.0.reader.select("select id, media_type, bytes, body from blobs where id = $1").bind(id.as_str());

@@ -1,4 +1,4 @@
-//! Commands that have been carried out, and those that are carried out elsewhere.
+//! Commands that have been carried out here, and those that are carried out elsewhere.
 
 use protocol::CommandId;
 
@@ -20,8 +20,8 @@ impl Commands<'_> {
         self.0.reader.select(text).bind(id.as_str()).one("look up a command", columns::command).await
     }
 
-    /// Takes the key of a command that will be sent on; `row.answer` is not looked at. The row that stands already, if
-    /// there is one, whatever it is for.
+    /// Claims the key of a command that will be sent on; `row.answer` is ignored. Returns the existing row if there is
+    /// one, whatever it belongs to.
     pub async fn claim(self, row: CommandRow) -> Result<Option<CommandRow>, StoreError> {
         let row = CommandRow { answer: NO_ANSWER.to_owned(), ..row };
         let batch = Batch { command: Some(row), ..Batch::default() };
@@ -31,18 +31,18 @@ impl Commands<'_> {
         }
     }
 
-    /// Commands that were sent on, and of which it is not known what came of them. Looks at all commands.
+    /// Commands that were sent on and whose outcome is not known. Scans all commands.
     pub async fn open(self) -> Result<Vec<CommandRow>, StoreError> {
         let text = "select id, fingerprint, answer, at from commands where answer = ''";
         self.0.reader.select(text).all("look for open commands", columns::command).await
     }
 
-    /// Notes what a command was answered that was sent on.
+    /// Records the answer to a command that was sent on.
     pub async fn settle(self, row: CommandRow) -> Result<(), StoreError> {
         self.0.chore(Chore::Claim(ClaimChange::Settle(row))).await
     }
 
-    /// Gives the key of a command back that was sent on and refused.
+    /// Frees the key of a command that was sent on and refused.
     pub async fn free(self, id: CommandId, fingerprint: [u8; 32]) -> Result<(), StoreError> {
         self.0.chore(Chore::Claim(ClaimChange::Free { id, fingerprint })).await
     }

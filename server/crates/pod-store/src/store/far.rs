@@ -27,13 +27,14 @@ macro_rules! far_message_columns {
     };
 }
 
-/// The lines to and from other stores, and who is known there.
+/// The lines with other stores, and the peers there.
 #[derive(Debug, Clone, Copy)]
 pub struct Far<'s>(pub(super) &'s Shared);
 
 impl Far<'_> {
-    /// Moves when this process wrote something for or from another store. Another process's writing moves it not, and
-    /// a caller that stopped waiting for its commit may have left it where it was: look now and then, too.
+    /// Signalled when this process wrote something for or from another store. It does not see the writes of other
+    /// processes, and a caller that stopped waiting for its commit may have skipped the signal, so poll occasionally as
+    /// well.
     pub fn moved(self) -> watch::Receiver<()> {
         self.0.far.subscribe()
     }
@@ -45,7 +46,7 @@ impl Far<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    /// What stores were called here last, by id; those alone that Pods here know somebody in.
+    /// What stores were last called here, by id; only stores that have a relation to Pods here.
     pub async fn named(self) -> Result<Vec<(String, String)>, StoreError> {
         let text = "select store, name from far_stores where name is not null and exists
                         (select 1 from far_peers where far_peers.store = far_stores.store)
@@ -53,20 +54,20 @@ impl Far<'_> {
         self.0.reader.select(text).all("list the names of other stores", Ok).await
     }
 
-    /// Items for a store after a number, in order.
+    /// The items for a store after a number, in order.
     pub async fn out(self, store: &str, after: i64, limit: u32) -> Result<Vec<(i64, String)>, StoreError> {
         let text = "select seq, body from far_out where store = $1 and seq > $2 order by seq limit $3";
         let items = self.0.reader.select(text).bind(store).bind(after).bind(i64::from(limit));
         items.all("read what waits for another store", Ok).await
     }
 
-    /// What a Pod is to Pods of other stores, oldest first.
+    /// A Pod's relations to Pods of other stores, oldest first.
     pub async fn peers(self, pod: PodKey) -> Result<Vec<FarPeerRow>, StoreError> {
         let text = concat!(far_peer_columns!(), "where pod = $1 order by since, store, worker");
         self.0.reader.select(text).bind(pod.0).all("list far peers", peer).await
     }
 
-    /// The same of every Pod.
+    /// The same for all Pods.
     pub async fn peers_all(self) -> Result<Vec<FarPeerRow>, StoreError> {
         let text = concat!(far_peer_columns!(), "order by since, pod, store, worker");
         self.0.reader.select(text).all("list far peers", peer).await
@@ -97,7 +98,7 @@ impl Far<'_> {
         self.0.reader.select(text).bind(pod.0).bind(call_id).one("look up a call's far message", message).await
     }
 
-    /// What a Pod and a far one wrote to each other, newest first; `before` as for [`crate::Messages::of_pair`].
+    /// The messages between a Pod and a far one, newest first; `before` as in [`crate::Messages::of_pair`].
     pub async fn messages(
         self,
         pod: PodKey,
@@ -165,7 +166,7 @@ fn message(columns: MessageColumns) -> Result<FarMessageRow, StoreError> {
         text: serde_json::from_str(&text).map_err(damaged("message"))?,
         hops: u32::try_from(hops).map_err(damaged("count"))?,
         state: match receipt_state(state)? {
-            // So earlier versions wrote down what was on its way.
+            // Earlier versions stored messages under way like this.
             ReceiptState::Stored if is_outgoing && reason.is_some() => ReceiptState::Sent,
             state => state,
         },

@@ -14,35 +14,35 @@ use crate::{
 pub struct Hosts<'s>(pub(super) &'s Shared);
 
 impl<'s> Hosts<'s> {
-    /// Other hosts may serve this database, too.
+    /// True if other hosts may serve this database too.
     pub fn is_shared(self) -> bool {
         self.0.cluster().is_some()
     }
 
-    /// This host's number and name; none for a database that one host serves alone.
+    /// This host's number and name; `None` for a single-host database.
     pub fn this(self) -> Option<HostRow> {
         self.0.cluster().map(|hosts| hosts.this())
     }
 
-    /// Another host serves the database now, as far as the last heartbeat saw.
+    /// True if another host serves the database now, as of the last heartbeat.
     pub fn has_others(self) -> bool {
         self.0.cluster().is_some_and(|hosts| hosts.has_others())
     }
 
-    /// Makes this host the owner of a Pod that nobody owns. [`StoreError::Elsewhere`]: another host does.
+    /// Makes this host the owner of a Pod that no host owns. [`StoreError::Elsewhere`]: another host owns it.
     pub async fn claim(self, pod: PodKey) -> Result<(), StoreError> {
         let batch = Batch { changes: vec![PodChange::of(pod)], ..Batch::default() };
         self.0.commit(Patience::Short, batch).await.map(drop)
     }
 
-    /// True while this host was declared dead, or cannot say that it lives: whatever it knew of Pods may be over. Ends
-    /// with [`Hosts::rejoin`].
+    /// True while this host has been declared dead or cannot send its heartbeat; whatever it knew of Pods may be out of
+    /// date. Ends with [`Hosts::rejoin`].
     pub fn lost(self) -> Option<watch::Receiver<bool>> {
         self.0.cluster().map(|hosts| hosts.lost())
     }
 
-    /// Takes a new number, owning nothing. To be called once nothing is left that relied on the old one.
-    /// [`StoreError::Fenced`]: this host was replaced by one that is the same, and is over.
+    /// Takes a new number, owning nothing. Call this once nothing relies on the old one any more.
+    /// [`StoreError::Fenced`]: this host was replaced by one with the same identity and has to end.
     pub async fn rejoin(self) -> Result<(), StoreError> {
         self.0.chore(Chore::Rejoin).await
     }
@@ -66,7 +66,7 @@ impl<'s> Hosts<'s> {
         }
     }
 
-    /// Pods that nobody runs and that ran on another host than this one, with that host's name.
+    /// Pods that no host runs and that last ran on another host than this one, with that host's name.
     pub async fn left_behind(self) -> Result<Vec<(WorkerId, String)>, StoreError> {
         match self.0.cluster() {
             Some(hosts) => hosts.left_behind().await,
@@ -74,18 +74,18 @@ impl<'s> Hosts<'s> {
         }
     }
 
-    /// As [`Pods::open`], those alone that no host owns.
+    /// Like [`Pods::open`], with only the Pods that no host owns.
     pub async fn orphaned(self) -> Result<Vec<PodRow>, StoreError> {
         let Some(hosts) = self.0.cluster() else { return Pods(self.0).open().await };
         hosts.orphaned().await
     }
 
-    /// Asks something of a host; the number is for the answer.
+    /// Calls another host; the returned number identifies the answer.
     pub async fn call_put(self, host: i64, body: &str) -> Result<i64, StoreError> {
         self.shared()?.call_put(host, body).await
     }
 
-    /// Takes what this host is asked, oldest first.
+    /// Takes the calls to this host, oldest first.
     pub async fn calls_take(self) -> Result<Vec<HostCall>, StoreError> {
         self.shared()?.calls_take().await
     }
@@ -94,27 +94,27 @@ impl<'s> Hosts<'s> {
         self.shared()?.call_answer(id, answer).await
     }
 
-    /// A call that nobody waits for is done.
+    /// Removes a call that was carried out and for whose answer nobody waits.
     pub async fn call_forget(self, id: i64) -> Result<(), StoreError> {
         self.shared()?.call_forget(id).await
     }
 
-    /// Takes the answers that have come.
+    /// Takes the answers that have arrived.
     pub async fn answers_take(self) -> Result<Vec<(i64, String)>, StoreError> {
         self.shared()?.answers_take().await
     }
 
-    /// Takes a call back. False when it was taken, so that nobody knows what comes of it.
+    /// Withdraws a call. Returns false if it was already taken, so that its outcome is unknown.
     pub async fn call_withdraw(self, id: i64) -> Result<bool, StoreError> {
         self.shared()?.call_withdraw(id).await
     }
 
-    /// What has changed since a position (none: since now).
+    /// What has changed since a position (`None`: since now).
     pub async fn moves_since(self, position: Option<&str>) -> Result<Moves, StoreError> {
         self.shared()?.moves_since(position).await
     }
 
-    /// New records of several Pods after a position each; at most `max_records` of each.
+    /// New records of several Pods, after a position for each; at most `max_records` of each.
     pub async fn follow(self, pods: &[(PodKey, Seq)], max_records: u32) -> Result<Vec<Followed>, StoreError> {
         let mut followed = Vec::new();
         for (pod, found) in self.shared()?.follow(pods, max_records).await? {

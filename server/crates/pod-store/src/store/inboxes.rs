@@ -1,4 +1,4 @@
-//! What waits for a Pod.
+//! Inboxes and mailboxes: what waits for a Pod.
 
 use super::Shared;
 use crate::{InboxRow, MailRow, PodKey, StoreError, columns, statement::Text};
@@ -14,7 +14,7 @@ impl Inboxes<'_> {
         self.0.reader.select(text).bind(pod.0).all("read an inbox", columns::inbox).await
     }
 
-    /// What the Pod is to be told and its journal does not hold yet, oldest first.
+    /// The Pod's mail that its journal does not contain yet, oldest first.
     pub async fn mail(self, pod: PodKey) -> Result<Vec<MailRow>, StoreError> {
         let text = Text {
             sqlite: "select key, body, at from mail where is_taken = 0 and pod = $1 order by id",

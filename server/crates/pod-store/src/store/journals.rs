@@ -12,9 +12,9 @@ use crate::{
     statement::Text,
 };
 
-/// A page of a journal that begins at `$2` and has `$3` records and `$4` bytes, or one record. SQLite reads lengths first: a
-/// body that does not fit is never read, nor its pages. PostgreSQL cuts: rows that were sent and not read would have to be
-/// drained before the next query.
+/// A page of a journal that begins at `$2` and has at most `$3` records and `$4` bytes, but at least one record. SQLite
+/// reads lengths first, so a body that does not fit is never read, nor are its pages. PostgreSQL limits the page in
+/// SQL, because rows that were sent and not read would have to be drained before the next query.
 macro_rules! page {
     ($sqlite_index:literal, $condition:literal, $order:literal) => {
         Text {
@@ -100,7 +100,7 @@ impl Journals<'_> {
         let page = page.bind(bytes(portion.each)).bind(bytes(portion.larger));
         let mut found = Vec::new();
         for (seq, record) in page.all("read a journal", columns::found).await? {
-            // A large one is looked at when it is read.
+            // A large record is checked when it is read.
             let body = match record {
                 Some(record) => Some(self.mended_one(pod, record).await.body),
                 None => None,
@@ -110,13 +110,13 @@ impl Journals<'_> {
         Ok(found)
     }
 
-    /// One record, whole.
+    /// One record in full.
     pub async fn record(self, pod: PodKey, seq: Seq) -> Result<Option<StoredRecord>, StoreError> {
         let found = self.after(pod, Seq(seq.0 - 1), 1, 0).await?;
         Ok(found.into_iter().next().filter(|record| record.seq == seq))
     }
 
-    /// Everything that can reach the model, from a position on; ascending.
+    /// Everything that can reach the model from a position on, ascending.
     pub async fn turns(self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError> {
         let text = Text {
             sqlite: "select seq, class, cast(sum as integer), body from journal indexed by journal_turns
@@ -128,7 +128,8 @@ impl Journals<'_> {
         Ok(self.mended(pod, turns.all("read a conversation", columns::record).await?).await)
     }
 
-    /// The same before a position, newest first: at most `max_records` and `max_bytes`, but at least one if there is any.
+    /// The same before a position, newest first: at most `max_records` and `max_bytes`, but at least one if there is
+    /// any.
     pub async fn turns_back(
         self,
         pod: PodKey,
@@ -145,7 +146,7 @@ impl Journals<'_> {
         Ok(self.mended(pod, page.all("read a conversation", columns::record).await?).await)
     }
 
-    /// All questions to people and their answers, ascending.
+    /// All approvals and peer requests with their answers, ascending.
     pub async fn questions(self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
         let text = Text {
             sqlite: "select seq, class, cast(sum as integer), body from journal indexed by journal_questions
@@ -156,17 +157,17 @@ impl Journals<'_> {
         Ok(self.mended(pod, questions.all("list questions", columns::record).await?).await)
     }
 
-    /// Position of the newest record; 0 for an empty journal.
+    /// The position of the newest record; 0 for an empty journal.
     pub async fn head(self, pod: PodKey) -> Result<Seq, StoreError> {
         let text =
             "select checkpoint_seq, (select max(seq) from journal where pod = pods.key) from pods where key = $1";
-        // Chunks that were folded away may have been the newest.
+        // The newest records may have been chunks that were folded away.
         let head = |(covered, newest): (i64, Option<i64>)| Ok(Seq(newest.unwrap_or_default().max(covered)));
         let head = self.0.reader.select(text).bind(pod.0).one("read a journal's head", head).await?;
         head.ok_or(StoreError::PodGone)
     }
 
-    /// Puts a readable record in the place of each damaged one, so that one bad row harms nothing else.
+    /// Replaces each damaged record by a readable one, so that one bad row affects nothing else.
     pub(super) async fn mended(self, pod: PodKey, found: Vec<RawRecord>) -> Vec<StoredRecord> {
         let mut records = Vec::with_capacity(found.len());
         for record in found {
@@ -185,7 +186,7 @@ impl Journals<'_> {
         }
     }
 
-    /// Keeps a copy of a damaged row, which itself stays as it is. Gives the time at which it was first found.
+    /// Copies a damaged row, which itself stays as it is. Returns the time at which it was first found.
     pub(super) async fn set_aside(self, pod: PodKey, seq: Seq, damage: Damage) -> Timestamp {
         let found_at = Timestamp::now();
         match self.set_aside_at(pod, seq).await {
@@ -194,7 +195,7 @@ impl Journals<'_> {
             Ok(None) => {
                 let reason = damage.reason();
                 self.0.health.tell_damaged(pod, seq, reason);
-                // A store that cannot write any more still reads.
+                // A store that can no longer be written can still be read.
                 match self.0.chore(Chore::Quarantine { pod, seq, found_at, reason }).await {
                     Ok(()) => self.0.count_damaged().await,
                     Err(error) => {
@@ -206,7 +207,7 @@ impl Journals<'_> {
         }
     }
 
-    /// When the record was set aside; `None` while it is not.
+    /// When the record was set aside; `None` if it is not.
     async fn set_aside_at(self, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError> {
         let text = "select found_at from quarantine where pod = $1 and seq = $2";
         let found_at = self.0.reader.select(text).bind(pod.0).bind(seq.0);

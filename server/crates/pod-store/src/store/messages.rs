@@ -1,4 +1,4 @@
-//! Messages between Pods: one row each, with where it is.
+//! Messages between Pods: one row each, with its state.
 
 use jiff::Timestamp;
 
@@ -21,14 +21,14 @@ impl Messages<'_> {
         self.0.reader.select(text).bind(id).one("look up a message", peer_columns::message).await
     }
 
-    /// The message that a Pod sent in one call, so that a call which is done again is not sent again.
+    /// The message that a Pod sent in one call, so that a repeated call does not send it again.
     pub async fn of_call(self, sender: PodKey, call_id: &str) -> Result<Option<MessageRow>, StoreError> {
         let text = concat!("select ", message_columns!(), " from messages where sender = $1 and call_id = $2");
         let message = self.0.reader.select(text).bind(sender.0).bind(call_id);
         message.one("look up a call's message", peer_columns::message).await
     }
 
-    /// What two Pods wrote to each other, newest first; `before` is `at` and id of the last one of the page before.
+    /// The messages between two Pods, newest first; `before` is the `at` and id of the previous page's last message.
     pub async fn of_pair(
         self,
         a: PodKey,
@@ -55,7 +55,7 @@ impl Messages<'_> {
         page.all("list the messages of two Pods", peer_columns::message).await
     }
 
-    /// Messages from and to a Pod that are held back, oldest first.
+    /// Held messages from and to a Pod, oldest first.
     pub async fn held(self, pod: PodKey) -> Result<Vec<MessageRow>, StoreError> {
         let text = concat!(
             "select ",
@@ -65,7 +65,7 @@ impl Messages<'_> {
         self.0.reader.select(text).bind(pod.0).all("list held messages", peer_columns::message).await
     }
 
-    /// How many messages began a run of their receiver by themselves, of those put in at `since` or later.
+    /// How many of the messages stored at `since` or later began a run of their receiver.
     pub async fn woke_count(self, receiver: PodKey, since: Timestamp) -> Result<u64, StoreError> {
         let text = Text {
             sqlite: "select (select count(*) from messages where woke = 1 and receiver = $1 and at >= $2)

@@ -1,4 +1,4 @@
-//! Pods that know each other, and those of which one asked: one row for both.
+//! Pairs of peers, and peer requests: one row for both Pods.
 
 use jiff::Timestamp;
 use sqlx::FromRow;
@@ -12,7 +12,7 @@ use crate::{
     statement::Line,
 };
 
-/// The pairs of a store, and the requests for them.
+/// The pairs of a store, and its peer requests.
 #[derive(Debug, Clone, Copy)]
 pub struct Peers<'s>(pub(super) &'s Shared);
 
@@ -26,7 +26,7 @@ impl<'r, R: Line> FromRow<'r, R> for LinkColumns {
 }
 
 impl Peers<'_> {
-    /// The Pods that a Pod knows, oldest link first.
+    /// The peers of a Pod, oldest pair first.
     pub async fn links(self, pod: PodKey) -> Result<Vec<PeerLinkRow>, StoreError> {
         let text = concat!(
             "select ",
@@ -44,7 +44,7 @@ impl Peers<'_> {
         self.0.reader.select(text).bind(pod.0).all("list a Pod's peers", link).await
     }
 
-    /// Whether two Pods know each other; the same from both sides.
+    /// The pair of two Pods if they are peers; the order does not matter.
     pub async fn link(self, a: PodKey, b: PodKey) -> Result<Option<PairRow>, StoreError> {
         let pair = Pair::of(a, b);
         let text = "select by_whom, since, pace_level, pace_at from peers where low = $1 and high = $2";
@@ -52,7 +52,7 @@ impl Peers<'_> {
         link.one("look up a link", peer_columns::pair).await
     }
 
-    /// Requests that a Pod made and that were made to it, oldest first.
+    /// Requests from and to a Pod, oldest first.
     pub async fn requests(self, pod: PodKey) -> Result<Vec<RequestRow>, StoreError> {
         let text = requests_where!("(request.low = $1 or request.high = $1)");
         paired(self.0.reader.select(text).bind(pod.0).all(LOOK_UP, Ok).await)
@@ -71,7 +71,7 @@ impl Peers<'_> {
         Ok(paired(sides.all(LOOK_UP, Ok).await)?.pop())
     }
 
-    /// Requests whose time was over at or before `now`, oldest first.
+    /// Requests that expired at or before `now`, oldest first.
     pub async fn requests_expired(self, now: Timestamp) -> Result<Vec<RequestRow>, StoreError> {
         let text = requests_where!("request.expires_at <= $1");
         paired(self.0.reader.select(text).bind(micros(now)).all(LOOK_UP, Ok).await)

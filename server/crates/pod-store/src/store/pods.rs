@@ -1,4 +1,4 @@
-//! Pods, and who leads whom.
+//! Pods, parents and children.
 
 use protocol::{PodName, WorkerId};
 use sqlx::FromRow;
@@ -10,7 +10,7 @@ use crate::{
     statement::{Line, Text},
 };
 
-/// One page of the Pods that an index of their own holds.
+/// One page of the Pods in a partial index.
 macro_rules! grouped {
     ($sqlite_index:literal, $sqlite:literal, $postgres:literal) => {
         Text {
@@ -78,7 +78,7 @@ impl Pods<'_> {
         self.0.reader.select(text).bind(key.0).one("look up a Pod by key", columns::pod).await
     }
 
-    /// Pods in the order in which they were made, after one of them or from the first on.
+    /// Pods in order of creation, after the given one or from the beginning.
     pub async fn page(self, after: Option<PodKey>, limit: u32) -> Result<Vec<PodRow>, StoreError> {
         let text = concat!(
             "select ",
@@ -91,9 +91,9 @@ impl Pods<'_> {
         page.all("list Pods", columns::pod).await
     }
 
-    /// As [`Pods::page`], of one group alone; the others cost nothing.
+    /// Like [`Pods::page`], for one group only; the other Pods cost nothing.
     pub async fn page_of(self, group: PodGroup, after: Option<PodKey>, limit: u32) -> Result<Vec<PodRow>, StoreError> {
-        // The words of the index, so that it is the one that is walked.
+        // In the exact words of the index, so that it is used.
         let text = match group {
             PodGroup::WithRules => grouped!(
                 "pods_with_rules",
@@ -114,7 +114,7 @@ impl Pods<'_> {
         page.all("list some Pods", columns::pod).await
     }
 
-    /// How many Pods are not stopped. More than `limit` are not counted.
+    /// The number of Pods that are not stopped, counted up to `limit`.
     pub async fn living_count(self, limit: u64) -> Result<u64, StoreError> {
         let text = Text {
             sqlite: "select count(*) from (select key from pods indexed by pods_living where state <> 'stopped' limit $1)",
@@ -124,9 +124,9 @@ impl Pods<'_> {
         Ok(count.count("count Pods").await?.unsigned_abs())
     }
 
-    /// The names of all Pods, in no order.
+    /// The names of all Pods, in no particular order.
     pub async fn names(self) -> Result<Vec<PodName>, StoreError> {
-        // As one row: there may be many.
+        // As a single row, because there may be many.
         let text = "select coalesce(string_agg(name, '\n'), '') from pods";
         let names = |(lines,): (String,)| {
             lines.lines().map(|name| PodName::parse(name).map_err(columns::damaged("Pod name"))).collect()
@@ -134,8 +134,8 @@ impl Pods<'_> {
         Ok(self.0.reader.select(text).one("list the names of Pods", names).await?.unwrap_or_default())
     }
 
-    /// Those a restart must look at: a run was open, an input waits, or there is mail for one that is not stopped.
-    /// Costs nothing for all the others.
+    /// The Pods that a restart must look at: a run was open, an input is queued, or there is mail and the Pod is not
+    /// stopped. The other Pods cost nothing.
     pub async fn open(self) -> Result<Vec<PodRow>, StoreError> {
         let text =
             Text { sqlite: open!("open = 1", "mail.is_taken = 0"), postgres: open!("open", "not mail.is_taken") };
@@ -143,7 +143,7 @@ impl Pods<'_> {
     }
 }
 
-/// Who leads whom, and what is lent.
+/// Parents and children, and what is lent.
 #[derive(Debug, Clone, Copy)]
 pub struct Family<'s>(pub(super) &'s Shared);
 
@@ -157,7 +157,7 @@ impl<'r, R: Line> FromRow<'r, R> for ChildColumns {
 }
 
 impl Family<'_> {
-    /// The Pods that a Pod spawned and that are still there, oldest first.
+    /// The children of a Pod that still exist, oldest first.
     pub async fn children(self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError> {
         let text = concat!(
             "select ",
@@ -169,7 +169,7 @@ impl Family<'_> {
         self.0.reader.select(text).bind(parent.0).all("list a Pod's children", child).await
     }
 
-    /// A Pod as somebody's child; `None` for one that nobody leads, or that is not there.
+    /// A Pod as a child; `None` if it has no parent or does not exist.
     pub async fn child(self, key: PodKey) -> Result<Option<ChildRow>, StoreError> {
         let text = concat!(
             "select ",

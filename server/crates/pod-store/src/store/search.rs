@@ -1,4 +1,4 @@
-//! Pages of what a search finds.
+//! Pages of search hits.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -11,9 +11,9 @@ use crate::{
     statement::Text,
 };
 
-/// SQLite's index is FTS5 over a table of texts, PostgreSQL's a word list beside each text. Its configuration `simple` takes
-/// words as they are written, as SQLite's tokenizer does: no stems, no stop words. Its snippet is cut here and not by
-/// `ts_headline`, which drops whatever looks like a tag.
+/// SQLite's index is FTS5 over a table of texts, PostgreSQL's a `tsvector` beside each text. Its configuration `simple`
+/// takes words as they are written, like SQLite's tokenizer: no stems, no stop words. Its snippet is cut here and not
+/// by `ts_headline`, which drops anything that looks like a tag.
 const FOUND: Text = Text {
     sqlite: "select search_texts.id, pods.key, pods.worker_id, pods.name, search_texts.seq, search_texts.kind,
                 snippet(search_words, 0, '', '', '…', 24), journal.class, cast(journal.sum as integer),
@@ -38,7 +38,7 @@ const FOUND: Text = Text {
          order by id desc",
 };
 
-/// What of a record says when it was.
+/// The part of a record that has its time.
 #[derive(Deserialize)]
 struct Dated {
     at: Timestamp,
@@ -49,14 +49,14 @@ struct Dated {
 pub struct Search<'s>(pub(super) &'s Shared);
 
 impl<'s> Search<'s> {
-    /// Records that hold all the words, newest first; the last word may be the beginning of one. Any text will do; one
-    /// without a word finds nothing.
+    /// Records that contain all the words, newest first; the last word may be a prefix. Any text is valid; one without
+    /// a word finds nothing.
     pub async fn find(self, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
         let found = self.page(query, SearchFilter::default(), limit).await?;
         Ok(found.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// As [`Search::find`], those alone that the filter lets through, with their numbers.
+    /// Like [`Search::find`], with only the hits that match the filter, and their numbers.
     pub async fn page(
         self,
         query: &str,
@@ -74,7 +74,7 @@ impl<'s> Search<'s> {
         Ok(rows)
     }
 
-    /// A word is made of letters and digits, and quoted, so nothing a person types is taken for the language of a pattern.
+    /// Words consist of letters and digits, and are quoted, so nothing that a person types is taken for query syntax.
     fn hits(self, words: &[Word], filter: SearchFilter, limit: u32) -> Select<'s> {
         let select = self.0.reader.select(FOUND);
         let quoted = |word: &Word| match (select.is_postgres(), word.is_beginning) {

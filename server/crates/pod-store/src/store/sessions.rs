@@ -15,12 +15,12 @@ use crate::{
 pub struct Sessions<'s>(pub(super) &'s Shared);
 
 impl Sessions<'_> {
-    /// Begins a login, or puts another one in the place of one with the same hash.
+    /// Stores a login, replacing one with the same hash.
     pub async fn put(self, session: SessionRow) -> Result<(), StoreError> {
         self.change(SessionChange::Put(session)).await
     }
 
-    /// The login, when it is known and still good at `now`.
+    /// The login, if it exists and is still valid at `now`.
     pub async fn find(self, hash: &[u8; 32], now: Timestamp) -> Result<Option<SessionRow>, StoreError> {
         let text =
             "select hash, client, created_at, seen_at, expires_at from sessions where hash = $1 and expires_at > $2";
@@ -28,7 +28,7 @@ impl Sessions<'_> {
         session.one("look up a session", columns::session).await
     }
 
-    /// The logins that are good at `now`, the one that was seen last first; at most [`SESSIONS_LISTED_MAX`].
+    /// The logins that are valid at `now`, most recently used first; at most [`SESSIONS_LISTED_MAX`].
     pub async fn list(self, now: Timestamp) -> Result<Vec<SessionRow>, StoreError> {
         let text = "select hash, client, created_at, seen_at, expires_at from sessions where expires_at > $1
                     order by seen_at desc, hash limit $2";
@@ -36,7 +36,7 @@ impl Sessions<'_> {
         sessions.all("list the sessions", columns::session).await
     }
 
-    /// Notes that a login was used.
+    /// Records that a login was used.
     pub async fn seen(self, hash: &[u8; 32], at: Timestamp) -> Result<(), StoreError> {
         self.change(SessionChange::Seen { hash: *hash, at }).await
     }
@@ -50,7 +50,7 @@ impl Sessions<'_> {
         self.change(SessionChange::DeleteOthers { kept: kept.copied() }).await
     }
 
-    /// Forgets logins that expired at or before `now`.
+    /// Deletes logins that expired at or before `now`.
     pub async fn purge(self, now: Timestamp) -> Result<(), StoreError> {
         self.change(SessionChange::Purge { now }).await
     }

@@ -1,7 +1,7 @@
-//! Tokens: sums per Pod, day and model, and per pair of Pods.
+//! Usage: sums per Pod, day and model, and per pair of Pods.
 //!
-//! In the table, 0 stands for Pods that are gone, and a Pod's key with a minus before it for those that it led and that are gone:
-//! what they used counts for it, and is not its own.
+//! In the table, key 0 stands for deleted Pods, and the negated key of a Pod for its deleted descendants: what those
+//! used counts towards that Pod's tree, but not as its own.
 
 use protocol::{Cost, Currency, PodName, WorkerId};
 
@@ -11,11 +11,11 @@ use crate::{
     statement::Columns,
 };
 
-/// What was used, as a store knows it.
+/// The usage of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage<'s>(pub(super) &'s Shared);
 
-/// The sums of some rows: input, cached, written, output, cost; and its first and its last currency.
+/// The sums of some rows: input, cached, written, output, cost; and the smallest and largest currency.
 macro_rules! sums {
     () => {
         "cast(coalesce(sum(input), 0) as bigint), cast(coalesce(sum(cached), 0) as bigint),
@@ -25,9 +25,9 @@ macro_rules! sums {
 }
 
 impl Usage<'_> {
-    /// What was used, by whom, of which model and when.
+    /// All usage, by Pod, model and day.
     pub async fn rows(self) -> Result<UsageRows, StoreError> {
-        // A Pod has one parent at most.
+        // A Pod has at most one parent.
         let pods = concat!(
             "select pods.key, pods.worker_id, pods.name, max(children.parent), ",
             sums!(),
@@ -65,7 +65,8 @@ impl Usage<'_> {
         self.0.reader.select(text).all("read what was used", read).await
     }
 
-    /// What a Pod and all that it leads or led have used, ever or on this day (`YYYY-MM-DD`, UTC): for each currency.
+    /// What a Pod and its descendants, deleted ones included, have used in total or on a day (`YYYY-MM-DD`, UTC), per
+    /// currency.
     pub async fn of_tree(self, root: PodKey, day: Option<&str>) -> Result<Vec<Tokens>, StoreError> {
         let text = concat!(
             "with recursive tree (pod) as (
@@ -79,7 +80,7 @@ impl Usage<'_> {
     }
 }
 
-/// Input, cached, written, output, cost; the first and the last currency.
+/// Input, cached, written, output, cost; the smallest and largest currency.
 type Sums = (i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
 /// Key, worker id, name, parent; sums.
@@ -96,14 +97,14 @@ fn pod((key, worker_id, name, parent, a, b, c, d, cost, first, last): PodColumns
     })
 }
 
-/// Parent; sums.
+/// The parent, then the sums.
 type BelowColumns = (i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
 fn below((parent, a, b, c, d, cost, first, last): BelowColumns) -> Result<(PodKey, Tokens), StoreError> {
     Ok((PodKey(parent), tokens(&(a, b, c, d, cost, first, last))?))
 }
 
-/// Day; sums.
+/// The day, then the sums.
 type DayColumns = (String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
 
 fn day((day, a, b, c, d, cost, first, last): DayColumns) -> Result<DayTokens, StoreError> {
@@ -125,7 +126,7 @@ fn link((low, high, runs, a, b, c, d, cost, first, last): LinkColumns) -> Result
     Ok(LinkTokens { low: PodKey(low), high: PodKey(high), runs: count(runs), tokens })
 }
 
-/// Of several currencies there is no sum.
+/// If there are several currencies, there is no sum of the cost.
 fn tokens((input, cached, written, output, cost, first, last): &Sums) -> Result<Tokens, StoreError> {
     let [input, cached, written, output] = [*input, *cached, *written, *output].map(count);
     let currency = match first {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{CommandRow, Step, engine::Pen};
 
-/// Claims the group's command ids. Gives the rows of those batches whose id stood before, or is claimed by an
+/// Claims the group's command ids. Returns the rows of those batches whose id existed before or is claimed by an
 /// earlier batch of the group.
 pub(crate) async fn claimed(
     pen: &mut dyn Pen,

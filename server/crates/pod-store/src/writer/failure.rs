@@ -1,23 +1,24 @@
-//! Why a group was not written, and what a test can do about it.
+//! Why a group was not written, and the steps at which a test can intervene.
 
 use std::sync::Arc;
 
 use crate::{Faults, Step, StoreError, txn::WriteError};
 
-/// Why nothing of a group was written, and whose fault it was.
+/// Why nothing of a group was written, and which batch is at fault.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The batch at this index is wrong; the others may be tried again without it.
+    /// The batch at this index is bad; the others may be retried without it.
     One(usize, StoreError),
-    /// The database refused a statement: some batch is wrong.
+    /// The database refused a statement: one of the batches is bad.
     Someone(WriteError),
-    /// It stood in another host's way, and may be tried again as it is.
+    /// It conflicted with another host and may be retried unchanged.
     Again(String),
-    /// The database cannot be written now. It is tried again until it can; in doubt whether it was written, it is looked first.
+    /// The database cannot be written now. It is retried until it can; if it may have been written, that is checked
+    /// first.
     Away(String),
-    /// As [`Failure::Away`], because the database is gone; it is looked for until it is put back.
+    /// Like [`Failure::Away`], but the database is gone; it is looked for until it has been restored.
     Lost(String),
-    /// Trying again would not help.
+    /// Retrying would not help.
     All(StoreError),
 }
 
@@ -32,11 +33,11 @@ impl From<WriteError> for Failure {
     }
 }
 
-/// The steps of a commit, each of which a test can make fail.
+/// The steps of a commit, at each of which a test can inject a failure.
 pub(crate) struct Steps(pub(crate) Option<Arc<dyn Faults>>);
 
 impl Steps {
-    /// Before a step is done.
+    /// Called before a step is carried out.
     pub(crate) fn reach(&self, step: Step) -> Result<(), Failure> {
         let failed = self.0.as_ref().map_or(Ok(()), |faults| faults.before(step));
         failed.map_err(|error| match error {

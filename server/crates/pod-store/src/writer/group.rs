@@ -1,6 +1,6 @@
 //! One group of batches in one transaction, step by step.
 //!
-//! A step that no batch of the group needs costs nothing: no statement, no hop to the database's thread.
+//! A step that no batch of the group needs costs nothing: no statement, no round trip to the database's thread.
 
 use std::sync::Arc;
 
@@ -18,17 +18,18 @@ use crate::{
     txn::WriteError,
 };
 
-/// Commits groups, one at a time. Knows nothing of who waits for them.
+/// Commits groups, one at a time. Knows nothing of the waiting callers.
 pub(crate) struct Committer {
     pen: Box<dyn Pen>,
     host_epoch: i64,
     steps: Steps,
     heads: Heads,
-    /// Once fenced, fenced until this host joins anew (where it can): the other one may have gone, but it has written.
+    /// Once fenced, it stays fenced until this host rejoins (where it can): the other host may be gone, but it has
+    /// written.
     is_fenced: bool,
-    /// Present when other hosts may serve the database, too.
+    /// `Some` if other hosts may serve the database too.
     cluster: Option<Arc<dyn Cluster>>,
-    /// What the group that is being tried comes to, when its commit failed and it may be on the disk.
+    /// The outcomes of the current group, if its commit failed but may have been written.
     doubt: Option<Vec<Committed>>,
 }
 
@@ -47,12 +48,12 @@ impl Committer {
         self.is_fenced
     }
 
-    /// The group that was tried last may be on the disk: it has to be tried again as it was.
+    /// True if the last group may have been written; then it has to be retried unchanged.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.doubt.is_some()
     }
 
-    /// Writes the whole group or nothing of it; one outcome for each job.
+    /// Writes the whole group or nothing. Returns one outcome for each job.
     pub(crate) async fn commit_in_txn(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
         self.heads.bound();
         let outcomes = self.write(jobs).await;
@@ -98,7 +99,7 @@ impl Committer {
         Ok(outcomes)
     }
 
-    /// The outcomes of this group, if its commit failed and is on the disk all the same. Ends the transaction then.
+    /// The outcomes of this group if its commit failed but was written after all; then this also ends the transaction.
     async fn found_written(&mut self, jobs: &[Job]) -> Result<Option<Vec<Committed>>, Failure> {
         if self.doubt.is_none() {
             return Ok(None);
@@ -115,8 +116,8 @@ impl Committer {
         Ok(outcomes)
     }
 
-    /// Whether the records of a group are there: with one of them all is. One without records cannot be told so; no engine
-    /// that knows no better fails in a commit that counts.
+    /// Whether the records of a group are in the journal: if one of them is, all are. A group without records cannot be
+    /// checked like this, but on an engine that has no better way, no commit that matters fails so.
     async fn is_in_journal(&mut self, jobs: &[Job]) -> Result<bool, Failure> {
         let mut changes = jobs.iter().flat_map(|job| &job.batch.changes);
         let Some((key, last)) = changes.find_map(|change| Some((change.key?, change.records.last()?.seq))) else {
@@ -125,7 +126,7 @@ impl Committer {
         Ok(self.pen.heads(&[key]).await?.first().is_some_and(|(_, head)| *head >= last))
     }
 
-    /// Text that streams in is records and nothing else, of Pods that are known: one statement, which is a transaction.
+    /// Streaming text is records and nothing else, of known Pods: one statement, which is a transaction of its own.
     async fn append_alone(&mut self, jobs: &[Job]) -> Result<Option<Vec<Committed>>, Failure> {
         let is_append = |job: &Job| job.chore.is_none() && job.batch.has_records_alone();
         let is_known = |job: &Job| {
@@ -135,12 +136,12 @@ impl Committer {
             return Ok(None);
         }
         let plan = Plan::of(jobs.iter().enumerate());
-        // What names a file is noted in a table of its own.
+        // Records that refer to files also need rows in another table.
         if !plan.blob_uses().is_empty() {
             return Ok(None);
         }
         if self.leases().check(&plan).await.is_err() {
-            // Step by step it is found out what is wrong; that another host has come goes before all.
+            // The step-by-step way finds out what is wrong; that another host has taken over is checked first there.
             self.heads.roll_back();
             return Ok(None);
         }
@@ -156,7 +157,7 @@ impl Committer {
                 self.heads.roll_back();
                 return Ok(None);
             }
-            // It may be on the disk or not.
+            // It may have been written or not.
             Err(WriteError::Failed(sentence)) => {
                 self.doubt(&outcomes);
                 return Err(Failure::Away(sentence));
@@ -190,7 +191,7 @@ impl Committer {
         if let Err(error) = self.pen.commit().await {
             self.heads.forget();
             return Err(match error {
-                // It may be on the disk or not: that is found out before anything is tried again.
+                // It may have been written or not, which is checked before anything is retried.
                 WriteError::Failed(sentence) => {
                     self.doubt(outcomes);
                     Failure::Away(sentence)
@@ -208,7 +209,7 @@ impl Committer {
         self.written(outcomes)
     }
 
-    /// It is on the disk; unless the file was deleted meanwhile.
+    /// The group is written, unless the file was deleted meanwhile.
     fn written(&mut self, outcomes: &[Committed]) -> Result<(), Failure> {
         self.heads.commit();
         let told = self.steps.reach(Step::Answer).and_then(|()| Ok(self.pen.find()?));
@@ -227,7 +228,7 @@ impl Committer {
         Leases { pen: &mut *self.pen, heads: &mut self.heads, is_shared: self.cluster.is_some() }
     }
 
-    /// Joins the hosts anew, owning nothing.
+    /// Joins the hosts again, owning nothing.
     pub(crate) async fn rejoin(&mut self) -> Result<Committed, StoreError> {
         self.heads.forget();
         match self.pen.rejoin().await {
@@ -241,7 +242,7 @@ impl Committer {
         }
     }
 
-    /// What is known of the database may be wrong: it is learned anew.
+    /// Drops the cached heads, because the database may have changed.
     pub(crate) fn forget(&mut self) {
         self.heads.forget();
     }
@@ -255,7 +256,7 @@ impl Committer {
     }
 }
 
-/// From here on nobody takes anything back.
+/// From here on no job can be taken back.
 fn hold_to_it(jobs: &[Job]) -> Result<(), Failure> {
     match jobs.iter().position(|job| !job.ticket.commit()) {
         Some(index) => Err(Failure::One(index, StoreError::Away("it was taken back".to_owned()))),

@@ -1,5 +1,5 @@
-//! Which Pods a group may write: those that this host owns or can claim now, and those that other hosts hold still for
-//! it; and whether its records follow on what their journals hold.
+//! Which Pods a group may write: those that this host owns or can claim now, and those that other hosts have paused for
+//! it. Also checks that its records follow the heads of their journals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,12 +8,12 @@ use protocol::Seq;
 use super::{failure::Failure, plan::Plan};
 use crate::{ForeignPod, PodChange, PodKey, StoreError, engine::Pen, heads::Heads};
 
-/// Pods that are there and not this host's, as the open transaction sees them.
+/// Existing Pods that are not this host's, as the open transaction sees them.
 #[derive(Debug, Default)]
 struct Beside {
-    /// Held still by their hosts.
+    /// Paused by their hosts.
     foreign: HashMap<PodKey, Seq>,
-    /// Only named.
+    /// Only referred to.
     named: HashMap<PodKey, Seq>,
 }
 
@@ -31,16 +31,16 @@ impl Beside {
     }
 }
 
-/// What is known of Pods and their owners, in an open transaction.
+/// Pods and their owners, in an open transaction.
 pub(crate) struct Leases<'w> {
     pub(crate) pen: &'w mut dyn Pen,
     pub(crate) heads: &'w mut Heads,
-    /// Other hosts may serve the database, too.
+    /// True if other hosts may serve the database too.
     pub(crate) is_shared: bool,
 }
 
 impl Leases<'_> {
-    /// Refuses changes of Pods that are not there or not this host's, and records that do not follow on the head.
+    /// Refuses changes of Pods that do not exist or are not this host's, and records that do not follow the head.
     pub(crate) async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let mut beside = self.learn(plan).await?;
         let head = |heads: &Heads, key: PodKey, beside: &Beside| heads.get(key).or_else(|| beside.get(key));
@@ -70,7 +70,7 @@ impl Leases<'_> {
         Ok(())
     }
 
-    /// Learns of the Pods of a group that are not known. Where one host serves the database alone, this is one read.
+    /// Reads the Pods of a group that are not known yet. On a single-host database this is one read.
     async fn learn(&mut self, plan: &Plan<'_>) -> Result<Beside, Failure> {
         let changed = plan.changes.iter().filter_map(|planned| planned.key);
         let parents = plan.changes.iter().filter_map(|planned| parent_of(planned.change));
@@ -100,7 +100,7 @@ impl Leases<'_> {
         Ok(beside)
     }
 
-    /// Pods that other hosts own and hold still. One that is not theirs any more refuses its batch.
+    /// Pods that other hosts own and have paused. If one is no longer theirs, its batch is refused.
     async fn foreign(&mut self, plan: &Plan<'_>) -> Result<HashMap<PodKey, Seq>, Failure> {
         if plan.foreign.is_empty() {
             return Ok(HashMap::new());
@@ -128,8 +128,8 @@ impl Leases<'_> {
         Ok(())
     }
 
-    /// Records that do not follow on what is known: another host may have written, for this one, to a Pod that was held
-    /// still for it.
+    /// For records that do not follow the known head: another host may have written, on this host's behalf, to a Pod
+    /// that was paused for it.
     async fn read_again(
         &mut self,
         key: Option<PodKey>,
@@ -147,8 +147,8 @@ fn parent_of(change: &PodChange) -> Option<PodKey> {
     change.parent.as_ref().map(|link| link.parent)
 }
 
-/// The journal's head after a change's records, which must follow on it without a gap. The journal of a Pod that comes
-/// into being may have some, as any journal has whose chunks were folded away.
+/// The journal's head after a change's records, which must follow it without a gap. The journal of a new Pod may have
+/// gaps, as any journal has whose chunks were folded.
 pub(crate) fn head_after(head: Seq, change: &PodChange) -> Result<Seq, StoreError> {
     let may_leave_out = change.create.is_some();
     change.records.iter().try_fold(head, |head, record| {

@@ -14,16 +14,16 @@ use crate::{
     words,
 };
 
-/// One change and the batch it came with.
+/// One change, and the batch it came with.
 #[derive(Debug)]
 pub(crate) struct Planned<'a> {
     pub(crate) job: usize,
     pub(crate) change: &'a PodChange,
-    /// Known from the start, or once the Pod was created.
+    /// Known from the beginning, or once the Pod was created.
     pub(crate) key: Option<PodKey>,
 }
 
-/// What a group writes: all batches but those whose command stands already.
+/// What a group writes: all batches except those whose command was carried out before.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) changes: Vec<Planned<'a>>,
@@ -31,17 +31,17 @@ pub(crate) struct Plan<'a> {
     /// Each with the batch it came with.
     peers: Vec<(usize, &'a PeerChange)>,
     messages: Vec<(usize, &'a MessageChange)>,
-    /// In the order of the batches, and of each its own before those of its Pods.
+    /// In the order of the batches; within a batch, its own come before those of its Pods.
     far: Vec<&'a FarChange>,
-    /// Pods that other hosts own, each with the batch that changes them.
+    /// Pods that other hosts own, each with the batch that changes it.
     pub(crate) foreign: Vec<(usize, ForeignPod)>,
 }
 
-/// Who leads whom from now on, and whose loan is out.
+/// New parents, and changes of loans.
 #[derive(Debug)]
 pub(crate) struct Relations<'a> {
     pub(crate) links: Vec<LinkLine<'a>>,
-    /// Of children that stay where they are.
+    /// For children whose parent does not change.
     pub(crate) loans: Vec<(PodKey, bool)>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Plan<'a> {
         self.changes.iter().filter_map(|planned| planned.change.create.as_ref()).collect()
     }
 
-    /// Takes the keys of [`Plan::created`], in its order.
+    /// Takes the keys for [`Plan::created`], in the same order.
     pub(crate) fn set_created_keys(&mut self, keys: Vec<PodKey>) {
         let created = self.changes.iter_mut().filter(|planned| planned.change.create.is_some());
         created.zip(keys).for_each(|(planned, key)| planned.key = Some(key));
@@ -124,7 +124,7 @@ impl<'a> Plan<'a> {
         self.lines(|change| &change.records)
     }
 
-    /// The pictures and files that those records name, each once for a Pod.
+    /// The pictures and files that the records refer to, each once per Pod.
     pub(crate) fn blob_uses(&self) -> BTreeSet<(&'a str, PodKey)> {
         let whole = self.records().into_iter().filter(|(_, record)| record.class != RecordClass::Chunk);
         whole.flat_map(|(pod, record)| blobs::named_in(&record.body).map(move |blob| (blob, pod))).collect()
@@ -147,7 +147,7 @@ impl<'a> Plan<'a> {
         self.lines(|change| &change.inbox_taken)
     }
 
-    /// Also from a Pod that this group deletes: its last word is for others.
+    /// Includes mail from Pods that this group deletes: last messages to others.
     pub(crate) fn mail_put(&self) -> Vec<&'a MailPut> {
         self.changes.iter().flat_map(|planned| &planned.change.mail_put).collect()
     }
@@ -168,7 +168,7 @@ impl<'a> Plan<'a> {
         &self.far
     }
 
-    /// Pods that pairs and messages name, and that must be there; each with the batch that names it.
+    /// Pods that pairs and messages refer to and that must exist, each with the batch that refers to it.
     pub(crate) fn named(&self) -> impl Iterator<Item = (usize, PodKey)> {
         let of_peers = self.peers.iter().filter_map(|(job, change)| Some((*job, change.pods()?)));
         let of_messages = self.messages.iter().filter_map(|(job, change)| Some((*job, change.pods()?)));
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
             .collect()
     }
 
-    /// What the batch at `index` came to.
+    /// The outcome of the batch at `index`.
     pub(crate) fn outcome(&self, index: usize) -> Committed {
         let of_job = self.changes.iter().filter(|planned| planned.job == index && planned.change.create.is_some());
         Committed::Done { created: of_job.filter_map(|planned| planned.key).collect() }
@@ -197,7 +197,7 @@ impl<'a> Plan<'a> {
         self.kept().flat_map(|(pod, change)| column(change).iter().map(move |row| (pod, row))).collect()
     }
 
-    /// Changes of Pods that go on living. A change that deletes does nothing else to its Pod.
+    /// Changes of Pods that are not deleted. A change that deletes its Pod does nothing else to it.
     fn kept(&self) -> impl Iterator<Item = (PodKey, &'a PodChange)> {
         let kept = self.changes.iter().filter(|planned| !planned.change.delete);
         kept.filter_map(|planned| Some((planned.key?, planned.change)))

@@ -1,4 +1,4 @@
-//! The tables that a group writes, in the order in which they need each other.
+//! Writes the tables of a group, in the order of their dependencies.
 
 use protocol::Seq;
 
@@ -17,7 +17,7 @@ pub(crate) struct Tables<'w> {
 }
 
 impl Tables<'_> {
-    /// Pods come first: what follows needs the keys of those that were created, and finds nothing of those that went.
+    /// Pods come first: later tables need the keys of created Pods and must not find anything of deleted ones.
     pub(crate) async fn write(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
         self.pods(plan).await?;
         self.relations(plan).await?;
@@ -128,7 +128,7 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// What is put in goes first: a mail that one batch brings may be taken by a later one of the same group.
+    /// New mail is written first: mail from one batch may be taken by a later one of the same group.
     async fn mail(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let (put, taken) = (plan.mail_put(), plan.mail_taken());
         if !put.is_empty() || !taken.is_empty() {

@@ -1,77 +1,77 @@
-//! Where a context is cut when it is compacted: what a summary takes the place of, and what stays.
+//! Where a context is cut when it is compacted: what a summary replaces, and what stays.
 
 use protocol::{Attachment, Message, Role, Seq};
 
 use super::{Context, Entry, Room, joined, open_answer, prompt, told};
 use crate::{Newest, QuestionSize};
 
-/// Bytes of text that count as one token. An estimate, and on the safe side for prose and code.
+/// Bytes of text per token. An estimate, on the safe side for prose and code.
 const BYTES_PER_TOKEN: usize = 4;
-/// A picture takes about so many tokens, whatever its file has: models see it in a few sizes.
+/// The approximate tokens of a picture, whatever its file size: models process pictures in a few sizes.
 const PICTURE_TOKENS: usize = 1_600;
-/// So many bytes of a text file are sent, and of any other about as much is counted.
+/// The most bytes that a text file, or any other file except a picture, counts for.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// What stands above a summary takes so much, at most.
+/// The most tokens of the header above a summary.
 const SUMMARY_HEADER_TOKENS: u64 = 64;
 
-/// A cut of a context in two.
+/// A context cut in two.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cut {
-    /// What is to be summarised: system message first, and the request for the summary last.
+    /// The request for the summary: the system message first, then what is to be summarised, then the request itself.
     pub request: Vec<Message>,
-    /// The first record that stays as it is.
+    /// The first record that is kept unchanged.
     pub kept_from_seq: Seq,
     pub dropped: usize,
     pub kept: usize,
     /// Estimates, in tokens.
     pub tokens_now: u64,
     pub tokens_kept: u64,
-    /// Of the system message, which always stays.
+    /// The size of the system message, which always stays.
     tokens_system: u64,
-    /// How long the summary may be.
+    /// The longest summary that fits.
     tokens_summary: u64,
-    /// What stands for what is dropped when it is too long even to be summarised.
+    /// The replacement for the dropped part if even its summary request is too long.
     without_summary: String,
 }
 
 impl Cut {
-    /// Estimated tokens of the context once `summary` stands for what the cut drops.
+    /// The estimated tokens of the context once `summary` replaces the dropped part.
     pub fn tokens_after(&self, summary: &str) -> u64 {
         self.tokens_system + self.tokens_kept + in_tokens(summary.len())
     }
 
-    /// The summary, cut off where it is too long for its place.
+    /// The summary, truncated to the room for it.
     pub fn within<'a>(&self, summary: &'a str) -> &'a str {
         let bytes_max = in_bytes(self.tokens_summary);
         &summary[..summary.floor_char_boundary(bytes_max)]
     }
 
-    /// What stands for what is dropped when it is too long even to be summarised.
+    /// The replacement for the dropped part if even its summary request is too long.
     pub fn without_summary(&self) -> &str {
         &self.without_summary
     }
 }
 
 impl Context {
-    /// Estimated tokens of everything that would be sent.
+    /// The estimated tokens of everything that would be sent.
     pub fn tokens(&self) -> u64 {
         tokens(std::iter::once(&self.system).chain(self.all().map(|entry| &entry.message)))
     }
 
-    /// The size of a question with nothing but this in it.
+    /// The size of a request with only this context in it.
     pub fn size(&self) -> QuestionSize {
         let whole = self.tokens();
         QuestionSize { whole, said: whole.saturating_sub(in_tokens(bytes(&self.system))) }
     }
 
-    /// As [`Self::cut_within`], of a context that fits; `limit` is the model's context in tokens, 0 when unknown.
+    /// Like [`Self::cut_within`], for a context that fits; `limit` is the model's context in tokens, 0 if unknown.
     pub fn cut(&self, head: Seq, limit: u64) -> Option<Cut> {
         self.cut_within(head, Room { limit, ..Room::default() })
     }
 
-    /// Cuts so that the newest turns stay, as far as they fit; `head` is the newest position of the journal. At least half of
-    /// the text is dropped, but never a message that has no answer yet, nor a call that has no result yet; of messages
-    /// without an answer that are too long only the newest stays for sure. None when there is nothing to drop.
+    /// Cuts the context so that the newest turns stay, as far as they fit; `head` is the newest position of the
+    /// journal. Drops at least half of the text, but never a message without an answer or a call without a result; of
+    /// unanswered messages that are too long, only the newest is certain to stay. `None` if there is nothing to drop.
     pub fn cut_within(&self, head: Seq, room: Room) -> Option<Cut> {
         let entries: Vec<&Entry> = self.all().collect();
         let behind = bytes_behind(&entries);
@@ -80,7 +80,7 @@ impl Context {
         let at = boundary(&entries, &behind, room.kept(system).min(in_tokens(behind[0]) / 2)).min(floor);
         let (dropped, kept) = entries.split_at(at);
         let tokens_summary = room.summary(system);
-        // A summary of nothing but a summary makes no room, unless that was made when there was more.
+        // Summarising nothing but an earlier summary frees nothing, unless that one was made when there was more room.
         let summary_at = self.compacted.last().map(|(at, _)| *at);
         let is_long = room.is_too_long() && in_tokens(behind[0] - behind[at]) > tokens_summary + SUMMARY_HEADER_TOKENS;
         if dropped.is_empty() || (!is_long && dropped.iter().all(|entry| Some(entry.at) == summary_at)) {
@@ -105,7 +105,7 @@ impl Context {
         })
     }
 
-    /// What no summary can stand for, beside tools of so many tokens.
+    /// What no summary can replace, given tools of this many tokens.
     pub fn newest(&self, tools: u64) -> Newest {
         let newest = self.all().last().filter(|entry| entry.message.role == Role::User && !self.is_compaction(entry));
         let tokens = newest.map_or(0, |entry| in_tokens(bytes(&entry.message)));
@@ -126,10 +126,10 @@ impl Context {
     }
 }
 
-/// How a summary of these messages is asked for, in at most so many tokens of them.
+/// The request for a summary of these messages, limited to `tokens_max` tokens of them.
 fn request(system: &Message, before: Vec<Message>, tokens_max: Option<u64>) -> Vec<Message> {
     let request = Message::new(Role::User, prompt::SUMMARISE);
-    // What was seen in pictures has been said; what stands for them in the words stays.
+    // What the pictures showed has been talked about; the text that stands for them stays.
     let without = |message| Message { attachments: Vec::new(), ..message };
     let before: Vec<Message> = before.into_iter().map(without).collect();
     let said = match tokens_max {
@@ -145,7 +145,7 @@ fn request(system: &Message, before: Vec<Message>, tokens_max: Option<u64>) -> V
     std::iter::once(system.clone()).chain(said).chain([request]).collect()
 }
 
-/// For each place among the entries, and the one behind them all: the bytes from there on.
+/// For each index of the entries, and for the end: the total bytes from there on.
 fn bytes_behind(entries: &[&Entry]) -> Vec<usize> {
     let mut behind = vec![0; entries.len() + 1];
     for (at, entry) in entries.iter().enumerate().rev() {
@@ -154,8 +154,8 @@ fn bytes_behind(entries: &[&Entry]) -> Vec<usize> {
     behind
 }
 
-/// Where the retained end begins: at the earliest message of a person that fits, else at the earliest answer that fits
-/// (results stay with their calls), else behind everything. `behind`: see [`bytes_behind`].
+/// Where the kept part begins: at the earliest message of a person that fits, otherwise at the earliest answer that
+/// fits (results stay with their calls), otherwise at the end. `behind`: see [`bytes_behind`].
 fn boundary(entries: &[&Entry], behind: &[usize], tokens_max: u64) -> usize {
     let first = behind.partition_point(|bytes| in_tokens(*bytes) > tokens_max);
     let begins = |at: &usize, role: Role| entries[*at].message.role == role && !entries[*at].joins;
@@ -163,14 +163,14 @@ fn boundary(entries: &[&Entry], behind: &[usize], tokens_max: u64) -> usize {
     earliest(Role::User).or_else(|| earliest(Role::Assistant)).unwrap_or(entries.len())
 }
 
-/// Where that begins which no summary can stand for: an answer whose calls have no results yet, and messages that have
-/// no answer yet.
+/// Where the part begins that no summary can replace: an answer whose calls lack results, or messages without an
+/// answer.
 fn unsettled(entries: &[&Entry]) -> usize {
     let answered = entries.iter().rposition(|entry| entry.message.role != Role::User).map_or(0, |at| at + 1);
     open_answer(entries.iter().copied()).unwrap_or(answered)
 }
 
-/// Where the newest message begins, when it has no answer yet; else what [`unsettled`] says.
+/// Where the newest message begins, if it has no answer yet; otherwise like [`unsettled`].
 fn newest_unsettled(entries: &[&Entry]) -> usize {
     open_answer(entries.iter().copied()).unwrap_or(match entries.last() {
         Some(newest) if newest.message.role == Role::User => entries.len() - 1,
@@ -182,7 +182,7 @@ fn tokens<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
     in_tokens(messages.into_iter().map(bytes).sum())
 }
 
-/// Estimated tokens of a text of so many bytes.
+/// The estimated tokens of a text of this many bytes.
 pub fn in_tokens(bytes: usize) -> u64 {
     (bytes / BYTES_PER_TOKEN) as u64
 }
@@ -197,13 +197,13 @@ fn bytes(message: &Message) -> usize {
     message.content.len() + message.reasoning.as_deref().map_or(0, str::len) + calls.sum::<usize>() + attached
 }
 
-/// What a picture or a file takes of a context, about, in bytes of text.
+/// The approximate size of a picture or file in a context, in bytes of text.
 fn attached_bytes(Attachment { media_type, bytes, .. }: &Attachment) -> usize {
     let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
     match media_type.split('/').next() {
         Some("text") => bytes.min(TEXT_BYTES_MAX),
         Some("image") => PICTURE_TOKENS * BYTES_PER_TOKEN,
-        // What a document holds is packed: a page of it is about as much as a picture.
+        // Documents are compressed: a page takes about as much as a picture.
         _ => bytes.min(TEXT_BYTES_MAX),
     }
 }
@@ -214,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition, in a time that grows with the square of the conversation.
+    /// The definition itself, in quadratic time.
     fn by_definition(entries: &[&Entry], tokens_max: u64) -> usize {
         let fits = |at: &usize| tokens(entries[*at..].iter().map(|entry| &entry.message)) <= tokens_max;
         let begins = |at: usize, role: Role| entries[at].message.role == role && !entries[at].joins;

@@ -1,16 +1,17 @@
-//! The lines by which a model knows who speaks. What another Pod says cannot hold one: a line that would look like it is marked.
+//! The heads: lines that tell a model who is speaking. Text from other Pods must not contain one, so a line that looks
+//! like a head is marked.
 
 use std::borrow::Cow;
 
-/// How they begin, without their bracket.
+/// How heads begin, without their bracket.
 const HEADS: [&str; 5] = ["peer message", "child event", "message from", "system", "user"];
-/// Stands before a line that is quoted.
+/// Put before a quoted line.
 const MARK: &str = "| ";
 const BRACKETS: [char; 4] = ['[', '\u{ff3b}', '\u{27e6}', '\u{3010}'];
 
-/// The text with `| ` before each of its lines that could be taken for a head.
+/// The text with `| ` before each line that could be taken for a head.
 pub(super) fn marked(text: &str) -> Cow<'_, str> {
-    // Whatever ends a line somewhere: a model may see one where we do not.
+    // Any character that ends a line anywhere: a model may see a line break where we do not.
     let ends_line =
         |letter: char| matches!(letter, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     if !text.split(ends_line).any(is_head) {
@@ -21,7 +22,7 @@ pub(super) fn marked(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect())
 }
 
-/// Looked at as it reads: without spaces before it, letters that are not seen, and the difference of large and small ones.
+/// Judges the line as it reads: ignoring leading spaces, invisible characters and case.
 fn is_head(line: &str) -> bool {
     let seen = line.chars().filter(|letter| letter.is_ascii() || letter.is_alphanumeric() || BRACKETS.contains(letter));
     let line: String = seen.skip_while(|letter| letter.is_whitespace() || letter.is_control()).take(64).collect();

@@ -1,4 +1,4 @@
-//! A conversation of which something is missing, as one that a provider still takes.
+//! Repairs a conversation with missing parts so that a provider still accepts it.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,14 @@ use protocol::{Message, Role, Seq};
 
 use super::{Context, Entry};
 
-/// What a model is told in the place of a result that nobody can read any more.
+/// Replaces a result that cannot be read any more.
 const RESULT_LOST: &str = "[the record of this result is damaged; what it said is lost]";
-/// And of what began the conversation.
+/// Replaces a missing beginning of the conversation.
 const BEGINNING_LOST: &str = "[the record of this message is damaged; what it said is lost]";
 
 impl Context {
-    /// To be called once all events are in, where some could not be read. What they said is left out; a call without its result gets one
-    /// that says so, and a result without its call goes.
+    /// Call this once all events have been added, if some of them could not be read. Their content is left out; a call
+    /// without a result gets one that says so, and a result without a call is dropped.
     pub fn mend(&mut self) {
         let mut mended: Vec<Entry> = Vec::with_capacity(self.messages.len());
         let mut open: Vec<(Seq, String)> = Vec::new();
@@ -48,7 +48,7 @@ fn result_lost((at, call_id): (Seq, String)) -> Entry {
     Entry::new(at, Message { call_id: Some(call_id), ..Message::new(Role::Tool, RESULT_LOST) })
 }
 
-/// No model is ever sent a call without its result, nor a result without its call.
+/// Drops calls without results and results without calls: a model must never be sent either.
 pub(super) fn drop_unanswered_calls(messages: &mut Vec<Entry>, to: Seq) {
     let answered: HashSet<String> = messages.iter().filter_map(|entry| entry.message.call_id.clone()).collect();
     for entry in messages.iter_mut() {

@@ -1,14 +1,15 @@
-//! How far back a journal has to be read for its context: to the newest compaction that counts, and what it keeps.
+//! How far back a journal has to be read for its context: to the newest compaction that counts, and what that kept.
 
 use protocol::{Seq, TurnEvent};
 
-/// Told record by record, newest first, until nothing before matters. What is then read from there on, oldest first, makes the
-/// same messages as the whole journal does. It is no good for a rewind to before it, which has to be told beforehand.
+/// Fed record by record, newest first, until nothing earlier matters. Reading from there on, oldest first, then gives
+/// the same messages as the whole journal. A later rewind to before that point is not covered; it has to be announced
+/// with [`Reach::after_rewind`].
 #[derive(Debug)]
 pub struct Reach {
-    /// Nothing behind this and before what was told so far is in the conversation any more.
+    /// Nothing between this position and what has been fed so far is in the conversation any more.
     rewound_to: Seq,
-    /// The earliest position of which something is kept, once a compaction has been found.
+    /// The earliest position that is kept, once a compaction has been found.
     kept_from: Option<Seq>,
 }
 
@@ -24,10 +25,10 @@ impl Reach {
         Self { rewound_to: to, kept_from: None }
     }
 
-    /// Takes the next older event of the conversation. True: nothing before it matters.
+    /// Takes the next older event of the conversation. Returns true if nothing before it matters.
     ///
-    /// It has to be one that begins anew: what a person writes, or what others tell when it begins a run. All calls have
-    /// their results then, and all that came in before stands above it.
+    /// That has to be an event that begins anew: a person's message, or one from elsewhere that begins a run. All
+    /// earlier calls have their results then, and everything that came in before stands before it.
     pub fn is_covered_by(&mut self, seq: Seq, run_id: Option<&str>, event: &TurnEvent) -> bool {
         match event {
             TurnEvent::Rewound { to_seq } => {
@@ -35,7 +36,7 @@ impl Reach {
                 false
             }
             TurnEvent::Compacted { kept_from_seq, .. } => {
-                // One in what a later one kept has its own part to keep.
+                // A compaction within the part that a later one kept also needs the part that it kept itself.
                 if seq <= self.rewound_to && self.kept_from.is_none_or(|kept_from| seq >= kept_from) {
                     self.kept_from = self.kept_from.into_iter().chain([*kept_from_seq, seq]).min();
                 }

@@ -1,29 +1,29 @@
 //! How much room there is for a context, and for the parts of one that is compacted.
 
-/// Part of the model's context that the retained end may take.
+/// The percentage of the model's context that the kept part may take.
 const KEPT_PERCENT_MAX: u64 = 20;
-/// What may stay when the model's limit is not known, in tokens.
+/// The tokens that may be kept if the model's limit is unknown.
 const KEPT_TOKENS_DEFAULT: u64 = 8_000;
-/// Part of a context that a summary may take, and how long it is at most, in tokens.
+/// The percentage of a context that a summary may take, and its most tokens.
 const SUMMARY_PERCENT_MAX: u64 = 20;
 const SUMMARY_TOKENS_MAX: u64 = 4_000;
-/// Part of a context that the request for a summary may take, when a whole one did not fit.
+/// The percentage of a context that the request for a summary may take after a whole one did not fit.
 const REQUEST_PERCENT_MAX: u64 = 60;
-/// Instructions and tools leave at least this part: what they take is an estimate.
+/// At least this fraction counts as free besides instructions and tools, whose size is only an estimate.
 const FREE_DIVISOR: u64 = 4;
-/// A shorter summary says nothing.
+/// A shorter summary would be meaningless.
 const SUMMARY_TOKENS_MIN: u64 = 200;
 
-/// Sizes in tokens; those of what is said are estimates.
+/// Sizes in tokens; those of the conversation are estimates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Room {
-    /// The model's context; 0 when unknown.
+    /// The model's context; 0 if unknown.
     pub limit: u64,
-    /// The context as it stands was too long; so much would have fit at most.
+    /// If the current context was too long: the most that would have fit.
     pub fits: Option<u64>,
-    /// The tools that each question offers.
+    /// The tools that each request offers.
     pub tools: u64,
-    /// How often the request for a summary was too long itself: each time it is half as long.
+    /// How often the request for a summary was itself too long; each time it is halved.
     pub halvings: u32,
 }
 
@@ -32,12 +32,12 @@ impl Room {
         self.fits.is_some()
     }
 
-    /// For what is said, beside instructions of this size.
+    /// The room for the conversation, besides instructions of `system` tokens.
     fn free(&self, size: u64, system: u64) -> u64 {
         size.saturating_sub(system + self.tools).max(size / FREE_DIVISOR)
     }
 
-    /// For the retained end.
+    /// The room for the kept part.
     pub(super) fn kept(&self, system: u64) -> u64 {
         match (self.fits, self.limit) {
             (Some(size), _) => self.free(size, system) * KEPT_PERCENT_MAX / 100,
@@ -46,7 +46,7 @@ impl Room {
         }
     }
 
-    /// For the summary.
+    /// The room for the summary.
     pub(super) fn summary(&self, system: u64) -> u64 {
         let part = match (self.fits, self.limit) {
             (Some(size), _) => (self.free(size, system) * SUMMARY_PERCENT_MAX / 100).max(SUMMARY_TOKENS_MIN),
@@ -56,7 +56,7 @@ impl Room {
         part.min(SUMMARY_TOKENS_MAX)
     }
 
-    /// For what a summary is asked of, out of a context of `now`; none when there is no reason to leave anything out.
+    /// The room for the text to be summarised, out of a context of `now` tokens; `None` if nothing has to be left out.
     pub(super) fn request(&self, system: u64, now: u64) -> Option<u64> {
         let size = match (self.fits, self.limit) {
             (Some(size), _) => size,
@@ -64,7 +64,7 @@ impl Room {
             (None, 0) => now,
             (None, limit) => limit.min(now),
         };
-        // It offers no tools.
+        // This request offers no tools.
         let part = size.saturating_sub(system).max(size / FREE_DIVISOR) * REQUEST_PERCENT_MAX / 100;
         Some(part.checked_shr(self.halvings).unwrap_or(0))
     }

@@ -1,4 +1,4 @@
-//! A conversation told as one text of bounded length: what a summary is asked of when the whole is too long for the model.
+//! Renders a conversation as one text of limited length, for a summary when the whole is too long for the model.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -6,10 +6,10 @@ use protocol::{Message, Role};
 
 use super::prompt;
 
-/// One message takes at most this part of the text.
+/// A single message takes at most this fraction of the text.
 const PIECE_DIVISOR: usize = 4;
 
-/// The newest messages that fit into `bytes_max`, each shortened when it is long, and before them an earlier summary.
+/// The newest messages that fit into `bytes_max`, long ones shortened, preceded by an earlier summary if there is one.
 pub(super) fn told(messages: &[Message], bytes_max: usize) -> String {
     let piece_max = bytes_max / PIECE_DIVISOR;
     let (summary, rest) = match messages.split_first() {
@@ -31,7 +31,7 @@ pub(super) fn told(messages: &[Message], bytes_max: usize) -> String {
     summary.into_iter().chain(left_out).chain(pieces).collect::<Vec<_>>().join("\n")
 }
 
-/// What stands for messages that no model could summarise.
+/// The replacement for messages that no model could summarise.
 pub(super) fn without_summary(messages: &[Message], bytes_max: usize) -> String {
     let (summary, count) = match messages.split_first() {
         Some((first, rest)) if is_summary(first) => {
@@ -66,7 +66,8 @@ fn cut(text: &str, bytes_max: usize) -> Cow<'_, str> {
     without_middle(text, bytes_max, |bytes| format!(" [{bytes} bytes left out] "))
 }
 
-/// The beginning and the end of a text that is longer than `bytes_max`, and between them what is said of so many bytes.
+/// The beginning and the end of a text that is longer than `bytes_max`, with a note in between about how many bytes are
+/// left out.
 pub(super) fn without_middle(text: &str, bytes_max: usize, left_out: impl Fn(usize) -> String) -> Cow<'_, str> {
     if text.len() <= bytes_max {
         return text.into();

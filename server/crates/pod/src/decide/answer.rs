@@ -1,4 +1,4 @@
-//! A model's answer, piece by piece, as events.
+//! Turns a model's answer, piece by piece, into events.
 
 use protocol::{AlertLevel, ControlEvent, Outcome, PodState, Proof, ToolBy, TurnEvent, Usage};
 
@@ -8,7 +8,7 @@ use crate::{
     state::{BlockKind, PROVIDER},
 };
 
-/// Takes one piece of the answer that goes on. Pieces of one kind grow one block; another kind closes it.
+/// Takes one piece of the current answer. Pieces of the same kind extend a block; another kind closes it.
 pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece) {
     match piece {
         ModelPiece::Text(text) => {
@@ -31,14 +31,14 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         ModelPiece::ToolCall { index, name, arguments } => {
             draft.close_speech(false);
             let block = args_block(draft, index).unwrap_or_else(|| draft.next_block());
-            // Ours, because a provider's own id may come again in another run.
+            // An id of our own, because a provider's may come again in another run.
             let call_id = format!("call-{block}");
             draft.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
         }
         ModelPiece::Retry { attempt, wait_ms, code, detail } => {
             draft.event(ControlEvent::ProviderRetry { attempt, wait_ms, code, detail });
         }
-        // It says so with each answer.
+        // The provider repeats it with each answer.
         ModelPiece::Alert(text) if draft.pod.provider_alerts.contains(&text) => (),
         ModelPiece::Alert(text) => {
             draft.event(ControlEvent::Alert {
@@ -78,7 +78,7 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
     }
 }
 
-/// Closes what was thought with what its model wants back beside it; that may come without a word.
+/// Closes the reasoning with the proof that its model wants back; the proof may also come without any text.
 fn proven(draft: &mut Draft, proof: Proof) {
     let open = draft.pod.model_block().filter(|open| open.kind == BlockKind::Reasoning);
     let (block, text) = match open {
@@ -91,7 +91,7 @@ fn proven(draft: &mut Draft, proof: Proof) {
     draft.event(TurnEvent::ReasoningFinished { block, text, interrupted: false, proof: Some(proof) });
 }
 
-/// The block that grows, or a fresh one after closing what is of the other kind.
+/// The open block, or a new one after closing a block of the other kind.
 fn speech_block(draft: &mut Draft, kind: BlockKind) -> String {
     if let Some(open) = draft.pod.model_block().filter(|open| open.kind == kind) {
         return open.id.clone();

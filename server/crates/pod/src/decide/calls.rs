@@ -1,21 +1,21 @@
-//! Calls of tools: run, asked for, denied, answered, ended.
+//! Tool calls: run, sent for approval, denied, answered, ended.
 
 use protocol::{ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
 
 use super::{Effect, Refusal, draft::Draft, way_out::answered};
 use crate::{Failing, PodSpec, ToolOutcome, permission};
 
-/// Answers with calls that one run may hold. Long work takes some hundreds; a model that turns in a circle would go on
-/// for ever.
+/// The most answers with calls in one run. Long work takes some hundreds; a model that goes in circles would never
+/// stop.
 pub const ROUNDS_MAX: u32 = 1_000;
 
-/// Calls of an agent that run or wait for a person at once.
+/// The most calls of an agent that run or wait for a person at once.
 const AGENT_CALLS_MAX: usize = 64;
 
-/// So often the same call may fail in answers behind each other, before a person should look.
+/// How often the same call may fail in consecutive answers before a person should look.
 const FAILURES_MAX: u32 = 3;
 
-/// Runs what is allowed, asks for what must be asked, answers what is denied.
+/// Runs allowed calls, asks for approvals, and answers denied calls.
 pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
     for call in draft.pod.calls.clone() {
         match permission(spec, &call.name, &call.arguments) {
@@ -114,7 +114,7 @@ pub(super) fn run_allowed(draft: &mut Draft) {
     }
 }
 
-/// A person's call is the answer to `ask`; a rule that denies holds for a person, too, until it is changed.
+/// A person's call needs no approval, but a deny rule applies to people too, until it is changed.
 pub(super) fn operator_call(
     draft: &mut Draft,
     spec: &PodSpec,
@@ -132,8 +132,8 @@ pub(super) fn operator_call(
     Ok(())
 }
 
-/// The agent of the Pod calls a tool of ours while its run goes on, or between two: the Pod's rules decide as over a model's call. A
-/// question holds up this call alone.
+/// The Pod's agent calls one of our tools, during its run or between two: the Pod's rules apply as to a model's call.
+/// An approval holds up only this call.
 pub(super) fn agent_call(
     draft: &mut Draft,
     spec: &PodSpec,
@@ -157,7 +157,7 @@ pub(super) fn agent_call(
     Ok(())
 }
 
-/// A call that belongs to no run; its id.
+/// Begins a call that belongs to no run, and returns its id.
 fn begin_beside(draft: &mut Draft, name: &str, arguments: &serde_json::Value, by: ToolBy) -> String {
     let block = draft.next_block();
     let call_id = format!("call-{block}");
@@ -166,7 +166,7 @@ fn begin_beside(draft: &mut Draft, name: &str, arguments: &serde_json::Value, by
     call_id
 }
 
-/// Why nobody makes this call, whoever is asked.
+/// Why nobody may make this call.
 fn refusal(spec: &PodSpec, name: &str, arguments: &serde_json::Value) -> Option<String> {
     if !spec.offers(name) {
         return Some(format!("the profile of this Pod does not offer {name}"));

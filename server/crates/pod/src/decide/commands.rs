@@ -1,10 +1,10 @@
-//! What people do to a Pod's run: begin, hold, go on, end.
+//! People's commands for a run: begin, pause, resume, end.
 
 use protocol::{Blobs, CommandId, Outcome, PodState, Segment, Trigger, TurnEvent};
 
 use super::{Effect, Refusal, calls::run_allowed, draft::Draft, summary::stop_compacting};
 
-/// What a person says.
+/// A person's message.
 pub(super) struct Said {
     pub(super) segments: Vec<Segment>,
     pub(super) by: String,
@@ -34,7 +34,7 @@ pub(super) fn submit(draft: &mut Draft, command_id: CommandId, said: Said) -> Re
     Ok(())
 }
 
-/// A message in the midst of a run, where one may stand: between the last result and the next answer.
+/// A message during a run, at a point where one may stand: between the last result and the next answer.
 pub(super) fn steer(draft: &mut Draft, command_id: CommandId, said: Said) -> Result<(), Refusal> {
     if !draft.pod.state.is_live() {
         return Err(Refusal::NotLive);
@@ -55,7 +55,7 @@ pub(super) fn pause(draft: &mut Draft) -> Result<(), Refusal> {
             draft.close_answer();
             draft.close_calls("cancelled", "not finished: the run was paused");
         }
-        // The question stays: an answer is taken while the Pod is paused.
+        // Open approvals stay: they can be answered while the Pod is paused.
         PodState::Waiting => draft.close_started_calls("cancelled", "not finished: the run was paused"),
         PodState::Paused => return Ok(()),
         PodState::Idle => return Err(Refusal::NotRunning),

@@ -8,15 +8,15 @@ use crate::{
     state::{BlockKind, OpenBlock},
 };
 
-/// Percent of the model's context that may be used before it is compacted, ahead of the next question to the model.
+/// The percentage of the model's context above which it is compacted before the next request.
 const CONTEXT_PERCENT_MAX: u64 = 80;
 
-/// What a call is named of which only arguments came, from a journal that does not name it.
+/// The name of a call of which only arguments arrived, in journals that do not name it.
 const UNNAMED: &str = "unknown";
-/// The argument that holds what was said of arguments that never came to their end.
+/// The argument that holds the text of incomplete arguments.
 const INTERRUPTED: &str = "interrupted";
 
-/// A decision in the making. It folds each event at once, so that the next line sees the state after it.
+/// A decision in the making. Each event is folded in at once, so that the following code sees the state after it.
 pub(crate) struct Draft {
     pub(crate) pod: Pod,
     pub(super) decision: Decision,
@@ -37,7 +37,7 @@ impl Draft {
         self.decision.steps.push(Step { run_id: self.pod.run_id(), event });
     }
 
-    /// An event that belongs to no run, even if one goes on.
+    /// An event that belongs to no run, even if one is going on.
     pub(super) fn outside(&mut self, event: impl Into<Event>) {
         self.event(event);
         if let Some(step) = self.decision.steps.last_mut() {
@@ -45,7 +45,8 @@ impl Draft {
         }
     }
 
-    /// The state of a run that begins: told even if it is no news, because it ends the run's beginning.
+    /// Begins a run and records its state even if that has not changed, because the record marks the end of the run's
+    /// beginning.
     pub(super) fn begin(
         &mut self,
         trigger: Trigger,
@@ -59,7 +60,7 @@ impl Draft {
         self.event(ControlEvent::Status { state: PodState::Running, state_reason: None });
     }
 
-    /// Asks the model; before that, makes room when its context is nearly full, or known to be too long.
+    /// Asks the model; first makes room if its context is nearly full or known to be too long.
     pub(crate) fn ask_model(&mut self) {
         let Usage { context_used, context_limit, .. } = self.pod.usage;
         let is_nearly_full = context_limit > 0 && context_used * 100 >= context_limit * CONTEXT_PERCENT_MAX;
@@ -69,7 +70,7 @@ impl Draft {
         }
     }
 
-    /// Asks the model with all that is in the context; with it go the messages that it has not read.
+    /// Asks the model with everything in the context, which marks the unread messages as read.
     pub(super) fn call_model(&mut self) {
         let turn = Some(self.pod.runs);
         for letter in self.pod.unread_messages.clone() {
@@ -121,8 +122,8 @@ impl Draft {
         self.close_arguments("cancelled");
     }
 
-    /// Makes calls of arguments that never came to their end, with their results: so they stay, and the model is told. All
-    /// calls come before the first result, since they are of one answer.
+    /// Turns incomplete arguments into calls with results, so that they are kept and the model is told. All calls come
+    /// before the first result, because they belong to one answer.
     pub(crate) fn close_arguments(&mut self, code: &str) {
         let begun = self.pod.open_blocks.iter().filter(|open| matches!(open.kind, BlockKind::ToolArgs(_))).cloned();
         let mut call_ids = Vec::new();
@@ -130,7 +131,7 @@ impl Draft {
             let call_id = format!("call-{block}");
             let name = name.unwrap_or_else(|| UNNAMED.to_owned());
             call_ids.push(call_id.clone());
-            // A model is sent objects only, and what was said is shown as it was.
+            // A model can only be sent objects; the incomplete text is kept as it was.
             let arguments = serde_json::json!({ INTERRUPTED: text });
             self.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
         }
@@ -166,7 +167,8 @@ impl Draft {
         self.void_questions(call_id, by);
     }
 
-    /// Withdraws what a call has asked that is over, and whether an agent may make it.
+    /// Withdraws the approvals of a call that has ended: those for network access, and the one for an agent's call
+    /// itself.
     fn void_questions(&mut self, call_id: &str, by: ToolBy) {
         let is_its = |open: &&OpenApproval| {
             open.wants_out() == Some(call_id) || (by == ToolBy::Agent && open.call_id == call_id)
@@ -180,14 +182,14 @@ impl Draft {
         }
     }
 
-    /// The run goes on when nothing is left that it waits for.
+    /// Resumes the run if it is no longer waiting for anything.
     pub(super) fn wait_no_more(&mut self) {
         if self.pod.state == PodState::Waiting && !self.pod.is_asking() {
             self.status(PodState::Running, None);
         }
     }
 
-    /// Ends a call from outside: what it wrote until then stays, as its result.
+    /// Ends a call from outside; the output so far becomes its result.
     fn interrupt_call(&mut self, call: &OpenCall, code: &str, summary: &str) {
         let is_its = |open: &&OpenBlock| open.id == call.block && open.kind == BlockKind::ToolOutput;
         let written = self.pod.open_blocks.iter().find(is_its).map(|open| open.text.clone());
@@ -199,14 +201,14 @@ impl Draft {
         self.finish_call(&call.call_id, ToolOutcome { content: written, duration_ms: call.ran_ms(), ..failed });
     }
 
-    /// Gives every open call a result, so that no model is ever sent a call without one.
+    /// Gives every open call a result, because a model must never be sent a call without one.
     pub(crate) fn close_calls(&mut self, code: &str, summary: &str) {
         for call in self.pod.calls.clone() {
             self.interrupt_call(&call, code, summary);
         }
     }
 
-    /// Gives a result to the calls that were running, and leaves those that wait for a person.
+    /// Gives the running calls a result, and leaves those that wait for an approval.
     pub(crate) fn close_started_calls(&mut self, code: &str, summary: &str) {
         for call in self.pod.calls.clone() {
             let is_asked = self.pod.approvals.iter().any(|open| open.call_id == call.call_id);
@@ -216,7 +218,7 @@ impl Draft {
         }
     }
 
-    /// Gives a result to the calls of the agent that wait for a person.
+    /// Gives the agent's calls that wait for an approval a result.
     pub(super) fn close_asked_agent_calls(&mut self, code: &str, summary: &str) {
         let is_asked = |call: &&OpenCall| self.pod.approvals.iter().any(|open| open.call_id == call.call_id);
         let asked = self.pod.operator_calls.iter().filter(|call| call.is_agents).filter(is_asked);
@@ -225,14 +227,14 @@ impl Draft {
         }
     }
 
-    /// Gives every open call of a person, or of the agent, a result.
+    /// Gives every open call of a person or an agent a result.
     pub(crate) fn close_operator_calls(&mut self, code: &str, summary: &str) {
         for call in self.pod.operator_calls.clone() {
             self.interrupt_call(&call, code, summary);
         }
     }
 
-    /// Withdraws what the run has asked.
+    /// Withdraws the approvals that the run has asked for.
     pub(super) fn void_approvals(&mut self, reason: &str) {
         for open in self.pod.approvals.clone() {
             if !self.pod.is_of_operator(&open) {

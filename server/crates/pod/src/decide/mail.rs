@@ -1,12 +1,12 @@
-//! What others have to tell, and where it is read.
+//! Messages from other Pods, and when they are read.
 
 use protocol::{ControlEvent, Event, Outcome, PodState, ReceiptState, Seq, Trigger, TurnEvent};
 
 use super::{Refusal, draft::Draft};
 use crate::{PeerLetter, PodSpec};
 
-/// What others have to tell. It is in the journal at once; an idle Pod may begin a run for it, a working one's model
-/// reads it when it is asked next.
+/// Takes in mail. It is in the journal at once. An idle Pod may begin a run for it; during a run the model reads it
+/// with the next request.
 pub(super) fn mail(draft: &mut Draft, events: Vec<TurnEvent>, wakes: bool) -> Result<(), Refusal> {
     if !draft.pod.state.is_live() {
         return Err(Refusal::NotLive);
@@ -24,7 +24,7 @@ pub(super) fn mail(draft: &mut Draft, events: Vec<TurnEvent>, wakes: bool) -> Re
     Ok(())
 }
 
-/// A message of a peer is stored here with its record: that is what its receipt says.
+/// Adds the receipt for a peer's message, which says that it is stored with this record.
 pub(super) fn with_receipt(event: TurnEvent) -> Vec<Event> {
     let receipt = match &event {
         TurnEvent::PeerMessage { message_id, from, .. } => Some(ControlEvent::MessageReceipt {
@@ -39,8 +39,8 @@ pub(super) fn with_receipt(event: TurnEvent) -> Vec<Event> {
     std::iter::once(event.into()).chain(receipt.map(Event::from)).collect()
 }
 
-/// Ends a run whose answer is whole. What came in meanwhile is read in a run of its own, at once; an answer of nothing
-/// at all takes the message back, unless something came in behind it that would go with it.
+/// Ends a run whose answer is complete. Mail that came in meanwhile is read at once in a run of its own. If the answer
+/// was entirely empty, the message is taken back, unless mail came in after it that would be taken back too.
 pub(crate) fn complete(draft: &mut Draft, spec: &PodSpec) {
     let empty_input = draft.pod.run.as_ref().and_then(|run| {
         let is_empty = run.trigger == Trigger::Input && run.blocks_before == draft.pod.blocks;
@@ -66,7 +66,7 @@ pub(crate) fn complete(draft: &mut Draft, spec: &PodSpec) {
         });
     }
     match draft.pod.unread_mail {
-        // It waits for the next run, as it would have in an idle Pod.
+        // It waits for the next run, as it would in an idle Pod.
         Some(Trigger::Peer) if !spec.wake_on_peer => draft.status(PodState::Idle, None),
         Some(trigger) => {
             draft.begin(trigger, None, []);

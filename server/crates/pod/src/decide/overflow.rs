@@ -1,4 +1,4 @@
-//! A question that is longer than the model's context: older turns are summarised, and it is asked again.
+//! A request that is longer than the model's context: older turns are summarised, and it is sent again.
 
 use protocol::{AlertLevel, ControlEvent, Outcome, PodState, Seq, Timestamp, Trigger, Usage};
 
@@ -9,21 +9,21 @@ use super::{
 };
 use crate::{Cause, Failure, Newest, Pod, PodSpec, QuestionSize};
 
-/// The code of such a failure, in `provider_retry` and `run_finished`.
+/// The code of such a failure in `provider_retry` and `run_finished`.
 pub(crate) const OVERFLOW: &str = "context_overflow";
 /// The code of a run that a provider's usage limit ended.
 const USAGE_LIMIT: &str = "usage_limit";
-/// The code of one that may be such a failure, in `provider_retry`.
+/// The code of a suspected failure of this kind in `provider_retry`.
 pub(crate) const SUSPECTED: &str = "context_overflow_suspected";
 
-/// How often a question is made shorter and asked again before its run has failed. Each time it is less than half as long.
+/// How often a request is shortened and sent again before its run fails. Each time it is less than half as long.
 const OVERFLOWS_MAX: u32 = 5;
-/// A conversation of so many tokens, by our own estimate, may have been too long for a model of which nothing is known.
+/// With this many estimated tokens, a conversation may have been too long for a model of unknown size.
 const LARGE_TOKENS: u64 = 2_000;
-/// Percent of a model's context from which a question may have been too long.
+/// The percentage of a model's context from which a request may have been too long.
 const NEARLY_FULL_PERCENT: u64 = 80;
 
-/// The answer failed: of its question's length, as far as can be known, or of something else.
+/// The answer failed, either because its request was too long, as far as can be known, or for another reason.
 pub(crate) fn failed(draft: &mut Draft, spec: &PodSpec, failure: Failure) {
     let overflows = draft.pod.run.as_ref().map_or(0, |run| run.overflows);
     let room = room(&draft.pod, &failure, overflows).filter(|_| overflows < OVERFLOWS_MAX);
@@ -36,7 +36,8 @@ pub(crate) fn failed(draft: &mut Draft, spec: &PodSpec, failure: Failure) {
     }
 }
 
-/// The provider takes no more before this time. The Pod waits, and goes on by itself where it was told to; but never twice.
+/// The provider accepts no more before `until`. The Pod pauses, and later resumes by itself if it is set to, but never
+/// twice in a row.
 fn limited(draft: &mut Draft, spec: &PodSpec, until: Timestamp, detail: String) {
     let is_again = draft.pod.run.as_ref().is_some_and(|run| run.trigger == Trigger::Limit);
     draft.event(ControlEvent::LimitReached { until, resumes: spec.auto_resume && !is_again });
@@ -45,7 +46,7 @@ fn limited(draft: &mut Draft, spec: &PodSpec, until: Timestamp, detail: String) 
     draft.status(PodState::Paused, Some(&reason));
 }
 
-/// An answer of nothing may be one to a question that was too long. False when there is no reason to think so.
+/// An empty answer may mean that the request was too long. Returns false if nothing suggests that.
 pub(crate) fn said_nothing(draft: &mut Draft, asked: QuestionSize) -> bool {
     let detail = "the model answered nothing".to_owned();
     let failure = Failure { cause: Cause::Unexplained, asked, ..Failure::new(PROVIDER_ERROR, detail) };
@@ -58,21 +59,21 @@ pub(crate) fn said_nothing(draft: &mut Draft, asked: QuestionSize) -> bool {
     room.is_some()
 }
 
-/// What the question has to keep to. By our own estimate, in tokens, and as the model's limit.
+/// The limits for the next request: by our own estimate, and as the model's context limit. In tokens.
 #[derive(Clone, Copy)]
 struct Sizes {
     fits: u64,
     limit: u64,
 }
 
-/// None when it was not the question's length.
+/// `None` if the request's length was not the cause.
 fn room(pod: &Pod, failure: &Failure, overflows: u32) -> Option<Sizes> {
     let (known, QuestionSize { whole: asked, said }) = (pod.usage.context_limit, failure.asked);
     match failure.cause {
         Cause::Overflow { limit, used } => {
             let within = |limit: u64| asked.min(if limit == 0 { asked } else { limit });
             Some(match (limit, used) {
-                // Our own estimate of the question against its real size.
+                // Scales our own estimate of the request by its real size.
                 (Some(limit), Some(used)) if used > limit => {
                     let fits = u128::from(asked) * u128::from(limit) / u128::from(used);
                     Sizes { fits: u64::try_from(fits).unwrap_or(asked), limit }
@@ -98,7 +99,7 @@ fn make_room(draft: &mut Draft, failure: &Failure, Sizes { fits, limit }: Sizes,
     draft.effect(Effect::Summarise);
 }
 
-/// Told once there is room, before the question is asked again.
+/// Raises an alert once there is room, before the request is sent again.
 pub(super) fn tell_room(draft: &mut Draft, was_suspected: bool) {
     let text = match was_suspected {
         true => "The model's context may have been full; older turns were summarised and the question was asked again.",
@@ -113,8 +114,8 @@ pub(super) fn tell_room(draft: &mut Draft, was_suspected: bool) {
     draft.status(PodState::Running, None);
 }
 
-/// No summary makes enough room. The newest message is taken out of the context, so that a shorter one has it. When nobody
-/// said that the question is too long, it was something else.
+/// No summary makes enough room. The newest message is removed from the context, to leave room for a shorter one. If
+/// the overflow was only suspected, the run ends with the provider's own error instead.
 pub(super) fn give_up(draft: &mut Draft, Newest { at, tokens, always, left }: Newest) {
     if let Some(detail) = draft.pod.suspicion.clone() {
         return end(draft, PROVIDER_ERROR, detail);

@@ -1,4 +1,4 @@
-//! What changes the context and not the conversation: compaction and rewind.
+//! Changes of the context that do not add to the conversation: compaction and rewind.
 
 use protocol::{AlertLevel, ControlEvent, PodState, ReceiptState, Seq, TurnEvent, Usage};
 
@@ -23,7 +23,7 @@ pub(super) fn compact(draft: &mut Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The summary takes its place, or the failure is told; then the Pod goes on where it was.
+/// Applies the summary, or reports its failure; then the Pod continues where it was.
 pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, NoSummary>) {
     if draft.pod.state != PodState::Running {
         return;
@@ -38,7 +38,7 @@ pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, NoSummary>)
                 tell_room(draft, was_suspected);
             }
         }
-        // Asked as it is it would fail again.
+        // An unchanged request would fail again.
         Err(NoSummary::NothingToDrop(newest)) if is_too_long => return give_up(draft, newest),
         Err(NoSummary::Failed(detail)) if is_too_long => {
             let detail = format!("the model's context is full, and older turns could not be summarised: {detail}");
@@ -65,7 +65,7 @@ fn tell_failure(draft: &mut Draft, reason: NoSummary) {
     });
 }
 
-/// Takes the records after `to_seq` out of the context. They stay in the journal.
+/// Removes the records after `to_seq` from the context. They stay in the journal.
 pub(super) fn rewind(draft: &mut Draft, to_seq: Seq, expected_head: Seq, context_used: u64) -> Result<(), Refusal> {
     match draft.pod.state {
         PodState::Idle | PodState::Paused => (),
@@ -87,19 +87,19 @@ pub(super) fn rewind(draft: &mut Draft, to_seq: Seq, expected_head: Seq, context
     Ok(())
 }
 
-/// Takes what came after `to_seq` out of the context.
+/// Removes what came after `to_seq` from the context.
 pub(super) fn take_back(draft: &mut Draft, to_seq: Seq) {
     let unread = draft.pod.unread_messages.iter().filter(|letter| letter.seq > to_seq).cloned().collect::<Vec<_>>();
     draft.event(TurnEvent::Rewound { to_seq });
     for PeerLetter { message_id, from: peer, .. } in unread {
-        // Whoever sent it waits for a reading that will not come.
+        // The sender should not keep waiting for it to be read.
         let (state, reason) =
             (ReceiptState::Expired, Some("the conversation was rewound before it was read".to_owned()));
         draft.event(ControlEvent::MessageReceipt { message_id, peer, state, turn: None, reason });
     }
 }
 
-/// Gives up a summary that is being made outside of a run. False when there is none.
+/// Cancels a summary that is being made outside of a run. Returns false if there is none.
 pub(super) fn stop_compacting(draft: &mut Draft) -> bool {
     let Some(before) = draft.pod.compacting_from else { return false };
     draft.effect(Effect::Abort);

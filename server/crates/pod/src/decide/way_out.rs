@@ -1,4 +1,4 @@
-//! Ways out to the network, which commands want while they run. A rule answers, or a person is asked; the command waits.
+//! Network access for running commands. A rule or a person decides, and the command waits.
 
 use protocol::{ControlEvent, Decision, PermissionDecision, PodState, tool::NETWORK};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Effect, draft::Draft};
 use crate::{OpenApproval, PodSpec, permission, state::WAY_OUT};
 
-/// Decides whether a running command may reach a host. Nothing for a call that is over.
+/// Decides whether a running command may connect to a host. Ignored for a call that has ended.
 pub(super) fn way_out(draft: &mut Draft, spec: &PodSpec, call_id: String, host: String, port: u16) {
     let is_its = |call: &&crate::OpenCall| call.call_id == call_id;
     let of_operator = draft.pod.operator_calls.iter().find(is_its).cloned();
@@ -32,7 +32,7 @@ pub(super) fn way_out(draft: &mut Draft, spec: &PodSpec, call_id: String, host: 
     }
 }
 
-/// A person answered: the command goes on, with the host or without.
+/// A person has answered: the command continues, with or without the connection.
 pub(super) fn answered(draft: &mut Draft, open: &OpenApproval, call_id: &str, decision: Decision) {
     let text = |name: &str| open.arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let port = open.arguments.get("port").and_then(Value::as_u64).and_then(|port| u16::try_from(port).ok());

@@ -1,4 +1,4 @@
-//! Blocks as they are written: begun, grown, closed.
+//! Blocks being written: begun, extended, closed.
 
 use protocol::Seq;
 
@@ -8,7 +8,7 @@ use crate::{
 };
 
 pub(super) fn grow(pod: &mut Pod, seq: Seq, block: &str, kind: BlockKind, text: &str) {
-    // The newest block is the one that grows, nearly always.
+    // Nearly always it is the newest block that grows.
     match pod.open_blocks.iter_mut().rev().find(|open| open.id == block) {
         Some(open) => open.text.push_str(text),
         None => {
@@ -24,7 +24,7 @@ pub(super) fn close(pod: &mut Pod, block: &str) {
     pod.open_blocks.retain(|open| open.id != block);
 }
 
-/// Block ids are `b1`, `b2`, …; the highest that was seen is the number of blocks begun.
+/// Block ids are `b1`, `b2`, …; the highest one seen is the number of blocks begun.
 fn count(pod: &mut Pod, block: &str) {
     if let Some(number) = block.strip_prefix('b').and_then(|digits| digits.parse().ok()) {
         pod.blocks = pod.blocks.max(number);

@@ -9,9 +9,9 @@ use crate::{
     state::{Limit, OpenApproval, PROVIDER, Run},
 };
 
-/// Whose alerts are of budgets.
+/// The source of alerts about budgets.
 pub const BUDGET: &str = "budget";
-/// Budgets that one Pod has to do with are few, and so are its models.
+/// The most alerts to remember: a Pod has few budgets and few models.
 const ALERTS_MAX: usize = 16;
 
 pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
@@ -19,7 +19,8 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         ControlEvent::RunStarted { trigger, .. } => run_started(pod, *trigger),
         ControlEvent::RunFinished { outcome, code, detail, .. } => {
             if code.as_deref() == Some(OVERFLOW) {
-                // There was nothing left to drop. The next question is asked as it is: its model may have more room by then.
+                // There was nothing left to drop. The next request is sent unchanged: its model may have more room by
+                // then.
                 (pod.fits, pod.suspicion) = (None, None);
             }
             run_finished(pod, *outcome, detail.as_deref());
@@ -27,7 +28,7 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         ControlEvent::Status { state, state_reason } => {
             match &mut pod.run {
                 Some(run) => run.is_fresh = false,
-                // Running without a run: the context is being compacted.
+                // Running without a run means that the context is being compacted.
                 None if *state == PodState::Running => pod.compacting_from = Some(pod.state),
                 None => pod.compacting_from = None,
             }
@@ -43,7 +44,7 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             }
         }
         ControlEvent::SettingsChanged { provider, model, budget, .. } => {
-            // What was learnt of the model before says nothing of another one.
+            // What was learned about the previous model does not apply to another one.
             if provider.is_some() || model.is_some() {
                 (pod.fits, pod.suspicion, pod.learnt_limit) = (None, None, 0);
                 pod.stand_in = None;
@@ -97,7 +98,7 @@ fn run_started(pod: &mut Pod, trigger: Trigger) {
     pod.hops = match trigger {
         Trigger::Input | Trigger::Resume => 0,
         Trigger::Peer => pod.unread_messages.iter().map(|letter| letter.hops + 1).max().unwrap_or(0),
-        // Nobody looked at it meanwhile.
+        // No person has been involved in between.
         Trigger::Child | Trigger::Limit => pod.hops,
     };
     pod.run = Some(Run {

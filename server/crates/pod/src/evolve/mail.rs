@@ -1,10 +1,10 @@
-//! What comes in from other Pods, and how far a model has read it.
+//! Messages from other Pods, and how far a model has read them.
 
 use protocol::{ReceiptState, Trigger};
 
 use crate::{Pod, state::PeerLetter};
 
-/// A message of a peer.
+/// A message from a peer.
 pub(super) fn letter(pod: &mut Pod, letter: PeerLetter) {
     if pod.run.as_ref().is_some_and(|run| run.is_fresh && run.trigger == Trigger::Peer) {
         pod.hops = pod.hops.max(letter.hops + 1);
@@ -13,27 +13,28 @@ pub(super) fn letter(pod: &mut Pod, letter: PeerLetter) {
     came_in(pod, Trigger::Peer);
 }
 
-/// What comes in while the model answers is read by it when it is asked next.
+/// Mail that comes in while the model answers is read with the next request.
 pub(super) fn came_in(pod: &mut Pod, kind: Trigger) {
     let is_late = pod.run.as_ref().is_some_and(|run| !run.is_fresh);
     let since = pod.run.as_mut().and_then(|run| run.bare_since.take());
     if let Some(since) = since.filter(|_| is_late) {
         pod.bare_runs.push((since, pod.runs));
     }
-    // News of a child always begin a run; a message may only be noted.
+    // News of a child always begins a run; a message may just be noted.
     if is_late && pod.unread_mail != Some(Trigger::Child) {
         pod.unread_mail = Some(kind);
     }
 }
 
-/// How far a message of a peer has come here. Receipts of what this Pod sent itself name none of these.
+/// The state of a peer's message received here. Receipts for messages that this Pod itself sent match none of these.
 pub(super) fn receipt(pod: &mut Pod, message_id: &str, state: ReceiptState) {
     match state {
         ReceiptState::Read => {
             let is_automatic =
                 pod.run.as_ref().is_some_and(|run| matches!(run.trigger, Trigger::Peer | Trigger::Child));
             for letter in pod.unread_messages.extract_if(.., |letter| letter.message_id == message_id) {
-                // Read in the middle of a run that nobody began: what follows is as far from a person as it is.
+                // It was read during a run that no person began, so what follows is as far from a person as the message
+                // is.
                 if is_automatic {
                     pod.hops = pod.hops.max(letter.hops + 1);
                 }

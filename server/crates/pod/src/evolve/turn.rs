@@ -16,7 +16,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
         TurnEvent::TextChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Text, text),
         TurnEvent::ReasoningChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Reasoning, text),
         TurnEvent::ToolArgsChunk { block, text, name } => {
-            // Every open call belongs to the present answer: the next one is asked for when all have results.
+            // Every open call belongs to the current answer: the next one is requested only when all have results.
             let open = pod.open_blocks.iter().filter(|open| matches!(open.kind, BlockKind::ToolArgs(_)));
             let index = pod.calls.len() + open.count();
             blocks::grow(pod, seq, block, BlockKind::ToolArgs(index), text);
@@ -31,7 +31,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
         TurnEvent::ToolCalled { .. } => called(pod, event),
         TurnEvent::ToolFinished { call_id, block, by, seen, is_error, code, .. } => {
             blocks::close(pod, block);
-            // A call that did not run says nothing of what it would have come to.
+            // A call that did not run says nothing about how it would have ended.
             let has_failed = *is_error && !matches!(code.as_deref(), Some("cancelled" | "interrupted" | "limit"));
             count_failure(pod, call_id, has_failed);
             finished(pod, call_id, *by);
@@ -41,7 +41,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
         }
         TurnEvent::UserMessage { .. } => {
             if let Some(run) = &mut pod.run {
-                // One that came in later is not taken back with the one that began the run.
+                // A later message is not taken back together with the one that began the run.
                 run.input_seq = run.is_fresh.then_some(seq);
             }
         }
@@ -53,7 +53,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
         TurnEvent::Compacted { .. } => {
             forget_context(pod);
             if let Some(run) = &mut pod.run {
-                // Taking the message back would bring back what the summary stands for.
+                // Taking the message back would undo the summary.
                 run.input_seq = None;
                 // The model is asked next.
                 pod.unread_mail = None;
@@ -67,7 +67,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
     }
 }
 
-/// Whether the context shows by this event that its run has begun.
+/// Whether this event shows in the context that its run has begun.
 fn tells_run(event: &TurnEvent) -> bool {
     matches!(
         event,
@@ -98,7 +98,7 @@ fn called(pod: &mut Pod, event: &TurnEvent) {
     });
 }
 
-/// The same call with the same arguments, failing in answer after answer: the model turns in a circle.
+/// Counts the same call with the same arguments failing in consecutive answers: the model is going in circles.
 fn count_failure(pod: &mut Pod, call_id: &str, has_failed: bool) {
     let Some(call) = pod.calls.iter().find(|call| call.call_id == call_id) else { return };
     let Some(run) = &mut pod.run else { return };
@@ -120,7 +120,7 @@ fn finished(pod: &mut Pod, call_id: &str, by: ToolBy) {
     pod.calls.retain(|call| call.call_id != call_id);
     pod.operator_calls.retain(|call| call.call_id != call_id);
     if by == ToolBy::Model && pod.calls.is_empty() {
-        // The model is asked next, with all that has come in.
+        // The model is asked next, with everything that has come in.
         pod.unread_mail = None;
         if let Some(run) = &mut pod.run {
             run.rounds += 1;
@@ -144,7 +144,7 @@ fn saw(pod: &mut Pod, by: ToolBy, seen: &Seen) {
     }
 }
 
-/// The model has the contents of files before it no longer, and what did not fit into its context is no longer all in it.
+/// The model no longer has the contents of files in its context, and the overflow no longer applies.
 fn forget_context(pod: &mut Pod) {
     pod.seen_files.clear();
     (pod.fits, pod.suspicion) = (None, None);

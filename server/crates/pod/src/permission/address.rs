@@ -1,4 +1,4 @@
-//! A URL by its parts, and a host by its labels: what a rule over the network is held against.
+//! Matches a URL by its parts, and a host by its labels, against rules about the network.
 
 use protocol::PermissionDecision;
 use url::{Host, Url};
@@ -8,26 +8,26 @@ use super::{
     public::is_public,
 };
 
-/// A machine on the network, and a port of it.
+/// A host on the network, and one of its ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPort {
-    /// As a URL has it: lower case, in ASCII, an IPv6 address in brackets, no dot at its end.
+    /// As in a URL: lower case, ASCII, an IPv6 address in brackets, no trailing dot.
     pub host: String,
     pub port: u16,
 }
 
 impl HostPort {
-    /// None of what is no host: a rule can say nothing about it.
+    /// `None` for anything that is no valid host, about which no rule can say anything.
     pub fn parse(host: &str, port: u16) -> Option<Self> {
         Some(Self { host: plain_host(host)?, port })
     }
 
-    /// It is an address, and no name that leads to one.
+    /// True if it is an IP address and not a name that resolves to one.
     pub fn is_address(&self) -> bool {
         !matches!(Host::parse(&self.host), Ok(Host::Domain(_)) | Err(_))
     }
 
-    /// As a rule names it: what is near with its port, else the host.
+    /// As a rule names it: nearby hosts with their port, others without.
     pub(super) fn rule(&self) -> String {
         match self.is_near() {
             true => format!("{}:{}", self.host, self.port),
@@ -35,7 +35,8 @@ impl HostPort {
         }
     }
 
-    /// It has to be named itself, and is never meant by a `*`: this machine, and addresses of this network.
+    /// True for this machine and the addresses of its networks, which have to be named explicitly and are never matched
+    /// by a `*`.
     pub(super) fn is_near(&self) -> bool {
         let name = self.host.as_str();
         let address = match Host::parse(name) {
@@ -49,7 +50,7 @@ impl HostPort {
     }
 }
 
-/// `host`, `host:port`, `*.example.com`, `*:443`, `*`.
+/// Patterns: `host`, `host:port`, `*.example.com`, `*:443`, `*`.
 pub(super) fn host_matches(pattern: &str, meant: &HostPort, decision: PermissionDecision) -> bool {
     let (host, port) = split_port(pattern.trim());
     let has_port = match port {
@@ -61,7 +62,7 @@ pub(super) fn host_matches(pattern: &str, meant: &HostPort, decision: Permission
         && (decision != PermissionDecision::Allow || !meant.is_near() || !host.contains('*'))
 }
 
-/// What a pattern that allows hosts opens beyond what it seems to, or that it opens nothing.
+/// What a pattern that allows hosts opens beyond what it seems to, or that it matches nothing.
 pub(super) fn host_doubt(pattern: &str) -> Option<&'static str> {
     let (host, port) = split_port(pattern.trim());
     let is_port = |port: &str| port == "*" || port.parse::<u16>().is_ok_and(|port| port > 0);
@@ -84,7 +85,7 @@ pub(super) fn host_doubt(pattern: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a URL is what the pattern says, by its parts. A URL that names a login is none.
+/// Whether a URL matches the pattern, part by part. A URL with a login never does.
 pub(super) fn url_matches(pattern: &str, given: &str) -> bool {
     let Some(url) = parsed(given) else { return false };
     if pattern == "*" {
@@ -93,7 +94,7 @@ pub(super) fn url_matches(pattern: &str, given: &str) -> bool {
     let (scheme, rest) = pattern.split_once("://").unwrap_or(("http*", pattern));
     let (authority, path) = match rest.find(['/', '?', '#']) {
         Some(at) => rest.split_at(at),
-        // "https://docs.rs" and "https://docs.rs*" mean the host, and not those whose names begin alike.
+        // "https://docs.rs" and "https://docs.rs*" mean that host, not hosts whose names begin the same way.
         None => (rest.strip_suffix('*').filter(|host| !host.is_empty() && !host.ends_with('.')).unwrap_or(rest), "*"),
     };
     let (host, port) = split_port(authority);
@@ -110,10 +111,10 @@ pub(super) fn url_matches(pattern: &str, given: &str) -> bool {
         && path_matches(path, &url)
 }
 
-/// The same place under another spelling: what a rule that denies is held against, beside the given one.
+/// Other spellings of the same URL, which deny rules are matched against besides the given one.
 pub(super) fn url_spellings(given: &str) -> Vec<String> {
     let Ok(mut url) = Url::parse(given.trim()) else { return vec![given.to_lowercase()] };
-    // What cannot be set is not there.
+    // If it cannot be set, it is not there.
     let _ = (url.set_username(""), url.set_password(None));
     url.set_fragment(None);
     let whole = url.to_string();
@@ -132,8 +133,8 @@ fn parsed(given: &str) -> Option<Url> {
     is_plain.then_some(url)
 }
 
-/// The path as a server is sent it, with the query. An encoded slash may be one to the server, so it is in no folder that
-/// a pattern names.
+/// Matches the path as it is sent to a server, with the query. A server may treat an encoded slash as a slash, so a
+/// path with one is in no folder that a pattern names.
 fn path_matches(pattern: &str, url: &Url) -> bool {
     if pattern == "*" || pattern == "/*" {
         return true;
@@ -147,7 +148,7 @@ fn path_matches(pattern: &str, url: &Url) -> bool {
         None => url.path().to_owned(),
     };
     let mut parts = literals(pattern);
-    // As the URL is written when it is sent: a pattern may be in plain letters.
+    // Encoded like the URL when it is sent: a pattern may be written in plain characters.
     for part in &mut parts {
         *part = as_sent(part);
     }
@@ -164,7 +165,7 @@ fn encoded(character: char) -> String {
     character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// A host's name against a pattern: `*` alone, or `*.` before whole labels, or the name itself.
+/// Matches a host name against a pattern: `*` alone, `*.` before whole labels, or the name itself.
 fn labels_match(pattern: &str, host: &str) -> bool {
     if pattern == "*" {
         return true;
@@ -178,7 +179,7 @@ fn labels_match(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// As a URL has it; nothing for what no URL can name, a `*` among it.
+/// Normalised as in a URL; `None` for what no URL can name, including a `*`.
 fn plain_host(host: &str) -> Option<String> {
     let bare = host.trim_end_matches('.');
     let bracketed = if bare.contains(':') && !bare.starts_with('[') { format!("[{bare}]") } else { bare.to_owned() };
@@ -186,7 +187,7 @@ fn plain_host(host: &str) -> Option<String> {
     (!host.is_empty() && !host.contains('*')).then_some(host)
 }
 
-/// The part before the port, and the port. An IPv6 address has colons of its own.
+/// Splits the port off. An IPv6 address contains colons of its own.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
         Some((host, port)) if host.ends_with(']') || !host.contains(':') => (host, Some(port)),

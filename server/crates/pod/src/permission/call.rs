@@ -1,4 +1,4 @@
-//! A call as rules see it: whose tool, in which folder, and about what. What the text alone does not say, the runtime finds
+//! A call as rules see it: which tool, in which folder, about what. What its text alone does not say, the runtime finds
 //! out before the call is judged.
 
 use protocol::{
@@ -16,11 +16,11 @@ use super::{
 };
 use crate::Sight;
 
-/// One call against rules.
+/// One call to be matched against rules.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) tool: &'a str,
-    /// When no rule is about it.
+    /// The decision if no rule matches.
     pub(super) default: PermissionDecision,
     folder: String,
     subject: Subject,
@@ -40,26 +40,27 @@ enum Subject {
     Pod {
         given: String,
         id: Option<WorkerId>,
-        /// As it is called now.
+        /// Its current name.
         name: Option<String>,
     },
-    /// None: no rule can name it.
+    /// `None`: no rule can name it.
     Host(Option<HostPort>),
 }
 
-/// The folder that a call is made in, by the text alone.
+/// The folder in which a call is made, by the text alone.
 pub fn call_folder(cwd: &str, tool: &str, arguments: &Value) -> String {
     let within = arguments.get("cwd").and_then(Value::as_str).filter(|_| is_command(tool)).unwrap_or_default();
     spelling::plain(cwd, if within.is_empty() { "." } else { within }).pop().unwrap_or_else(|| cwd.to_owned())
 }
 
-/// Tools whose name is that of a Pod that is there.
+/// True for tools whose main argument names an existing Pod.
 pub fn names_a_pod(tool: &str) -> bool {
     tool::facts(tool).subject == tool::Subject::Pod
 }
 
 impl<'a> Call<'a> {
-    /// `from`: the folder that relative paths of the rules are seen from. Those of the call are seen from `cwd`.
+    /// `from` is the folder that relative paths in the rules are resolved against; those of the call are resolved
+    /// against `cwd`.
     pub(super) fn of(cwd: &str, from: &str, tool: &'a str, arguments: &Value, sight: Sight) -> Self {
         let given = main_argument(tool, arguments);
         let subject = match tool::facts(tool).subject {
@@ -85,7 +86,7 @@ impl<'a> Call<'a> {
         Self { tool, default, folder, subject }
     }
 
-    /// How many parts of it have to be decided on: commands, or one.
+    /// How many parts of the call have to be decided on: its commands, or one.
     pub(super) fn parts(&self) -> usize {
         match &self.subject {
             Subject::Command(line) => line.count(),
@@ -93,7 +94,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The rule is about this part of the call.
+    /// Whether the rule matches this part of the call.
     pub(super) fn is_meant(&self, at: usize, rule: &PermissionRule, from: &str) -> bool {
         if rule.tool != self.tool || rule.folder.as_ref().is_some_and(|folder| *folder != self.folder) {
             return false;
@@ -122,19 +123,19 @@ impl<'a> Call<'a> {
             Subject::Path { given, spelled, leads } => {
                 std::iter::once(given).chain(spelled).chain(leads).any(|path| matches(pattern, path))
             }
-            // A name alone is whoever has it next.
+            // A name alone could be any Pod that takes it next.
             Subject::Pod { given, id, .. } if allows && exact(pattern).is_some() => id.is_none() && given.is_empty(),
             Subject::Pod { name, .. } if allows => name.as_ref().is_some_and(|name| matches(pattern, name)),
             Subject::Pod { given, name, .. } => std::iter::once(given).chain(name).any(|name| matches(pattern, name)),
         }
     }
 
-    /// The rule that is about exactly this call.
+    /// The rule that matches exactly this call.
     pub(super) fn rule(&self, decision: PermissionDecision) -> PermissionRule {
         let (text, pod) = match &self.subject {
             Subject::Text(given) | Subject::Url(given) => (given.clone(), None),
             Subject::Command(line) => (line.given().to_owned(), None),
-            // Where it leads, from the working directory if it is beneath.
+            // Where it leads, relative to the working directory if it is beneath that.
             Subject::Path { given, leads, .. } => (leads.first().unwrap_or(given).clone(), None),
             Subject::Pod { given, id, name } => (name.as_ref().unwrap_or(given).clone(), id.clone()),
             Subject::Host(host) => (host.as_ref().map(HostPort::rule).unwrap_or_default(), None),

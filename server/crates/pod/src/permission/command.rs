@@ -1,4 +1,5 @@
-//! A command line against rules: each command of it has to be allowed on its own, and one that is denied denies the whole.
+//! Matches a command line against rules: each of its commands has to be allowed on its own, and one denied command
+//! denies the whole line.
 
 use protocol::PermissionDecision::{self, Allow};
 
@@ -7,32 +8,32 @@ use super::{
     words::{self, GAP, Line, STAR, Simple, WALL},
 };
 
-/// Bytes of a command line that is held against patterns. A longer one is allowed by none, and denied by each.
+/// The most bytes of a command line that are matched. A longer one is allowed by no pattern, and denied by each.
 const COMMAND_BYTES_MAX: usize = 16 * 1024;
-/// Words behind a program that runs what its arguments say; with more, the line counts as too long.
+/// The most words after a program that runs its arguments; with more, the line counts as too long.
 const WORDS_BEHIND_MAX: usize = 512;
-/// Shells in a shell that are looked into.
+/// How many levels of shells within shells are looked into.
 const DEPTH_MAX: usize = 4;
 
-/// Programs that run what their arguments say, so that a denied command behind one is still one.
+/// Programs that run their arguments, so that a denied command behind one of them is still denied.
 const WRAPPERS: [&str; 38] = [
     "ash", "bash", "builtin", "busybox", "chroot", "chrt", "command", "dash", "doas", "env", "eval", "exec", "fd",
     "find", "flock", "ionice", "ksh", "nice", "nohup", "nsenter", "parallel", "runuser", "script", "setpriv", "setsid",
     "sh", "stdbuf", "strace", "su", "sudo", "taskset", "time", "timeout", "unshare", "watch", "xargs", "xvfb-run",
     "zsh",
 ];
-/// They change the folder of what comes after them.
+/// They change the folder for the commands after them.
 const MOVERS: [&str; 3] = ["cd", "pushd", "popd"];
 
-/// A command line, as far as it could be read.
+/// A command line, as far as it could be parsed.
 #[derive(Debug)]
 pub(super) struct CommandLine {
     given: String,
-    /// Its commands when they are literal words. Else one that no pattern allows.
+    /// Its commands, if they consist of literal words; otherwise one that no pattern allows.
     units: Vec<Unit>,
-    /// All of it in one line, if it is literal words.
+    /// All of it in one line, if it consists of literal words.
     whole: Option<String>,
-    /// It is longer than patterns are held against.
+    /// It is longer than what is matched.
     is_too_long: bool,
 }
 
@@ -40,9 +41,9 @@ pub(super) struct CommandLine {
 #[derive(Debug, Default)]
 struct Unit {
     line: Option<String>,
-    /// What a rule that asks or denies may mean by it.
+    /// What a rule that asks or denies may match it by.
     meant: Vec<Meant>,
-    /// A command before it changes the folder.
+    /// An earlier command changes the folder.
     is_moved: bool,
 }
 
@@ -54,14 +55,14 @@ struct Meant {
 }
 
 impl CommandLine {
-    /// `found`: the words of each command that a parser of the shell's language finds in it, at any depth; none when the
-    /// parser could not make sense of the whole text.
+    /// `found` has the words of each command that a parser of the shell's language finds in the text, at any depth;
+    /// `None` if the parser could not make sense of the whole text.
     pub(super) fn of(given: &str, found: Option<&[Vec<String>]>) -> Self {
         let mut line = Self { given: given.to_owned(), units: Vec::new(), whole: None, is_too_long: false };
         if given.len() > COMMAND_BYTES_MAX {
             return Self { units: vec![Unit::default()], is_too_long: true, ..line };
         }
-        // What the parser sees more of than we do is not literal words.
+        // If the parser finds more commands than we do, the text is not literal words.
         let read = words::read(given).filter(|read| found.is_some_and(|found| found.len() == read.commands.len()));
         line.whole = read.as_ref().map(Line::line);
         match (read, found) {
@@ -88,7 +89,7 @@ impl CommandLine {
         }
     }
 
-    /// The command itself, also by its bare name, and what it runs if it is one that runs others.
+    /// Adds the command itself, its bare name as well, and what it runs if it is a program that runs others.
     fn add_meanings(&mut self, meant: &mut Vec<Meant>, words: &[String], depth: usize) {
         let Some(program) = words.first() else { return };
         let bare = program.rsplit('/').next().unwrap_or_default();
@@ -128,7 +129,7 @@ impl CommandLine {
         self.units.len()
     }
 
-    /// A rule means the `at`-th command of it. `has_folder`: the rule is for one folder.
+    /// Whether a rule matches the `at`-th command. `has_folder`: the rule is for one folder.
     pub(super) fn is_meant(&self, at: usize, pattern: &str, decision: PermissionDecision, has_folder: bool) -> bool {
         if pattern == "*" || exact(pattern).is_some_and(|text| text == self.given) {
             return true;
@@ -153,7 +154,7 @@ impl Meant {
     }
 }
 
-/// A pattern's line against a command's: no star reaches over a wall.
+/// Matches a pattern's line against a command's; no star reaches across a wall.
 fn line_fits(pattern: &str, line: &str) -> bool {
     let (mut patterns, mut lines) = (pattern.split(WALL), line.split(WALL));
     loop {
@@ -169,12 +170,12 @@ fn parts(line: &str) -> Vec<String> {
     line.split(STAR).map(str::to_owned).collect()
 }
 
-/// A pattern that is no literal words, word by word.
+/// A pattern that is not literal words, split at whitespace.
 fn as_words(pattern: &str) -> String {
     pattern.replace('*', &STAR.to_string()).split_whitespace().collect::<Vec<_>>().join(&GAP.to_string())
 }
 
-/// Of a text that no parser makes sense of: each of its words may begin a command.
+/// For a text that no parser makes sense of: any of its words may begin a command.
 fn loose(text: &str) -> Vec<Meant> {
     let is_sign = |sign: char| matches!(sign, ';' | '&' | '|' | '(' | ')' | '<' | '>' | '{' | '}' | '`' | '\n' | '$');
     let bare: String = text.chars().filter(|character| !matches!(character, '\'' | '"' | '\\')).collect();

@@ -1,11 +1,12 @@
-//! Patterns of rules as text: `*` stands for any text, also none; `\*` and `\\` for themselves, and so does everything else.
+//! Patterns of rules as text: `*` stands for any text, including none; `\*` and `\\` stand for themselves, as does
+//! everything else.
 
-/// The whole text is what the pattern says.
+/// Whether the whole text matches the pattern.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     fits(&literals(pattern), text)
 }
 
-/// The pattern stands for one text only, and this is it.
+/// The single text that the pattern stands for, or `None` if it contains a wildcard.
 pub(super) fn exact(pattern: &str) -> Option<String> {
     match literals(pattern).as_slice() {
         [only] => Some(only.clone()),
@@ -13,7 +14,7 @@ pub(super) fn exact(pattern: &str) -> Option<String> {
     }
 }
 
-/// As a pattern that stands for exactly this text.
+/// The pattern that stands for exactly this text.
 pub(super) fn of_text(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
@@ -25,7 +26,7 @@ pub(super) fn of_text(text: &str) -> String {
     pattern
 }
 
-/// The pattern's plain pieces, cut at each `*`.
+/// The pattern's literal pieces, split at each `*`.
 pub(super) fn literals(pattern: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut characters = pattern.chars();
@@ -45,7 +46,7 @@ pub(super) fn literals(pattern: &str) -> Vec<String> {
     parts
 }
 
-/// The text consists of these pieces, with anything between them.
+/// Whether the text consists of these pieces with anything in between.
 pub(super) fn fits(parts: &[String], text: &str) -> bool {
     let Some((first, others)) = parts.split_first() else { return false };
     let Some(mut rest) = text.strip_prefix(first.as_str()) else { return false };

@@ -1,9 +1,9 @@
-//! Which addresses are those of the public internet. The others are only reachable from here: this machine, its networks, a
-//! cloud's metadata.
+//! Which addresses belong to the public internet. All others are only reachable from here: this machine, its networks,
+//! a cloud's metadata service.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Routed on the internet to somebody who is not us.
+/// True if the address is routed on the internet to another party.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -11,7 +11,7 @@ pub fn is_public(ip: IpAddr) -> bool {
     }
 }
 
-/// The special-purpose registry of IANA.
+/// By IANA's special-purpose address registry.
 fn is_public_v4(ip: Ipv4Addr) -> bool {
     let is_special = matches!(
         ip.octets(),
@@ -25,18 +25,18 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
     !is_special
 }
 
-/// What carries an IPv4 address counts as that address; of the rest, only what is given out to sites.
+/// An address that embeds an IPv4 address counts as that; of the others, only global unicast counts as public.
 fn is_public_v6(ip: Ipv6Addr) -> bool {
     let v4 = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match ip.segments() {
-        // Mapped, and translated by NAT64.
+        // IPv4-mapped, and translated by NAT64.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
         // 6to4.
         [0x2002, high, low, ..] => v4(high, low),
-        // Protocol assignments with Teredo, documentation.
+        // Protocol assignments including Teredo, documentation.
         [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }

@@ -1,8 +1,8 @@
-//! One path can be written in many ways. A rule over paths is held against the plain ones too, so that `./secret` and
-//! `docs/../secret` are not ways around a rule about `secret`.
+//! One path can be written in many ways. A rule about paths is matched against the plain form too, so that `./secret`
+//! and `docs/../secret` do not bypass a rule about `secret`.
 
-/// The path from the root and, when it is beneath it, from the working directory: without `.`, `..` and doubled slashes.
-/// By the text alone; what is a link on the disk is the scope's business. Nothing for an empty path.
+/// The plain forms of a path: from the root and, if it is beneath it, from the working directory; without `.`, `..` and
+/// double slashes. By the text alone; links on the disk are the scope's business. Empty for an empty path.
 pub(super) fn plain(cwd: &str, path: &str) -> Vec<String> {
     if path.is_empty() {
         return Vec::new();

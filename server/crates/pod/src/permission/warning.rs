@@ -1,4 +1,4 @@
-//! Rules that allow more than they seem to, or nothing: a person is told, and decides.
+//! Warns about rules that allow more than they seem to, or nothing. A person decides.
 
 use protocol::{
     PermissionDecision, PermissionRule,
@@ -11,7 +11,7 @@ use super::{
     words::{self, STAR},
 };
 
-/// Programs that run whatever their arguments say, or whatever a file says that a Pod may write.
+/// Programs that run anything their arguments say, or anything in a file that a Pod may be able to write.
 const RUN_ANYTHING: [&str; 74] = [
     "7z", "ansible", "ash", "awk", "bash", "bun", "bundle", "busybox", "cargo", "cmake", "command", "composer", "dash",
     "deno", "docker", "doas", "dotnet", "ed", "emacs", "env", "eval", "ex", "exec", "expect", "fd", "find", "flock",
@@ -20,15 +20,15 @@ const RUN_ANYTHING: [&str; 74] = [
     "pytest", "python", "python3", "rsync", "ruby", "scp", "sed", "setsid", "sh", "ssh", "sudo", "tar", "tclsh",
     "time", "timeout", "uv", "vi", "vim", "xargs",
 ];
-/// As those, more rarely.
+/// More of the same, less common.
 const RUN_ANYTHING_TOO: [&str; 9] = ["yarn", "zip", "zsh", "rake", "rg", "tsx", "ts-node", "watch", "tmux"];
 
-/// What some of these rules allow beyond what they seem to, in their order.
+/// Warnings about rules that allow more than they seem to, in the order of the rules.
 pub fn rule_warnings(rules: &[PermissionRule]) -> Vec<String> {
     rules.iter().filter_map(rule_warning).collect()
 }
 
-/// Why a rule allows more than it says, as a sentence; nothing of one that does not.
+/// Why a rule allows more than it says, as a sentence; `None` if it does not.
 fn rule_warning(rule: &PermissionRule) -> Option<String> {
     if rule.decision != PermissionDecision::Allow {
         return None;

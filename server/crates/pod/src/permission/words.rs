@@ -1,25 +1,26 @@
-//! A command line that says nothing but literal words: what a rule that allows commands is held against.
+//! Parses a command line that consists of nothing but literal words, which is what a rule that allows commands is
+//! matched against.
 //!
-//! This reads a small part of the shell's language and gives up on all else: a text that it reads means to a shell exactly
-//! the words that it gives, and nothing besides. Expansions, substitutions, globs, braces, assignments, functions, compound
-//! commands and here-documents are left to a person.
+//! This reads a small part of the shell's language and gives up on everything else: a text that it accepts means to a
+//! shell exactly the words that it returns, and nothing more. Expansions, substitutions, globs, braces, assignments,
+//! functions, compound commands and here-documents are left to a person.
 
-/// Between two words of a command.
+/// Separates two words of a command.
 pub(super) const GAP: char = '\0';
-/// Around what joins commands, and before where output goes: no `*` reaches over it.
+/// Surrounds what joins commands, and precedes the target of a redirection: no `*` reaches across it.
 pub(super) const WALL: char = '\u{1}';
-/// A `*` of a pattern, once the pattern has been read.
+/// A `*` of a pattern, once the pattern has been parsed.
 pub(super) const STAR: char = '\u{2}';
 
-/// Words that begin something else than a command.
+/// Words that begin something other than a command.
 const RESERVED: [&str; 23] = [
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
     "in", "select", "then", "time", "until", "while", "((",
 ];
-/// Where output may go, or input come from, without this being worth a word.
+/// A redirection to or from here is not worth mentioning.
 const NOWHERE: &str = "/dev/null";
 
-/// One command with its words, and where its output goes if it goes to a file.
+/// One command with its words, and the files that its output is redirected to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Simple {
     pub(super) words: Vec<String>,
@@ -37,7 +38,7 @@ impl Simple {
     }
 }
 
-/// Commands, and what joins each to the one after it.
+/// Commands, and what joins each to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Line {
     pub(super) commands: Vec<Simple>,
@@ -58,12 +59,12 @@ impl Line {
     }
 }
 
-/// The commands that a text consists of; nothing when it says anything but literal words.
+/// The commands that a text consists of; `None` if it contains anything but literal words.
 pub(super) fn read(text: &str) -> Option<Line> {
     Reader::of(text, false).line()
 }
 
-/// As [`read`], of a rule's pattern: each `*` that is not escaped stands for any words.
+/// Like [`read`], for a rule's pattern: each unescaped `*` stands for any words.
 pub(super) fn read_pattern(pattern: &str) -> Option<Line> {
     Reader::of(pattern, true).line()
 }
@@ -73,11 +74,11 @@ struct Reader<'a> {
     is_pattern: bool,
     line: Line,
     command: Simple,
-    /// The word that is being read, if one is.
+    /// The word being read, if any.
     word: Option<String>,
-    /// A part of it is quoted, so that digits are no stream.
+    /// A part of it is quoted, so digits in it are no file descriptor.
     is_quoted: bool,
-    /// A sign that waits for its file.
+    /// A redirection that waits for its file.
     sign: Option<&'static str>,
 }
 
@@ -159,7 +160,8 @@ impl<'a> Reader<'a> {
     fn escaped(&mut self) -> Option<()> {
         match self.rest.next()? {
             '\n' => (),
-            // In a pattern it is the pattern's own escape: a literal star is a glob in a command, and never literal words.
+            // In a pattern this is the pattern's own escape: an unquoted star is a glob in a command, and never a
+            // literal word.
             '*' if self.is_pattern => return None,
             character if is_mark(character) => return None,
             character => {
@@ -224,7 +226,7 @@ impl<'a> Reader<'a> {
         let is_open = self.line.joints.len() < self.line.commands.len();
         match (first, is_open) {
             (_, true) => self.line.joints.push(joint),
-            // An empty line, also behind something that joins.
+            // An empty line, possibly after something that joins.
             ('\n', false) => (),
             (_, false) => return None,
         }
@@ -255,7 +257,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Stands for itself in every place of a word, unquoted. `~` is a home where a word or one of its paths begins.
+/// Stands for itself everywhere in a word, unquoted. `~` means a home directory at the beginning of a word or of a path
+/// in it.
 fn is_plain(character: char, word: Option<&str>) -> bool {
     match character {
         '~' => word.is_some_and(|word| !word.is_empty() && !word.ends_with(['=', ':'])),
@@ -265,12 +268,12 @@ fn is_plain(character: char, word: Option<&str>) -> bool {
     }
 }
 
-/// One of the characters that stand for something here.
+/// One of the characters with a special meaning here.
 fn is_mark(character: char) -> bool {
     matches!(character, GAP | WALL | STAR)
 }
 
-/// `NAME=…` before a command sets a variable for it, and with it what the command is.
+/// `NAME=…` before a command sets a variable for it, which can change what the command does.
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         let name = name.strip_suffix('+').unwrap_or(name);

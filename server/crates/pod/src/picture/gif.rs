@@ -1,8 +1,8 @@
-//! GIF: a head with its colours, then blocks that a byte tells apart, each in pieces of at most 255 bytes.
+//! GIF: a header with its colour table, then blocks identified by a byte, each in pieces of at most 255 bytes.
 
 use super::Reader;
 
-/// Extensions that say how a picture moves.
+/// Extensions that control an animation.
 const MOTION: [&[u8; 11]; 2] = [b"NETSCAPE2.0", b"ANIMEXTS1.0"];
 const CONTROL: u8 = 0xf9;
 const APPLICATION: u8 = 0xff;
@@ -38,7 +38,7 @@ pub(super) fn bare(bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The table of colours that the flags before it announce.
+/// The colour table that the preceding flags announce.
 fn colours<'b>(reader: &mut Reader<'b>, flags: u8) -> Option<&'b [u8]> {
     match flags & 0x80 {
         0 => Some(&[]),
@@ -46,7 +46,7 @@ fn colours<'b>(reader: &mut Reader<'b>, flags: u8) -> Option<&'b [u8]> {
     }
 }
 
-/// Reads over all pieces of a block; gives the first.
+/// Skips all pieces of a block. Returns the first.
 fn pieces<'b>(reader: &mut Reader<'b>) -> Option<&'b [u8]> {
     let mut first: Option<&[u8]> = None;
     loop {

@@ -1,17 +1,17 @@
-//! JPEG: segments that each begin with a marker, and between them what the marker of a scan begins.
+//! JPEG: segments that each begin with a marker, and between them the data of scans.
 
 use super::Reader;
 
 const END: u8 = 0xd9;
 const SCAN: u8 = 0xda;
 const COMMENT: u8 = 0xfe;
-/// Where Exif and XMP stand.
+/// The segment of Exif and XMP.
 const NOTES: u8 = 0xe1;
-/// Where a profile of colours stands; and, with another head, further pictures.
+/// The segment of a colour profile; with another header, of further pictures.
 const PROFILE: u8 = 0xe2;
-/// How the colours are mixed.
+/// The segment that says how colours are encoded.
 const ADOBE: u8 = 0xee;
-/// The tag of Exif that says which side is up.
+/// The Exif tag for the orientation.
 const ORIENTATION: u16 = 0x0112;
 
 pub(super) fn bare(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -39,14 +39,14 @@ pub(super) fn bare(bytes: &[u8]) -> Option<Vec<u8>> {
             let scanned = scanned(reader.0);
             bare.extend_from_slice(reader.take(scanned)?);
             if reader.0.is_empty() {
-                // Cut off, as it came from somewhere: it is shown as far as it goes.
+                // The picture was truncated at its source; it is shown as far as it goes.
                 return Some(bare);
             }
         }
     }
 }
 
-/// Any number of fill bytes may stand before it.
+/// Reads a marker, which any number of fill bytes may precede.
 fn marker(reader: &mut Reader) -> Option<u8> {
     if reader.byte()? != 0xff {
         return None;
@@ -70,13 +70,13 @@ fn is_kept(marker: u8, held: &[u8]) -> bool {
     }
 }
 
-/// Bytes up to the next marker that ends a scan.
+/// The number of bytes up to the next marker that ends a scan.
 fn scanned(bytes: &[u8]) -> usize {
     let ends = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0x00 | 0xd0..=0xd7 | 0xff);
     bytes.windows(2).position(ends).unwrap_or(bytes.len())
 }
 
-/// Which side is up, when it is not the first.
+/// The orientation, unless it is the normal one.
 fn orientation(tiff: &[u8]) -> Option<u8> {
     let is_little = match tiff.get(..4)? {
         b"II*\0" => true,
@@ -96,7 +96,7 @@ fn orientation(tiff: &[u8]) -> Option<u8> {
     u8::try_from(value).ok().filter(|value| (2..=8).contains(value))
 }
 
-/// A segment that says which side is up, and nothing else.
+/// A segment that contains the orientation and nothing else.
 fn exif(orientation: u8) -> [u8; 36] {
     let mut segment = *b"\xff\xe1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0";
     segment[29] = orientation;

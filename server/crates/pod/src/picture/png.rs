@@ -1,9 +1,9 @@
-//! PNG: a signature, then chunks of a length, a name, what they hold, and a sum.
+//! PNG: a signature, then chunks of a length, a name, data and a checksum.
 
 use super::Reader;
 
 const SIGNATURE_BYTES: usize = 8;
-/// How it looks. Everything else is what somebody wrote beside it.
+/// The chunks that determine how it looks. Everything else is metadata.
 const KEPT: [&[u8; 4]; 16] = [
     b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"sBIT", b"bKGD", b"pHYs",
     b"cICP", b"acTL", b"fcTL", b"fdAT",

@@ -1,9 +1,9 @@
-//! WebP: a RIFF file, of chunks of a name, a length and what they hold, each of an even length.
+//! WebP: a RIFF file of chunks with a name, a length and data, padded to an even length.
 
 use super::Reader;
 
 const KEPT: [&[u8; 4]; 7] = [b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANIM", b"ANMF", b"ICCP"];
-/// What `VP8X` says of it: there is an Exif chunk, and one of XMP.
+/// The `VP8X` flags for an Exif and an XMP chunk.
 const NOTES: u8 = 0x08 | 0x04;
 
 pub(super) fn bare(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -16,7 +16,7 @@ pub(super) fn bare(bytes: &[u8]) -> Option<Vec<u8>> {
     while !reader.0.is_empty() {
         let (name, length) = (reader.four()?, reader.four()?);
         let held = reader.take(usize::try_from(u32::from_le_bytes(length)).ok()?)?;
-        // The last one may be without what makes it even.
+        // The last chunk may lack its padding byte.
         if held.len() % 2 == 1 && !reader.0.is_empty() {
             reader.byte()?;
         }

@@ -1,4 +1,4 @@
-//! What a Pod's task and its viewers want of the floors above them, and no more.
+//! What a Pod's task and its viewers need from the layers above them.
 
 use std::fmt;
 
@@ -8,21 +8,22 @@ use protocol::{ApiError, PeerLabel, VisiblePod, WorkerId};
 
 use super::{feed::Feed, receipts::FarSender};
 
-/// The floors above, as one Pod knows them.
+/// The layers above, as one Pod sees them.
 #[async_trait]
 pub(crate) trait Above: fmt::Debug + Send + Sync {
-    /// Has a Pod look into its mailbox, wherever it is run. Nobody waits for it: what is in there is on the disk.
+    /// Tells a Pod to read its mailbox, wherever it runs. Does not wait: the mail is already in the store.
     fn wake(&self, worker_id: &WorkerId);
 
-    /// Somebody looks at a Pod: what was unread is read, on whichever host it is counted.
+    /// Marks a Pod as read because somebody is viewing it, on whichever host counts its unread answers.
     async fn mark_read(&self, worker_id: &WorkerId, key: PodKey, feed: &Feed);
 
-    /// Whom a Pod sees: itself, its children and its peers.
+    /// The Pods that a Pod can see: itself, its children and its peers.
     async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError>;
 
-    /// A Pod is linked to another one, or a request lies between them.
+    /// Whether a Pod has a peer or an open peer request.
     async fn knows_anybody(&self, pod: PodKey) -> Result<bool, ApiError>;
 
-    /// The sender of a message that this Pod has got from another store. None for what it sent itself.
+    /// The sender of a message that came to this Pod from another store; `None` for a message that this Pod itself
+    /// sent.
     async fn far_sender(&self, pod: PodKey, message_id: &str, peer: &PeerLabel) -> Result<Option<FarSender>, ApiError>;
 }

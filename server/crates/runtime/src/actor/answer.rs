@@ -1,7 +1,7 @@
-//! An answer as it comes, in portions: what has come while one portion was being committed is the next one.
+//! A model's answer as it arrives, in batches: whatever arrives while one batch is being committed forms the next.
 //!
-//! Nothing else waits here: the connection is read by the Pod's own task, while it waits for the disk. When a portion is
-//! full the connection is left alone, and so the model's server waits in the end.
+//! Nothing else waits here: the Pod's own task reads the connection while it waits for the disk. When a batch is full
+//! the connection is not read, so backpressure reaches the model's server.
 
 use std::{
     future::{Future, poll_fn},
@@ -13,17 +13,17 @@ use futures_util::StreamExt;
 use pod::QuestionSize;
 use provider::{ModelEvent, ModelStream, ProviderError};
 
-/// Pieces of one portion, and bytes of their texts.
+/// Limits of one batch: the number of pieces, and the bytes of their texts.
 pub(super) const PIECES_MAX: usize = 4_096;
 const BYTES_MAX: usize = 512 * 1024;
 
 type Piece = Result<ModelEvent, ProviderError>;
 
-/// A model's answer. Dropping it drops the connection.
+/// A model's answer. Dropping it closes the connection.
 pub(super) struct Answer {
-    /// Size of the question.
+    /// The size of the request it answers.
     pub(super) asked: QuestionSize,
-    /// Something of it was taken.
+    /// Whether any piece of it has been taken.
     pub(super) has_begun: bool,
     stream: ModelStream,
     come: Vec<Piece>,
@@ -36,7 +36,8 @@ impl Answer {
         Self { asked, has_begun: false, stream, come: Vec::new(), bytes: 0, is_over: false }
     }
 
-    /// All that has come, as soon as there is something; none when nothing comes any more. Cancel safe.
+    /// Returns everything that has arrived, waiting until there is something; `None` once the stream is over. Cancel
+    /// safe.
     pub(super) async fn next(&mut self) -> Option<Vec<Piece>> {
         poll_fn(|context| {
             self.gather(context);
@@ -54,7 +55,7 @@ impl Answer {
         std::mem::take(&mut self.come)
     }
 
-    /// Takes what is there, as far as there is room.
+    /// Takes what is available, as far as there is room.
     fn gather(&mut self, context: &mut Context<'_>) {
         while !self.is_over && self.come.len() < PIECES_MAX && self.bytes < BYTES_MAX {
             match self.stream.poll_next_unpin(context) {
@@ -69,7 +70,7 @@ impl Answer {
     }
 }
 
-/// Waits for `other`, and takes meanwhile what comes of the answer.
+/// Awaits `other` while buffering what arrives of the answer.
 pub(super) async fn gathering<T>(answer: Option<&mut Answer>, other: impl Future<Output = T>) -> T {
     let Some(answer) = answer else { return other.await };
     let mut other = pin!(other);

@@ -1,4 +1,4 @@
-//! What a Pod may still use: by its own budget, and by those of all who lead it.
+//! What a Pod may still spend under its own budget and those of its ancestors.
 
 use jiff::Timestamp;
 use pod::{Input, Pod};
@@ -8,36 +8,37 @@ use protocol::{AlertLevel, ApiError, Budget, BudgetPer, BudgetUse, ControlEvent,
 use super::{Actor, Actors, commit::Extras, state::State};
 use crate::{clock, view};
 
-/// From here on it is told that a budget comes to its end.
+/// The percentage of a budget at which its Pod is warned.
 const WARN_PERCENT: u64 = 80;
 
-/// The budgets that hold for a Pod, to be looked at beside it.
+/// The budgets that apply to a Pod, in a form that can be checked apart from it.
 pub(super) struct Budgets {
     store: Store,
     key: PodKey,
     name: PodName,
     own: Option<Budget>,
-    /// Others lead it, and may have budgets of their own.
+    /// The Pod has ancestors, which may have budgets of their own.
     is_led: bool,
-    /// The model that it asks now, and what its price is in, as far as it has one.
+    /// The model that is asked now, and the currency of its price if it has one.
     model: String,
     priced_in: Option<Currency>,
 }
 
-/// How they stand.
+/// The state of the budgets.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// Why nothing more may be used.
+    /// Why nothing more may be spent.
     pub(super) spent: Option<String>,
-    /// What comes to its end, or holds nothing back. The same words as long as it is the same budget.
+    /// Warnings about budgets that are nearly spent or cannot be enforced. A budget's text stays the same, so that it
+    /// can be recognised.
     pub(super) warnings: Vec<String>,
 }
 
 impl Budgets {
-    /// None where there cannot be any: then nothing is looked up.
+    /// Returns `None` if the Pod cannot have any budget, so that nothing has to be looked up.
     pub(super) fn of(actors: &Actors, state: &State) -> Option<Self> {
         let State { key, name, spec, .. } = state;
-        // A child has the rules of those above it from its birth on.
+        // A child carries the rules of its ancestors from its creation on.
         let is_led = !spec.ceilings.is_empty();
         if spec.budget.is_none() && !is_led {
             return None;
@@ -50,7 +51,7 @@ impl Budgets {
         Some(Self { store, key, name, own, is_led, model: model.to_owned(), priced_in })
     }
 
-    /// Sums what was used, for each budget in the line.
+    /// Adds up what was used under each budget, the Pod's own and its ancestors'.
     pub(super) async fn look(&self) -> Result<Standing, ApiError> {
         let mut standing = Standing::default();
         let today = day(clock::now());
@@ -70,7 +71,7 @@ impl Budgets {
         Ok(standing)
     }
 
-    /// Money that a budget does not see.
+    /// Why a budget cannot count the money that the Pod spends.
     fn uncounted(&self, name: &PodName, budget: &Budget) -> Option<String> {
         budget.cost?;
         let (model, words) = (&self.model, budget.words());
@@ -82,7 +83,7 @@ impl Budgets {
         Some(format!("the budget of {name} ({words}) does not count money for \"{model}\", {why}"))
     }
 
-    /// The Pod's own first, then upwards.
+    /// All budgets: the Pod's own first, then each ancestor's.
     async fn all(&self) -> Result<Vec<(PodKey, PodName, Budget)>, ApiError> {
         let mut all: Vec<_> = self.own.map(|budget| (self.key, self.name.clone(), budget)).into_iter().collect();
         let mut below = self.is_led.then_some(self.key);
@@ -101,7 +102,7 @@ impl Budgets {
 }
 
 impl Actor {
-    /// Tells of budgets that come to their end, once for each.
+    /// Raises an alert for each budget that is nearly spent, once per budget.
     pub(super) async fn warn_of_budgets(&mut self) {
         let Some(budgets) = Budgets::of(&self.actors, &self.state) else { return };
         let told = match budgets.look().await {
@@ -117,7 +118,7 @@ impl Actor {
     }
 }
 
-/// What is not told yet of budgets that come to their end.
+/// Alerts for the warnings that have not been raised yet.
 pub(super) fn warned(pod: &Pod, warnings: Vec<String>) -> Option<Vec<ControlEvent>> {
     let new = warnings.into_iter().filter(|text| !pod.budget_alerts.contains(text));
     let alert =
@@ -125,7 +126,7 @@ pub(super) fn warned(pod: &Pod, warnings: Vec<String>) -> Option<Vec<ControlEven
     Some(new.map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
 }
 
-/// What of this Pod's budget is used now.
+/// How much of this Pod's budget is used now.
 pub(crate) async fn used(store: &Store, key: PodKey, budget: &Budget) -> Result<BudgetUse, ApiError> {
     let today = day(clock::now());
     let since = (budget.per == BudgetPer::Day).then_some(today.as_str());
@@ -135,7 +136,7 @@ pub(crate) async fn used(store: &Store, key: PodKey, budget: &Budget) -> Result<
     Ok(budget.used(tokens, cost.and_then(|used| used.cost)))
 }
 
-/// As usage is counted.
+/// The day in the format under which usage is counted.
 fn day(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d").to_string()
 }

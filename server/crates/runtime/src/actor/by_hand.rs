@@ -1,4 +1,4 @@
-//! What a person decides about a Pod's work: answers to its questions, tools that are run by hand, a rewind.
+//! What a person decides about a Pod's work: answers to its approvals, tools run by hand, and rewinding.
 
 use pod::{Input, Reach, remembered, with_rule};
 use pod_store::{PodKey, PodUpdate, Store};
@@ -21,7 +21,7 @@ use crate::{
     heavy, history,
 };
 
-/// What a repeat of a tool's command finds: which call it was, and where it begins.
+/// The stored answer of a tool command, for its repeats: which call it is, and where in the journal it begins.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Begun {
     call_id: String,
@@ -29,7 +29,7 @@ pub(super) struct Begun {
 }
 
 impl Carrying<'_> {
-    /// Answers an open question. The first answer wins.
+    /// Answers an open approval. The first answer wins.
     pub(super) async fn answer(&mut self, id: String, command: ApprovalCommand) -> Result<String, ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
         let asked = history::questions(&actors.store, state.key).await?.into_iter().find(|approval| approval.id == id);
@@ -78,7 +78,7 @@ impl Carrying<'_> {
         self.enter(input, "rewind", |kind| kind == "rewound").await
     }
 
-    /// Begins a tool for a person, or for the Pod's agent.
+    /// Begins a tool call for a person or for the Pod's agent.
     pub(super) async fn begin_call(mut self, call: OutsideCall) -> Result<Begun, ApiError> {
         if let Some(first) = self.first_answer().await? {
             return read_answer(&first);
@@ -99,7 +99,7 @@ impl Carrying<'_> {
     }
 }
 
-/// Answers when the call has ended, or at once when that is known.
+/// Replies when the call has ended, or at once if it already has.
 pub(super) async fn await_call(actor: &mut Actor, begun: Begun, reply: Reply<ToolAnswer>) {
     let Actor { actors, state, waiters, .. } = actor;
     if state.pod.operator_calls.iter().any(|call| call.call_id == begun.call_id) {
@@ -108,7 +108,7 @@ pub(super) async fn await_call(actor: &mut Actor, begun: Begun, reply: Reply<Too
     reply.send(ended_call(&actors.store, state.key, &begun).await);
 }
 
-/// What the journal says of a call that has ended.
+/// What the journal says about a call that has ended.
 async fn ended_call(store: &Store, key: PodKey, begun: &Begun) -> Result<ToolAnswer, ApiError> {
     let rows = store.journals().turns(key, begun.seq).await?;
     let answer = rows.iter().find_map(|row| match serde_json::from_slice::<Record>(&row.body).ok()?.event {

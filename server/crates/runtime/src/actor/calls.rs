@@ -1,4 +1,4 @@
-//! The tools that run for one Pod, and those that are to run.
+//! The tool calls of one Pod, both running and waiting to run.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -22,17 +22,17 @@ use tools::{
 use super::{running, ways::Ways};
 use crate::{blobs, looking_in::Entered};
 
-/// Pieces of live output of one tool that wait to be committed.
+/// Pieces of a tool's live output that may wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
-/// Hosts that commands of one Pod want to reach and that have not been looked at; more wait.
+/// Connections that one Pod's commands may have waiting for a decision; further ones wait in their proxy.
 const WISHES_MAX: usize = 64;
-/// How long it is waited for what a tool started to be gone, once it was told to end.
+/// How long to wait for what a tool started to be gone after it was told to end.
 const END_WAIT_MAX: Duration = Duration::from_secs(4);
 
-/// A call's id, and what its tool wrote.
+/// A call's id and what its tool wrote.
 type OutputPiece = (String, String);
 
-/// What leads out of a command, and into it.
+/// The network proxy out of a command and the way into it.
 #[derive(Debug, Default)]
 #[expect(dead_code, reason = "their end is what counts")]
 pub(super) struct Doors {
@@ -47,37 +47,37 @@ pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: Value,
     pub(super) by: ToolBy,
-    /// Where its path led when rules decided on it.
+    /// Where its path led when the rules were applied to it.
     pub(super) leads: Option<String>,
 }
 
-/// The tools of one Pod. Dropping it stops them.
+/// The tool calls of one Pod. Dropping this stops them.
 #[derive(Default)]
 pub(super) struct Calls {
-    /// Calls of the model that have not begun. They run in their order; what only reads runs beside its like.
+    /// The model's calls that have not begun. They run in order; neighbouring read-only calls run in parallel.
     queue: VecDeque<Call>,
     tools: JoinSet<(String, ToolOutcome)>,
-    /// Something that changes things is running, so nothing else of the model's may.
+    /// A call that changes things is running, so no other call of the model's may run.
     is_exclusive: bool,
-    /// Calls of people and of agents that have not begun, and those that run: beside everything else.
+    /// Calls from people and agents that have not begun, and those that are running; these run beside everything else.
     operator_queue: Vec<Call>,
     operator_tools: JoinSet<(String, ToolOutcome)>,
     output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
-    /// Hosts that commands want to reach, on their way here, and what became of those that came.
+    /// Network access that commands ask for: the channel it arrives on, and what was decided.
     wishes: Option<(mpsc::Sender<Wish>, mpsc::Receiver<Wish>)>,
     ways: Ways,
-    /// Held by all that a tool has started; its other end tells when nothing of it is left.
+    /// Held by everything that a tool has started; the receiving end closes when nothing is left.
     life: Option<(Lifeline, mpsc::Receiver<()>)>,
-    /// When each tool began, and when it was told to end, if it was.
+    /// When each call began and, if it was told to end, when that was.
     ran: HashMap<String, (Instant, Option<Instant>)>,
-    /// What was told to end, and of which something was left when it was last waited for.
+    /// The lifelines of calls that were told to end and had something left when last waited for.
     leaving: Vec<mpsc::Receiver<()>>,
 }
 
-/// What comes of calls.
+/// What comes from calls.
 pub(super) enum News {
     Output(Vec<OutputPiece>),
-    /// A command wants to reach a host.
+    /// A command wants to connect to a host.
     Wished(Wish),
     Ended(String, ToolOutcome),
 }
@@ -87,12 +87,12 @@ impl Calls {
         !self.is_answering() && self.operator_tools.is_empty() && self.operator_queue.is_empty()
     }
 
-    /// Of the model's some run or are to run.
+    /// True if calls of the model are running or waiting to run.
     pub(super) fn is_answering(&self) -> bool {
         !self.tools.is_empty() || !self.queue.is_empty()
     }
 
-    /// How long a call ran that is ended from outside: the journal alone does not know.
+    /// Sets the duration of a call that was ended from outside, which the journal alone does not know.
     pub(super) fn time(&mut self, event: &mut Event) {
         let Event::Turn(TurnEvent::ToolFinished { call_id, duration_ms, is_error: true, .. }) = event else { return };
         if let Some((began, ended)) = self.ran.remove(call_id) {
@@ -101,7 +101,7 @@ impl Calls {
         }
     }
 
-    /// A call of this tool has begun and has not ended.
+    /// True if a call of this tool has begun and not ended.
     pub(super) fn runs(&self, pod: &Pod, tool: &str) -> bool {
         let mut calls = pod.calls.iter().chain(&pod.operator_calls).filter(|call| call.name == tool);
         calls.any(|call| self.ran.contains_key(&call.call_id))
@@ -112,7 +112,7 @@ impl Calls {
         self.ran.values_mut().for_each(|(_, ended)| *ended = ended.or(Some(now)));
     }
 
-    /// Drops every tool that the model runs.
+    /// Drops every call of the model.
     pub(super) fn abort(&mut self) {
         self.queue.clear();
         self.tools = JoinSet::new();
@@ -124,7 +124,7 @@ impl Calls {
         self.operator_tools = JoinSet::new();
     }
 
-    /// Aborts everything and waits until nothing of it is left, not even a process. False when something does not end.
+    /// Aborts everything and waits until nothing is left, not even a process. Returns false if something does not end.
     pub(super) async fn end_all(&mut self) -> bool {
         self.note_ends();
         self.abort();
@@ -150,7 +150,7 @@ impl Calls {
         }
     }
 
-    /// The next call that may begin; `only_reads` says it of a tool by its name.
+    /// The next call that may begin; `only_reads` tells by name whether a tool is read-only.
     pub(super) fn next_call(&mut self, only_reads: impl Fn(&str) -> bool) -> Option<Call> {
         if let Some(call) = self.operator_queue.pop() {
             return Some(call);
@@ -164,23 +164,23 @@ impl Calls {
         self.queue.pop_front()
     }
 
-    /// A share in knowing when all is over.
+    /// A clone of the lifeline that tells when everything has ended.
     pub(super) fn lifeline(&mut self) -> Lifeline {
         let (lifeline, _) = self.life.get_or_insert_with(Lifeline::pair);
         lifeline.clone()
     }
 
-    /// Where the proxies of commands send what they want.
+    /// Where the proxies of commands send their requests for network access.
     pub(super) fn wishes(&mut self) -> mpsc::Sender<Wish> {
         self.wishes.get_or_insert_with(|| mpsc::channel(WISHES_MAX)).0.clone()
     }
 
-    /// Lets a running command reach a host, or refuses it.
+    /// Allows or refuses a running command's connection to a host.
     pub(super) fn let_out(&mut self, call_id: String, host: String, port: u16, is_allowed: bool) {
         self.ways.settle(call_id, HostPort { host, port }, is_allowed);
     }
 
-    /// Starts a tool, or reports at once why it cannot. The doors are open as long as the call runs.
+    /// Starts a tool, or reports at once why it cannot start. The doors stay open as long as the call runs.
     pub(super) fn run_tool(
         &mut self,
         call: Call,
@@ -228,7 +228,7 @@ impl Calls {
         };
     }
 
-    /// Waits for the next thing that comes of them. Cancel safe.
+    /// Waits for the next news from a call. Cancel safe.
     pub(super) async fn next(&mut self) -> News {
         let Self { tools, operator_tools, output, wishes, .. } = self;
         tokio::select! {
@@ -245,7 +245,7 @@ impl Calls {
         }
     }
 
-    /// What it means for the Pod.
+    /// The inputs that a piece of news means for the Pod.
     pub(super) fn inputs(&mut self, news: News) -> Vec<Input> {
         match news {
             News::Output(pieces) => {
@@ -261,7 +261,7 @@ impl Calls {
     }
 }
 
-/// All that tools have written, as soon as there is something. Cancel safe.
+/// Returns all the output that tools have written, waiting until there is some. Cancel safe.
 async fn written(pieces: &mut mpsc::Receiver<OutputPiece>) -> Option<Vec<OutputPiece>> {
     let mut written = Vec::new();
     let count = pieces.recv_many(&mut written, OUTPUT_PIECES_MAX).await;
@@ -271,7 +271,7 @@ async fn written(pieces: &mut mpsc::Receiver<OutputPiece>) -> Option<Vec<OutputP
 fn ended_tool(ended: Result<(String, ToolOutcome), tokio::task::JoinError>) -> News {
     match ended {
         Ok((call_id, outcome)) => News::Ended(call_id, outcome),
-        // A tool that breaks is caught where it runs, so this is the runtime going down.
+        // A panic in a tool is caught where the tool runs, so this means that the runtime is shutting down.
         Err(error) => News::Ended(String::new(), ToolOutcome::failed("internal", error.to_string())),
     }
 }

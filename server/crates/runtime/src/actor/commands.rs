@@ -1,4 +1,4 @@
-//! What a Pod does with a command. Each is committed with its key, its answer and its audit row, or not at all.
+//! What a Pod does with a command. Each is committed together with its key, answer and audit row, or not at all.
 
 use std::io;
 
@@ -28,10 +28,10 @@ use crate::{
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum PodCommand {
     Input(InputCommand),
-    /// A queued input, by the id of its command.
+    /// Takes back a queued input, identified by its command's id.
     TakeBack(CommandId),
     Control(ControlVerb),
-    /// The time of the usage limit that paused it is over.
+    /// The usage limit that paused the Pod has passed.
     LimitOver,
     Patch(Box<Patch>),
     Rewind(RewindCommand),
@@ -48,7 +48,7 @@ impl PodCommand {
     }
 }
 
-/// A command that is being carried out. Answers are JSON.
+/// A command being carried out. Answers are JSON.
 pub(super) struct Carrying<'a> {
     pub(super) actor: &'a mut Actor,
     pub(super) key: CommandKey,
@@ -72,7 +72,7 @@ impl Carrying<'_> {
         }
     }
 
-    /// What the command was answered when it was carried out. A Pod that was deleted does nothing new.
+    /// The answer that the command was given if it was carried out before. A deleted Pod does nothing new.
     pub(super) async fn first_answer(&mut self) -> Result<Option<String>, ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
         match actors.store.commands().find(&self.key.id).await? {
@@ -82,8 +82,8 @@ impl Carrying<'_> {
         }
     }
 
-    /// Commits what follows with the command, and acts. Gives the first answer if the command had been carried out before;
-    /// then nothing was written.
+    /// Commits the command with its consequences, and acts. If the command had been carried out before, returns its
+    /// first answer and writes nothing.
     pub(super) async fn commit(&mut self, input: Option<Input>, extras: Extras) -> Result<Option<String>, ApiError> {
         match self.actor.advance(input, extras).await? {
             Outcome::Done => Ok(None),
@@ -91,7 +91,7 @@ impl Carrying<'_> {
         }
     }
 
-    /// The command's own part of the transaction.
+    /// What the command itself adds to the transaction.
     pub(super) fn extras(&self, action: &str, now: Timestamp, answer: &impl Serialize) -> Extras {
         Extras {
             command: Some(self.key.row(answer_of(answer), now)),
@@ -121,8 +121,8 @@ impl Carrying<'_> {
         self.enter(submit, "input", |kind| kind == "user_message").await
     }
 
-    /// Files that a message refers to have to be in the scope: the model is told that it may look at them. Compared as
-    /// text; whoever opens one checks what it really is.
+    /// Checks that the files a message refers to are in the scope, since the model is told that it may read them. Paths
+    /// are compared as text; whoever opens a file checks what it really is.
     async fn check_files(&mut self, segments: &[Segment]) -> Result<(), ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
         let paths = segments.iter().filter_map(|segment| match segment {
@@ -143,7 +143,7 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Keeps an accepted input until its turn comes.
+    /// Queues an accepted input until its turn comes.
     async fn enqueue(&mut self, segments: Vec<Segment>, blobs: Blobs, steers: bool) -> Result<String, ApiError> {
         let state = &self.actor.state;
         state.queue.check_room(&state.name, &segments)?;
@@ -159,14 +159,14 @@ impl Carrying<'_> {
         state.queue.put(row);
         actors.list.tell_changed(&state.worker_id);
         if state.pod.state == PodState::Paused {
-            // A message to a paused Pod goes on from there, and the queue keeps its order.
+            // A message to a paused Pod resumes it, and the queue keeps its order.
             self.actor.begin_next().await?;
         }
         Ok(answer_of(&receipt))
     }
 
-    /// Takes a queued input out of the queue and gives it back. This task also begins inputs, one thing at a time: it
-    /// is either taken back or begun, never both.
+    /// Removes a queued input from the queue and returns it. The same task begins inputs, one at a time, so an input is
+    /// either taken back or begun, never both.
     async fn take_back(&mut self, id: &CommandId) -> Result<String, ApiError> {
         let Some(row) = self.actor.state.queue.find(id).cloned() else {
             return Err(self.not_queued(id).await?);
@@ -182,7 +182,7 @@ impl Carrying<'_> {
         Ok(answer_of(&queued))
     }
 
-    /// Who has nothing more to spend takes no work.
+    /// Refuses work when a budget is spent.
     async fn check_budgets(&mut self) -> Result<(), ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
         let Some(budgets) = Budgets::of(actors, state) else { return Ok(()) };
@@ -192,7 +192,7 @@ impl Carrying<'_> {
         }
     }
 
-    /// Why an input is not in the queue: it has begun, or nothing of it is here (any more).
+    /// Why an input is not in the queue: it has begun, was taken back, or never existed.
     async fn not_queued(&mut self, id: &CommandId) -> Result<ApiError, ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
         let command = actors.store.commands().find(id).await?;
@@ -225,7 +225,8 @@ impl Carrying<'_> {
         self.enter(input, verb.as_str(), |_| false).await
     }
 
-    /// Carries out what is nothing but an input; the receipt points at the (last) event of a kind, or behind all of them.
+    /// Carries out a command that is nothing but an input. The receipt points at the last event of the given kind or,
+    /// if there is none, at the last record of all.
     pub(super) async fn enter(
         &mut self,
         input: Input,
@@ -239,10 +240,10 @@ impl Carrying<'_> {
         Ok(first.unwrap_or_else(|| answer_of(&receipt)))
     }
 
-    /// Stops what goes on, and removes the Pod with all that it holds.
+    /// Stops everything and deletes the Pod with all its data.
     async fn delete(&mut self) -> Result<String, ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
-        // Those who know it are told before it goes. While this runs nobody can be introduced to it.
+        // Its peers are told before it is deleted. While this runs it cannot get new ones.
         if actors.above()?.knows_anybody(state.key).await? {
             let sentence = format!("pod \"{}\" has come to know another Pod; try again", state.name);
             return Err(ApiError::new(ErrorCode::Busy, sentence));
@@ -259,7 +260,7 @@ impl Carrying<'_> {
         state.is_deleted = true;
         state.queue.clear();
         feed.tell_gone();
-        // Long outputs of a Pod that is gone: what cannot be removed is only in the way.
+        // The long outputs of a deleted Pod. What cannot be removed only takes up space.
         match tokio::fs::remove_dir_all(actors.outputs_of(&state.worker_id)).await {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::warn!(%error, "the long outputs of a deleted Pod stay behind");
@@ -275,7 +276,7 @@ pub(super) fn encoded(spec: &PodSpec) -> String {
     serde_json::to_string(spec).expect("a recipe always encodes")
 }
 
-/// Something to say, in segments of a kind that we know, and not too much of it.
+/// Checks that there is something to say, in segments of known types and within the size limits.
 fn check_segments(segments: &[Segment]) -> Result<(), ApiError> {
     if segments.iter().any(|segment| matches!(segment, Segment::Unknown(_))) {
         return Err(ApiError::invalid("a segment is of type text, paste, file_ref, image or file"));

@@ -1,4 +1,4 @@
-//! From staged events to committed and shown records.
+//! From staged events to committed and published records.
 
 use std::sync::atomic::Ordering;
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::mail;
 
-/// What else belongs into the transaction.
+/// What else belongs in the transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
     pub(crate) command: Option<CommandRow>,
@@ -32,7 +32,7 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
-    /// Its audit row says more than who did what to this Pod.
+    /// Adds details to the audit row.
     pub(crate) fn about(mut self, about: AuditAbout) -> Self {
         if let Some(audit) = &mut self.audit {
             audit.about = Some(about);
@@ -41,7 +41,7 @@ impl Extras {
     }
 }
 
-/// What came of a commit.
+/// The outcome of a commit.
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
     Done,
@@ -50,7 +50,7 @@ pub(super) enum Outcome {
 }
 
 impl Actor {
-    /// Folds steps in and encodes them. If the commit then fails, the state is read again from the store.
+    /// Folds steps into the state and encodes them. If the commit then fails, the state is read again from the store.
     pub(super) fn add(&mut self, staged: &mut Staged, steps: Vec<Step>) {
         for mut step in steps {
             self.calls.time(&mut step.event);
@@ -63,10 +63,10 @@ impl Actor {
         }
     }
 
-    /// Commits, then shows. On failure the state is what the store says.
+    /// Commits, then publishes. On failure the state is reloaded from the store.
     pub(super) async fn commit(&mut self, staged: Staged, mut extras: Extras) -> Result<Outcome, ApiError> {
         let (command, audit) = (extras.command.take(), extras.audit.take());
-        // A command has somebody who waits for it and can send it again; what a Pod does by itself has nobody.
+        // A command's sender waits and can send it again; for what a Pod does by itself there is nobody to try again.
         let patience = if command.is_some() { Patience::UntilKnown } else { Patience::Endless };
         let Change { change, messages, shown } = match self.change(staged, extras).await {
             Ok(change) => change,
@@ -87,7 +87,7 @@ impl Actor {
                 Ok(Outcome::Repeated(row))
             }
             Err(failure) => {
-                // Without this command all goes on as it was.
+                // These failures affect only this command; everything else continues.
                 if !matches!(failure, StoreError::NameTaken(_) | StoreError::Away(_) | StoreError::Lost(_)) {
                     self.exchange.abort();
                     self.calls.abort();
@@ -98,7 +98,7 @@ impl Actor {
         }
     }
 
-    /// What is to be written for this Pod, and what comes of it.
+    /// What is to be written for this Pod, and what follows once it is.
     pub(super) async fn change(&mut self, staged: Staged, extras: Extras) -> Result<Change, ApiError> {
         let Receipts { receipts, far } = receipts(&self.actors, &self.state, &staged).await?;
         let mut update = extras.update;
@@ -139,7 +139,7 @@ impl Actor {
         Ok(Change { change, messages, shown })
     }
 
-    /// Shows what is on the disk now, and tells those who wait for it.
+    /// Publishes what is now on the disk and notifies those who wait for it.
     pub(super) fn show(&mut self, shown: Shown) {
         let count = shown.records.len() as u64;
         self.feed.publish(shown.records);
@@ -159,14 +159,14 @@ impl Actor {
         }
     }
 
-    /// It goes on by itself later: whoever sees to it looks at the clock.
+    /// If a usage limit ends by itself later, wakes the task that watches the clock.
     pub(super) fn tell_of_limit(&self) {
         if self.state.pod.resumes_at(&self.state.spec).is_some() {
             self.actors.limited.notify_one();
         }
     }
 
-    /// Reads the state again from the store, after a commit that did not happen.
+    /// Reads the state again from the store after a failed commit.
     async fn reload(&mut self) -> Result<(), ApiError> {
         (self.state, _) = State::read(&self.actors, &self.state.worker_id).await?;
         self.exchange.forget();
@@ -175,11 +175,12 @@ impl Actor {
         Ok(())
     }
 
-    /// Reads what the journal has beyond the checkpoint.
+    /// Folds in what the journal has beyond the checkpoint.
     pub(super) async fn read_tail(&mut self) -> Result<(), ApiError> {
         let actors = &self.actors;
         if actors.store.hosts().is_shared() {
-            // Another host may have written here, while it ran the Pod or for this one; who watches sees the end of that first.
+            // Another host may have written to this journal, for its own run of the Pod or on its behalf; viewers get
+            // those records first.
             actors.patiently(|| actors.follow_now(&self.feed)).await?;
         }
         self.state.fold_in_tail(actors).await
@@ -200,7 +201,8 @@ impl Actor {
         Ok(())
     }
 
-    /// Nothing came of what was to be done. What was ended for it cannot go on: its run is closed, as after a crash.
+    /// Reloads the state after a change that was not made. If work was ended for the change it cannot continue, so its
+    /// run is closed as after a crash.
     pub(super) async fn read_again(&mut self, has_ended_work: bool) {
         let mut read = self.reload().await;
         if read.is_ok() && has_ended_work {
@@ -212,12 +214,12 @@ impl Actor {
     }
 }
 
-/// What the Pod that leads this one is to be told of the end of a run. A stop is told by who stops.
+/// The mail that tells the parent how a run ended. A stop is reported by whoever stops the Pod.
 fn news(state: &State, staged: &Staged) -> Option<MailPut> {
     let parent = state.parent.as_ref().filter(|_| state.pod.state != PodState::Stopped)?;
     let RunEnd { outcome, detail, at } = staged.ended.as_ref()?;
     let body = mail::of_run(state.label(), *outcome, detail.as_deref())?;
-    // The place of the end tells two of them apart when the next run has begun in the same change.
+    // The position of the end tells two ends apart when the next run begins in the same change.
     let key = format!("run:{}:{}:{at}", state.worker_id, state.pod.runs);
     Some(MailPut { to: parent.key, key, body: body.encode(), at: staged.at })
 }

@@ -1,20 +1,20 @@
-//! What the model has been told, while a run goes on.
+//! The model's view of the conversation during a run.
 
 use pod::Context;
 use protocol::{Seq, TurnEvent};
 
-/// The conversation, as the Pod's task has it.
+/// The conversation, as the Pod's task holds it.
 #[derive(Debug, Default)]
 pub(super) enum Conversation {
-    /// In the journal alone.
+    /// Only in the journal.
     #[default]
     Unread,
-    /// Being read or worked on; what is said meanwhile.
+    /// Being read, or in use elsewhere. Collects what is said meanwhile.
     Away(Vec<Said>),
     Here(Box<Context>),
 }
 
-/// What the conversation has to catch up with.
+/// Something said while the conversation was away, to be added when it is back.
 #[derive(Debug)]
 pub(super) enum Said {
     Run(u64),
@@ -52,7 +52,7 @@ impl Conversation {
         }
     }
 
-    /// One that was forgotten meanwhile is not wanted any more.
+    /// Puts the conversation back and catches up. If it was forgotten meanwhile, drops it.
     pub(super) fn come_back(&mut self, mut context: Context) {
         let Self::Away(said) = self else { return };
         for said in said.drain(..) {

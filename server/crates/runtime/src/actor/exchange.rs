@@ -1,4 +1,4 @@
-//! What goes on between a Pod and its model: the question in the making, the answer as it comes, or a summary.
+//! The exchange between a Pod and its model: a request being prepared, an answer arriving, or a summary.
 
 use std::{future::pending, mem, sync::Arc};
 
@@ -18,27 +18,27 @@ use super::{
 };
 use crate::history::Journal;
 
-/// At most one question, answer or summary at a time. Dropping it drops the connection to the model.
+/// At most one request, answer or summary at a time. Dropping it closes the connection to the model.
 #[derive(Default)]
 pub(super) struct Exchange {
     conversation: Conversation,
     asking: Option<Asking>,
     answer: Option<Answer>,
     summary: Option<Summarising>,
-    /// How often the request for the present summary was too long itself.
+    /// How often the request for the current summary was itself too long and was halved.
     halvings: u32,
-    /// The context was compacted, or could not be, just before the model is asked.
+    /// The context was compacted, or could not be, just before this request.
     is_compacted: bool,
 }
 
-/// What came of it so far.
+/// News from the exchange.
 pub(super) enum Heard {
-    /// The question is made, or cannot be.
+    /// The request is ready, or could not be prepared.
     Asked(Box<Result<Asked, String>>, Purpose),
     Pieces(Vec<Result<ModelEvent, ProviderError>>),
-    /// The stream ended without saying so.
+    /// The stream ended without an end marker.
     Silence,
-    /// The summary came to an end.
+    /// The summary ended, well or badly.
     Summarised(Box<Cut>, Result<(String, Usage), Failure>),
 }
 
@@ -47,30 +47,30 @@ impl Exchange {
         self.asking.is_some() || self.answer.is_some() || self.summary.is_some()
     }
 
-    /// Drops the connection to the model, and the conversation.
+    /// Closes the connection to the model and drops the conversation.
     pub(super) fn abort(&mut self) {
         *self = Self::default();
     }
 
-    /// Takes in what is said in the Pod, and the runs that begin with it.
+    /// Adds an event of the Pod to the conversation, with the runs that begin with it.
     pub(super) fn hear(&mut self, begun: &[(Seq, u64)], seq: Seq, run_id: Option<&str>, event: &TurnEvent) {
         begun.iter().for_each(|(_, ordinal)| self.conversation.begin_run(*ordinal));
         self.conversation.push(seq, run_id, event);
     }
 
-    /// The conversation is what the journal says.
+    /// Drops the conversation, so that it is read from the journal again.
     pub(super) fn forget(&mut self) {
         self.conversation.forget();
     }
 
-    /// Outside of a run nobody needs the conversation.
+    /// Drops the conversation outside of a run, where nobody needs it.
     pub(super) fn let_go(&mut self, pod: &Pod) {
         if pod.run.is_none() && self.asking.is_none() {
             self.conversation.forget();
         }
     }
 
-    /// Begins to make the question that the model is asked, with the conversation as it stands now.
+    /// Begins to prepare the request to the model from the conversation as it stands now.
     pub(super) fn ask(&mut self, actors: &Actors, state: &State, purpose: Purpose) {
         let State { pod, spec, key, .. } = state;
         let was_compacted = mem::take(&mut self.is_compacted);
@@ -88,14 +88,14 @@ impl Exchange {
         self.asking = Some(making.begin(self.conversation.leave(), journal, budgets, actors.store.clone()));
     }
 
-    /// The state was read again from the store: what was being made of another one is made anew.
+    /// Prepares a pending request anew after the state was reloaded from the store.
     pub(super) fn ask_again(&mut self, actors: &Actors, state: &State) {
         if let Some(Asking { purpose, .. }) = self.asking.take() {
             self.ask(actors, state, purpose);
         }
     }
 
-    /// Waits for the next thing that comes of it. Cancel safe.
+    /// Waits for the next news. Cancel safe.
     pub(super) async fn next(&mut self) -> Heard {
         let Self { asking, answer, summary, .. } = self;
         tokio::select! {
@@ -118,12 +118,12 @@ impl Exchange {
         }
     }
 
-    /// Waits for `other`, and takes meanwhile what comes of the answer.
+    /// Awaits `other` while buffering what arrives of the answer.
     pub(super) async fn gathering<T>(&mut self, other: impl Future<Output = T>) -> T {
         gathering(self.answer.as_mut(), other).await
     }
 
-    /// What it means for the Pod.
+    /// The inputs that a piece of news means for the Pod.
     pub(super) fn inputs(&mut self, actors: &Actors, state: &mut State, heard: Heard) -> Vec<Input> {
         match heard {
             Heard::Asked(asked, purpose) => {
@@ -177,13 +177,13 @@ impl Exchange {
             self.answer = None;
         }
         let Some(told) = told else { return inputs };
-        // What the model before thought means nothing to this one.
+        // The previous model's reasoning is of no use to this one.
         self.conversation.forget();
         self.ask(actors, state, Purpose::Answer);
         inputs.into_iter().chain([Input::Note(told)]).collect()
     }
 
-    /// The question is made, or cannot be: it is put to the model. An input, when nothing can be asked.
+    /// Sends a prepared request to the model. Returns an input if there is nothing to send.
     fn asked(
         &mut self,
         actors: &Actors,
@@ -221,7 +221,7 @@ impl Exchange {
         }
     }
 
-    /// Asks the model; `asked` is the size of the messages.
+    /// Calls the model; `asked` is the size of the messages.
     fn call_model(
         &mut self,
         actors: &Actors,
@@ -242,7 +242,7 @@ impl Exchange {
         self.answer = Some(Answer::new(provider.stream(request), asked));
     }
 
-    /// An answer that fails before it begins takes the same way as one that fails later.
+    /// Makes a request that cannot be sent look like an answer that fails, so that both are handled alike.
     fn fail(&mut self, detail: String) {
         let error = ProviderError::new(ProviderErrorCode::Failed, detail);
         let failed: ModelStream = Box::pin(futures_util::stream::iter([Err(error)]));
@@ -272,7 +272,8 @@ impl Exchange {
     }
 }
 
-/// Puts the next fallback in the place of a model that cannot be asked now; what is told of it. None where there is no other.
+/// Switches to the next fallback model when the current one cannot answer. Returns the events to record, or `None` if
+/// there is no other model.
 fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option<Vec<ControlEvent>> {
     let providers = &actors.equipment.providers;
     let present = state.asked();
@@ -286,12 +287,12 @@ fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option
     let Usage { context_used, context_limit, .. } = state.pod.usage;
     let limit = providers.facts(&next.provider, &next.model).context_limit.unwrap_or(0);
     let room = || ControlEvent::Usage { usage: Usage { context_used, context_limit: limit, ..Usage::default() } };
-    // As the alert will have it: the question to the next one is made before that is written.
+    // What folding in the alert will do; the next request is prepared before the alert is written.
     state.pod.stand_in = Some(next);
     Some(std::iter::once(alert).chain((limit != context_limit).then(room)).collect())
 }
 
-/// What people are told of new pictures and files that the model is not sent.
+/// Alerts about new pictures and files that are not sent to the model.
 fn not_sent(unsent: Vec<String>) -> Option<Vec<ControlEvent>> {
     let alert =
         |text| ControlEvent::Alert { level: AlertLevel::Warn, source: "attachment".to_owned(), text, model: None };
@@ -308,7 +309,7 @@ fn tool_specs(actors: &Actors, state: &State) -> Vec<ToolSpec> {
     offered.map(spec).collect()
 }
 
-/// Of the tools that each question offers, about.
+/// The estimated tokens of the tool definitions that go with each request.
 fn tokens_of(tools: &[ToolSpec]) -> u64 {
     let bytes = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.schema.to_string().len();
     pod::tokens_of_bytes(tools.iter().map(bytes).sum())

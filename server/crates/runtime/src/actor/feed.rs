@@ -1,5 +1,5 @@
-//! One Pod's live tail. Wake-ups carry no data: a reader learns that the head moved, and reads after its own
-//! cursor (I6), from the tail here or, when it is further behind, from the store.
+//! One Pod's live tail. Wake-ups carry no data: a reader learns that the head moved and reads after its own cursor
+//! (I6), from this tail or, if it is further behind, from the store.
 
 use std::{
     collections::VecDeque,
@@ -14,9 +14,9 @@ use pod_store::PodKey;
 use protocol::{ReasoningPolicy, Seq};
 use tokio::sync::watch;
 
-/// Beyond this many unsent records a live reader is told `lagged`.
+/// A live reader with more unsent records than this is told `lagged`.
 pub(crate) const TAIL_RECORDS_MAX: usize = 10_000;
-/// Beyond this many unsent bytes, too.
+/// The same limit in bytes.
 pub(crate) const TAIL_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Where a Pod's journal stands.
@@ -34,15 +34,15 @@ pub(crate) struct Feed {
     tail: Mutex<Tail>,
     position: watch::Sender<Position>,
     pub(crate) policy: ReasoningPolicy,
-    /// How many look at this Pod now.
+    /// The number of current viewers.
     pub(crate) viewers: AtomicU32,
-    /// Answers finished since somebody looked.
+    /// Answers finished since the Pod was last viewed.
     pub(crate) unread: AtomicU32,
 }
 
 #[derive(Debug)]
 struct Tail {
-    /// Everything after this is in `records`.
+    /// `records` holds everything after this.
     after: Seq,
     records: VecDeque<(Seq, Bytes)>,
     bytes: usize,
@@ -69,18 +69,18 @@ impl Feed {
         }
     }
 
-    /// The newest record that was shown here.
+    /// The newest record published here.
     pub(crate) fn head(&self) -> Seq {
         self.position.borrow().head
     }
 
-    /// Somebody looks at the Pod here.
+    /// True if the Pod has viewers on this host.
     pub(crate) fn is_watched(&self) -> bool {
         self.viewers.load(Ordering::Acquire) > 0
     }
 
-    /// Shows records that are on the disk. Those that were shown before are left out: a Pod's task and whoever reads its
-    /// journal for it may both bring them.
+    /// Publishes committed records. Skips those already published: a Pod's task and a reader of its journal may both
+    /// bring the same ones.
     pub(crate) fn publish(&self, records: impl IntoIterator<Item = (Seq, Bytes)>) {
         let mut tail = self.tail.lock().expect("no holder of the tail panics");
         let mut head = None;
@@ -113,7 +113,7 @@ impl Feed {
         self.position.subscribe()
     }
 
-    /// Records after `cursor`, at most `records_max` of them and about `bytes_max` bytes.
+    /// Records after `cursor`: at most `records_max` of them and about `bytes_max` bytes.
     pub(crate) fn read(&self, cursor: Seq, records_max: usize, bytes_max: usize) -> TailRead {
         let tail = self.tail.lock().expect("no holder of the tail panics");
         if cursor < tail.after {
@@ -137,7 +137,7 @@ impl Feed {
         }
     }
 
-    /// Counts a finished answer that nobody watched; the new count, when it changed.
+    /// Counts a finished answer that nobody watched. Returns the new count if it changed.
     pub(crate) fn count_unread(&self) -> Option<u32> {
         match self.viewers.load(Ordering::Acquire) {
             0 => Some(self.unread.fetch_add(1, Ordering::AcqRel) + 1),

@@ -1,4 +1,4 @@
-//! The live tails of the Pods that work or are watched now, each shared by all who hold it.
+//! The live tails of the Pods that are running or viewed, each shared by all its holders.
 
 use std::{
     collections::HashMap,
@@ -11,10 +11,10 @@ use protocol::{ReasoningPolicy, Seq, WorkerId};
 use super::{Actors, feed::Feed};
 use crate::view;
 
-/// Records of one Pod that are read at once.
+/// The most records of one Pod to read at once.
 pub(crate) const RECORDS_AT_ONCE: u32 = 1_000;
 
-/// The tails, by Pod. Whoever holds one releases it again.
+/// The tails by Pod. Each holder must release its tail.
 #[derive(Debug, Default)]
 pub(crate) struct Feeds(Mutex<HashMap<WorkerId, Weak<Feed>>>);
 
@@ -27,7 +27,7 @@ impl Feeds {
         self.all().get(worker_id).and_then(Weak::upgrade)
     }
 
-    /// The tails that somebody has now.
+    /// The tails that are held now.
     pub(crate) fn held(&self) -> Vec<(WorkerId, Arc<Feed>)> {
         let feeds = self.all();
         feeds.iter().filter_map(|(worker_id, feed)| Some((worker_id.clone(), feed.upgrade()?))).collect()
@@ -43,7 +43,7 @@ impl Feeds {
         feed
     }
 
-    /// Called by each holder right before it lets go.
+    /// Called by each holder right before it drops its tail.
     pub(crate) fn release(&self, worker_id: &WorkerId, feed: &Arc<Feed>) {
         let mut feeds = self.all();
         let is_last = Arc::strong_count(feed) == 1;
@@ -55,7 +55,7 @@ impl Feeds {
 }
 
 impl Actors {
-    /// The Pod's live tail, shared with whoever has it already.
+    /// The Pod's live tail, shared with its other holders.
     pub(crate) async fn feed(&self, row: &PodRow) -> Result<Arc<Feed>, StoreError> {
         if let Some(feed) = self.feeds.get(&row.worker_id) {
             if self.store.hosts().is_shared() && !self.tasks.has(&row.worker_id) {
@@ -68,7 +68,7 @@ impl Actors {
         Ok(self.feeds.share(row, head, policy))
     }
 
-    /// Brings one tail up to what the journal says now, so that a cursor of another host is understood here.
+    /// Brings a tail up to date with the journal, so that a cursor issued by another host is valid here.
     pub(crate) async fn follow_now(&self, feed: &Feed) -> Result<(), StoreError> {
         loop {
             let found = self.store.hosts().follow(&[(feed.key, feed.head())], RECORDS_AT_ONCE).await?;

@@ -1,5 +1,5 @@
-//! Several Pods in one transaction: each stands still and shows its state, gets its order, says what is to be written,
-//! and waits until all of it is on the disk or none.
+//! Changing several Pods in one transaction: each Pod pauses its task and shows its state, gets its order, says what is
+//! to be written, and waits until all of it is committed or none.
 
 use pod::{Effect, Input, Pod, PodSpec, Step};
 use pod_store::{ForeignPod, MessageChange, PodChange, PodKey};
@@ -14,16 +14,16 @@ use super::{
 };
 use crate::error;
 
-/// A Pod that stands still. Dropping this lets it go on as if nothing had been.
+/// A Pod whose task is paused. Dropping this lets it continue as if nothing had happened.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) key: PodKey,
     pub(crate) label: PodLabel,
     pub(crate) spec: PodSpec,
     pub(crate) pod: Pod,
-    /// A command of it runs now.
+    /// A command of the Pod is running now.
     pub(crate) runs_command: bool,
-    /// The host that runs it, if that is another one.
+    /// The host that runs the Pod, if it is another one.
     pub(crate) host: Option<i64>,
     pub(crate) orders: oneshot::Sender<Order>,
 }
@@ -40,25 +40,25 @@ pub(crate) struct Order {
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) inputs: Vec<Input>,
-    /// What is written besides; it belongs to no run.
+    /// Further events to write that belong to no run.
     pub(crate) events: Vec<ControlEvent>,
-    /// Command and audit of these are not used: they belong to the whole transaction.
+    /// The command and the audit row in here are ignored: they belong to the whole transaction.
     pub(crate) extras: Extras,
-    /// What this Pod runs has to have ended, to the last process, before anything is written.
+    /// End everything that the Pod runs, down to the last process, before anything is written.
     pub(crate) ends_work: bool,
 }
 
-/// What is to be written for a Pod, how far messages have come by it, and where to say whether it was written.
+/// What is to be written for a Pod, the resulting states of messages, and where to report whether it was written.
 pub(crate) type Prepared = (PodChange, Vec<MessageChange>, oneshot::Sender<bool>);
 
 impl Held {
-    /// Its place in a batch, when another host runs it.
+    /// The Pod's entry in a batch if another host runs it.
     pub(crate) fn foreign(&self) -> Option<ForeignPod> {
         self.host.map(|host| ForeignPod { pod: self.key, host })
     }
 
-    /// Gives the order. The answer is what it comes to, not yet written, and where to say whether it was. Not said: the
-    /// Pod reads its state again from the store.
+    /// Gives the order. Returns what is to be written and where to report whether it was. If that sender is dropped,
+    /// the Pod reloads its state from the store.
     pub(crate) async fn prepare(self, wanted: Wanted) -> Result<Prepared, ApiError> {
         let (prepared, change) = oneshot::channel();
         let (outcome, is_committed) = oneshot::channel();
@@ -70,7 +70,7 @@ impl Held {
 }
 
 impl Actor {
-    /// Stands still until the order comes, and carries it out. True when something was written.
+    /// Pauses until the order comes, and carries it out. Returns true if something was written.
     pub(super) async fn hold(&mut self, reply: Reply<Held>) -> bool {
         if self.state.is_deleted {
             reply.send(Err(error::no_such_pod(&self.state.worker_id)));
@@ -121,7 +121,7 @@ impl Actor {
         is_done
     }
 
-    /// What the order comes to, and what is to be done once it is written.
+    /// What the order results in, and the effects to run once that is written.
     async fn prepare(&mut self, wanted: Wanted) -> Result<(Change, Vec<Effect>), ApiError> {
         let Wanted { inputs, events, extras, ends_work } = wanted;
         if ends_work && !self.end_work().await {
@@ -138,7 +138,7 @@ impl Actor {
         Ok((self.change(staged, extras).await?, effects))
     }
 
-    /// Whether what was prepared is in the journal: nobody else writes there, and it was not told what came of it.
+    /// Whether the prepared change is in the journal, when no outcome was reported. Nobody else writes there.
     async fn has_landed(&mut self) -> bool {
         let (before, after, key) = (self.feed.head(), self.state.pod.head, self.state.key);
         let actors = &self.actors;

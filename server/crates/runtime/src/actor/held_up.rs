@@ -1,4 +1,4 @@
-//! Pods that cannot work while the database is away, as lists show them.
+//! Marks Pods that cannot work while the database is away, for lists.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,7 +9,8 @@ use super::Actors;
 use crate::ground::reason;
 
 impl Actors {
-    /// Says of the Pods that work what keeps them from it; of all that live, when their database is gone.
+    /// Adds the outage to the summaries of the Pods that it holds up: those that are working or, if the database is
+    /// lost, all live ones.
     pub(crate) fn with_outage(&self, mut summaries: Vec<PodSummary>) -> Vec<PodSummary> {
         if let Some(outage) = self.store.health().outage().borrow().as_ref() {
             let is_lost = outage.kind == OutageKind::Lost;
@@ -25,7 +26,7 @@ impl Actors {
     }
 }
 
-/// Has lists look again at the Pods that an outage holds up, when it begins and when it is over.
+/// Refreshes the list entries of the Pods that an outage holds up, when it begins and when it ends.
 pub(crate) async fn tell(inner: Arc<Actors>) {
     let mut outage = inner.store.health().outage();
     let mut held_up: BTreeSet<WorkerId> = BTreeSet::new();
@@ -43,7 +44,7 @@ pub(crate) async fn tell(inner: Arc<Actors>) {
             Some(OutageKind::Lost) => inner.list.tell_all(),
             None => {
                 held_up.clear();
-                // Something may be there now that its caller had given up.
+                // Something whose caller had given up may have been written after all.
                 inner.list.tell_all();
             }
         }

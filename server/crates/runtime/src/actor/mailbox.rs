@@ -1,4 +1,4 @@
-//! The mailbox: what others have to tell becomes part of the journal, in any live state.
+//! The mailbox: messages from other Pods become part of the journal in any live state.
 
 use pod::Input;
 use protocol::Event;
@@ -6,7 +6,7 @@ use protocol::Event;
 use super::{Actors, commit::Extras, state::State};
 use crate::mail::Letter;
 
-/// Whether there may be something in it. What is in it is in the store.
+/// Whether the mailbox may have mail. The mail itself is in the store.
 #[derive(Debug)]
 pub(super) struct Mailbox {
     has_mail: bool,
@@ -17,7 +17,7 @@ impl Mailbox {
         Self { has_mail: true }
     }
 
-    /// Something may have come.
+    /// Notes that something may have arrived.
     pub(super) fn has_mail(&mut self) {
         self.has_mail = true;
     }
@@ -26,14 +26,14 @@ impl Mailbox {
         !self.has_mail
     }
 
-    /// What is in the mailbox, when the Pod is in a state to take it; it is taken out with what comes of it.
+    /// Reads the mailbox if the Pod is in a state to take mail. The mail is removed in the transaction that records it.
     pub(super) async fn letters(&mut self, actors: &Actors, state: &State) -> Option<([Input; 2], Extras)> {
         if !self.has_mail {
             return None;
         }
         let is_compacting = state.pod.compacting_from.is_some();
         if state.is_deleted || is_compacting || !state.pod.state.is_live() {
-            // A stopped Pod finds it there when it is restored; one that compacts, when it is done.
+            // A stopped Pod reads it when it is restored; a compacting one when that is done.
             self.has_mail = is_compacting && !state.is_deleted;
             return None;
         }

@@ -1,4 +1,4 @@
-//! A living Pod gets other settings: a name, policies, another model, another scope.
+//! Changing the settings of a live Pod: its name, policies, model or scope.
 
 use pod::{Input, PodSpec, Scope, rules_refusal};
 use pod_store::{PodKey, PodUpdate, Store};
@@ -19,10 +19,10 @@ use super::{
 };
 use crate::{clock, command::answer_of, error, view};
 
-/// What a person changes of a Pod, and what a profile adds to it.
+/// What a person changes in a Pod, and what a profile adds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Patch {
-    /// Its provider and model are settled, and the paths of its scope are real.
+    /// With provider and model resolved, and the scope's paths canonical.
     pub(crate) asked: PatchPod,
     pub(crate) reasoning: Option<ReasoningPolicy>,
     pub(crate) tools: Option<Vec<String>>,
@@ -31,7 +31,7 @@ pub(crate) struct Patch {
 }
 
 impl Carrying<'_> {
-    /// What a record tells of it goes into the journal, the rest only into the Pod's row.
+    /// Changes that have a record go into the journal, the others only into the Pod's row.
     pub(super) async fn patch(&mut self, patch: Patch) -> Result<String, ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
         let now = clock::now();
@@ -56,7 +56,7 @@ impl Carrying<'_> {
             return Ok(first);
         }
         (self.actor.state.name, self.actor.state.spec) = (name, spec);
-        // It begins with the instructions.
+        // The conversation begins with the instructions, which may have changed.
         self.actor.exchange.forget();
         self.actor.tell_of_limit();
         Ok(answer_of(&detail))
@@ -82,7 +82,7 @@ impl Carrying<'_> {
     }
 }
 
-/// With what of its budget is used.
+/// Adds how much of the budget is used.
 pub(crate) async fn with_use(store: &Store, key: PodKey, detail: PodDetail) -> Result<PodDetail, ApiError> {
     let budget_used = match &detail.budget {
         Some(budget) => Some(used(store, key, budget).await?),
@@ -91,7 +91,7 @@ pub(crate) async fn with_use(store: &Store, key: PodKey, detail: PodDetail) -> R
     Ok(PodDetail { budget_used, ..detail })
 }
 
-/// The recipe as it is to be.
+/// The spec as it is to be.
 async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpec, ApiError> {
     let mut spec = state.spec.clone();
     let asked = patch.asked.clone();
@@ -123,13 +123,13 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
     if let Some(sentence) = asked.thinking.and_then(refusal) {
         return Err(ApiError::invalid(sentence));
     }
-    // What the model before could do, another one may not.
+    // The new model may not support the previous thinking level.
     let kept = spec.thinking.filter(|level| refusal(*level).is_none());
     spec.thinking = asked.thinking.or(kept);
     Ok(spec)
 }
 
-/// A Pod that is led has what it is lent, and what a Pod has lent it has.
+/// A child's scope is what it was lent, and what a Pod has lent must stay in its own scope.
 async fn check_scope(actors: &Actors, state: &State, scope: &[ScopeRule]) -> Result<(), ApiError> {
     let refuse = |sentence: String| Err(ApiError::new(ErrorCode::InvalidInput, sentence));
     if actors.store.family().child(state.key).await?.is_some() {
@@ -147,10 +147,10 @@ async fn check_scope(actors: &Actors, state: &State, scope: &[ScopeRule]) -> Res
     }
 }
 
-/// As a record tells that there is no budget any more.
+/// How a record says that there is no budget any more.
 const AS_MUCH_AS_IT_NEEDS: Budget = Budget { cost: None, currency: None, tokens: None, per: BudgetPer::Total };
 
-/// What a record tells, and what the next model has room for; nothing when all is as it was.
+/// The events that record a change, with the context limit of a new model; empty if nothing changed.
 fn told(actors: &Actors, state: &State, spec: &PodSpec, by: &str) -> Vec<ControlEvent> {
     let old = &state.spec;
     fn if_new<T: Clone + PartialEq>(new: &T, old: &T) -> Option<T> {

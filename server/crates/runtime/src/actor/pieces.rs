@@ -1,4 +1,4 @@
-//! What a provider says, as the Pod takes it.
+//! Translates a provider's events and failures into the Pod's terms.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::clock;
 /// The code of a failure that has none of its own.
 pub(super) const PROVIDER_ERROR: &str = "provider_error";
 
-/// A piece of the answer to a question of this size.
+/// A piece of the answer to a request of the given size.
 pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: QuestionSize, has_begun: bool) -> ModelPiece {
     match event {
         Ok(ModelEvent::Text(text)) => ModelPiece::Text(text),
@@ -37,7 +37,7 @@ pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: Question
     }
 }
 
-/// What a provider's failure is for the Pod.
+/// A provider's failure in the Pod's terms.
 pub(super) fn failure_of(ProviderError { code, detail, sizes, retry_after, .. }: ProviderError) -> Failure {
     use ProviderErrorCode::{
         BadRequest, ContextOverflow, Cut, Failed, ModelNotFound, Overloaded, RateLimited, Timeout, TooLarge,
@@ -46,14 +46,14 @@ pub(super) fn failure_of(ProviderError { code, detail, sizes, retry_after, .. }:
     let until = retry_after.filter(|_| code == RateLimited).and_then(reset_after);
     let (code, cause) = match code {
         ContextOverflow => (code.as_str(), Cause::Overflow { limit: sizes.limit, used: sizes.used }),
-        // All that servers were seen to do with a question that is too long.
+        // Servers have been seen to answer a request that is too long in each of these ways.
         Cut | BadRequest | Failed | Overloaded | Timeout => (PROVIDER_ERROR, Cause::Unexplained),
         Unauthorized | RateLimited | Unreachable | ModelNotFound | TooLarge => (PROVIDER_ERROR, Cause::Other),
     };
     Failure { cause, until, ..Failure::new(code, detail) }
 }
 
-/// When a usage limit is reset that is reset after so long. Nobody waits for more than a month.
+/// When a usage limit that resets after `wait` is over. `None` if that is more than a month away.
 fn reset_after(wait: Duration) -> Option<Timestamp> {
     const LONGEST: Duration = Duration::from_secs(31 * 24 * 60 * 60);
     (wait <= LONGEST).then(|| clock::now().checked_add(wait).ok()).flatten()

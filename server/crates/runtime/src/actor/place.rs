@@ -1,4 +1,4 @@
-//! Where a tool's call stands: what it may touch, and what its caller has seen.
+//! The place of a tool call: what it may touch, and what its caller has seen.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +14,7 @@ use tools::{Lifeline, Network, Place, Questions};
 use super::Actors;
 use crate::{ground::Ground, view};
 
-/// What a Pod may touch now: its rules, less what it has lent, and never what is yoi's own.
+/// What a Pod may touch now: its scope rules, minus what it has lent, and never yoi's own files.
 pub(crate) async fn scope(inner: &Actors, key: PodKey, spec: &PodSpec) -> Result<Scope, ApiError> {
     let hidden = inner.equipment.hidden.iter().map(|path| ScopeRule {
         path: path.clone(),
@@ -25,13 +25,13 @@ pub(crate) async fn scope(inner: &Actors, key: PodKey, spec: &PodSpec) -> Result
     Ok(Scope::new(rules, loans(inner, key).await?).with_protected(Arc::clone(&inner.equipment.protected)))
 }
 
-/// Everything that is out with children, for reading too.
+/// Everything lent to children, including read access.
 pub(crate) async fn loans(ground: &Ground, key: PodKey) -> Result<Vec<ScopeRule>, ApiError> {
     let children = ground.patiently(|| ground.store.family().children(key)).await?;
     Ok(children.iter().flat_map(view::lent).collect())
 }
 
-/// Contents that a caller has seen. A person's call may also rely on what the model has seen.
+/// The file contents that a caller has seen, by path. A person's call may also rely on what the model has seen.
 pub(crate) fn seen(pod: &Pod, by: ToolBy) -> BTreeMap<String, BTreeSet<String>> {
     let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in pod.seen_files.iter().filter(|file| file.by == by || by == ToolBy::Operator) {
@@ -40,7 +40,7 @@ pub(crate) fn seen(pod: &Pod, by: ToolBy) -> BTreeMap<String, BTreeSet<String>> 
     seen
 }
 
-/// A place with nothing in it, for a call that is refused before it touches anything.
+/// An empty place, for a call that is refused before it touches anything.
 pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -> Place {
     Place {
         worker_id: worker_id.clone(),
@@ -59,7 +59,7 @@ pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -
 }
 
 impl Actors {
-    /// Where the long outputs of a Pod's tools are kept.
+    /// The folder for the long outputs of a Pod's tools.
     pub(crate) fn outputs_of(&self, worker_id: &WorkerId) -> PathBuf {
         self.equipment.outputs.join(worker_id.as_str())
     }

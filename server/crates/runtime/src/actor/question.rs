@@ -1,5 +1,5 @@
-//! What the model is to be asked, in the making. The conversation is read, and worked on, beside the Pod: who sent a message has
-//! the receipt meanwhile, and a cancellation is heard.
+//! Prepares a request to the model. The conversation is read and processed outside the Pod's task, so that senders get
+//! their receipts and a cancellation is heard meanwhile.
 
 use futures_util::future::BoxFuture;
 use pod::{Context, Cut, Newest, QuestionSize, Reach, Room};
@@ -13,22 +13,22 @@ use crate::{blobs, heavy, history::Journal};
 /// Percent of the model's context that may be used by our own estimate.
 const CONTEXT_PERCENT_MAX: u64 = 80;
 
-/// A question in the making. Dropping it gives it up.
+/// A request being prepared. Dropping it cancels the work.
 pub(super) struct Asking {
     pub(super) purpose: Purpose,
     pub(super) asked: BoxFuture<'static, Result<Asked, String>>,
 }
 
-/// The conversation as it stood when the question was decided on, and what is made of it.
+/// The prepared request, with the conversation as it stood when the request was decided on.
 pub(super) struct Asked {
-    /// None where it was not read.
+    /// `None` if it was not read.
     pub(super) context: Option<Context>,
     pub(super) question: Question,
-    /// Budgets that come to their end.
+    /// Budgets that are nearly spent.
     pub(super) warnings: Vec<String>,
-    /// What goes with the question.
+    /// Attachments that go with the request.
     pub(super) attached: Attached,
-    /// New pictures and files that do not go with it, and why.
+    /// New pictures and files that are left out, and why.
     pub(super) unsent: Vec<String>,
 }
 
@@ -39,27 +39,27 @@ impl Asked {
 }
 
 pub(super) enum Question {
-    /// With the size of it.
+    /// With the size of the messages.
     Answer(Vec<Message>, QuestionSize),
     Summary(Result<Cut, Newest>),
-    /// Nothing more may be used, and why.
+    /// A budget is spent, and which.
     Spent(String),
 }
 
-/// What the question is made by.
+/// What the request is prepared from.
 #[derive(Clone, Copy)]
 pub(super) struct Making {
     pub(super) purpose: Purpose,
     pub(super) head: Seq,
     pub(super) room: Room,
-    /// Nobody counts the tokens of this conversation, so it is compacted by our own estimate.
+    /// The provider does not count this conversation's tokens, so it is compacted by our own estimate.
     pub(super) is_uncounted: bool,
-    /// What the model takes beside text.
+    /// What the model accepts besides text.
     pub(super) takes: Takes,
 }
 
 impl Making {
-    /// Begins, with the conversation as it stands now; without one it is read.
+    /// Begins with the conversation in hand, or reads it if there is none.
     pub(super) fn begin(
         self,
         here: Option<Context>,

@@ -1,5 +1,5 @@
-//! Accepted inputs that have not begun: they wait, go on, and can be taken back. One that waits is a row of the inbox and
-//! no record, so each of its ends is one transaction with what comes of it.
+//! Accepted inputs that have not begun; they can wait, begin, or be taken back. A waiting input is an inbox row and not
+//! a record, so each way it can end is one transaction with its consequences.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ use protocol::{ApiError, CommandId, ErrorCode, PodName, Segment};
 
 use super::commit::Extras;
 
-/// Inputs that may wait in one Pod.
+/// The most inputs that one Pod may have queued.
 const QUEUED_MAX: usize = 1_000;
-/// Bytes of text in all of them.
+/// The most bytes of text in all of them.
 const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// The inputs that wait, oldest first.
+/// The waiting inputs, oldest first.
 #[derive(Debug)]
 pub(super) struct Queue(VecDeque<InboxRow>);
 
@@ -31,7 +31,7 @@ impl Queue {
         self.0.iter().cloned().collect()
     }
 
-    /// Refuses what there is no room for.
+    /// Refuses an input if there is no room for it.
     pub(super) fn check_room(&self, pod: &PodName, segments: &[Segment]) -> Result<(), ApiError> {
         if self.0.len() >= QUEUED_MAX {
             let sentence = format!("pod \"{pod}\" has {QUEUED_MAX} inputs queued; wait until some are done");
@@ -64,7 +64,8 @@ impl Queue {
         self.0.clear();
     }
 
-    /// Takes what begins the next run: an input that was meant for the run before goes first, then the oldest.
+    /// Takes the input that begins the next run: one that was meant to steer the previous run goes first, then the
+    /// oldest.
     pub(super) fn next(&mut self) -> Option<(Input, Extras)> {
         let at = self.0.iter().position(|row| row.steers).unwrap_or(0);
         let InboxRow { command_id, segments, by, blobs, .. } = self.0.remove(at)?;
@@ -72,7 +73,7 @@ impl Queue {
         Some((Input::Submit { command_id, segments, by, blobs }, taken))
     }
 
-    /// Takes the oldest input that was sent for the run that goes on, with its id.
+    /// Takes the oldest input that was sent to steer the current run, with its id.
     pub(super) fn next_steering(&mut self) -> Option<(Input, CommandId)> {
         let at = self.0.iter().position(|row| row.steers)?;
         let InboxRow { command_id, segments, by, blobs, .. } = self.0.remove(at)?;

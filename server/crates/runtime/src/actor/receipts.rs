@@ -1,4 +1,4 @@
-//! How far messages of peers have come here: told to those who sent them, in the transaction that makes it true.
+//! Delivery states of messages between peers. Senders are told in the transaction that makes the state true.
 
 use pod_store::{FarChange, FarReceipt, MailPut, MessageChange, PodKey};
 use protocol::{ApiError, LinkNews, ReceiptState, RuntimeId, WorkerId};
@@ -6,27 +6,27 @@ use protocol::{ApiError, LinkNews, ReceiptState, RuntimeId, WorkerId};
 use super::{Actors, staged::Staged, state::State};
 use crate::{clock, encode::put_out, mail::Letter, view::peer_label};
 
-/// What the senders are to be told: those here by a letter, those elsewhere by their store.
+/// What the senders are to be told: those in this store by mail, others through their store.
 pub(super) struct Receipts {
     pub(super) receipts: Vec<Receipt>,
     pub(super) far: Vec<FarChange>,
 }
 
-/// One message that has come further.
+/// One message whose state has advanced.
 pub(super) struct Receipt {
     pub(super) sender: WorkerId,
     pub(super) letter: MailPut,
     pub(super) change: MessageChange,
 }
 
-/// What the senders are to be told. Receipts of what this Pod sent itself are none of these.
+/// What the senders are to be told. Receipts for messages that this Pod itself sent are left out.
 pub(super) async fn receipts(actors: &Actors, state: &State, staged: &Staged) -> Result<Receipts, ApiError> {
     let (mut receipts, mut far_changes) = (Vec::new(), Vec::new());
-    // The run counts once, at the first message that it reads, whether that came to an idle Pod or in mid-run.
+    // A run counts once, at the first message that it reads, whether that message came to an idle Pod or during a run.
     let mut begins = staged.begun_by_peer;
     for step in &staged.receipts {
         let row = actors.patiently(|| actors.store.messages().find(&step.message_id)).await?;
-        // One that is not there yet comes in this very transaction: it wakes this Pod, which reads it at once.
+        // A message without a row is being sent in this very transaction: it wakes this Pod, which reads it at once.
         if row.as_ref().is_some_and(|row| row.receiver != state.key) {
             continue;
         }
@@ -57,7 +57,7 @@ fn is_what_began(state: ReceiptState, begins: &mut bool) -> bool {
     state == ReceiptState::Read && std::mem::take(begins)
 }
 
-/// Who sent a message that came from another store.
+/// The sender of a message that came from another store.
 #[derive(Debug)]
 pub(crate) struct FarSender {
     pub(crate) message_id: String,
@@ -66,7 +66,7 @@ pub(crate) struct FarSender {
 }
 
 impl FarSender {
-    /// The message has come further here: noted, and told to the store that sent it.
+    /// Records that the message has advanced here and tells the store that sent it.
     fn told(self, pod: PodKey, own: &WorkerId, state: ReceiptState, turn: Option<u64>, woke: bool) -> [FarChange; 2] {
         let Self { message_id, store, worker } = self;
         let at = clock::now();

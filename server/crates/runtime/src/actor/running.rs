@@ -1,5 +1,5 @@
-//! How long a call ran that writes nothing, told to the server that comes after a kill: a file beside the call's long output,
-//! whose time of change is the last moment at which the call is known to have run.
+//! Records how long a silent call has run, for the server that starts after a kill: a file beside the call's long
+//! output, whose modification time is the last moment at which the call is known to have run.
 
 use std::{
     convert::Infallible,
@@ -13,27 +13,27 @@ use std::{
 
 use protocol::Timestamp;
 
-/// Between two marks. What ends before the first leaves no file.
+/// The time between two marks. A call that ends before the first leaves no file.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Marks the call as running until it is dropped; the file goes with it.
+/// Marks the call as running until this future is dropped, and then removes the file.
 pub(super) async fn mark(folder: PathBuf, call_id: String) -> Infallible {
     let mark = Arc::new(Mark(file_of(&folder, &call_id)));
     loop {
         tokio::time::sleep(EVERY).await;
-        // Shared, so that the file goes after the last touch.
+        // Shared, so that the file is removed after the last touch.
         let mark = mark.clone();
         drop(tokio::task::spawn_blocking(move || mark.touch()).await);
     }
 }
 
-/// The last moment at which a call is known to have run. None when it ended at once, or ran on another machine.
+/// The last moment at which a call is known to have run. `None` if it ended at once or ran on another machine.
 pub(super) fn last_seen(folder: &Path, call_id: &str) -> Option<Timestamp> {
     let changed = fs::metadata(file_of(folder, call_id)).ok()?.modified().ok()?;
     Timestamp::try_from(changed).ok()
 }
 
-/// Forgets what a kill left.
+/// Removes the file that a kill left.
 pub(super) fn forget(folder: &Path, call_id: &str) {
     drop(Mark(file_of(folder, call_id)));
 }
@@ -42,7 +42,7 @@ struct Mark(PathBuf);
 
 impl Mark {
     fn touch(&self) {
-        // Only the figure after a kill gets worse by it.
+        // Without the mark, only the duration reported after a kill is less accurate.
         if let Err(error) = touch(&self.0) {
             tracing::debug!(%error, path = %self.0.display(), "a running call cannot be marked");
         }

@@ -1,5 +1,6 @@
-//! What rules have to know of a call beyond its text: where a path leads, which commands a command line has, whom a name
-//! means, what those who lead the Pod allow. Found out before the call is decided on, so that deciding stays pure.
+//! What the rules need to know about a call beyond its text: where a path leads, which commands a command line
+//! contains, which Pod a name means, and what the Pod's ancestors allow. Collected before the call is decided on, so
+//! that deciding stays pure.
 
 use std::{
     fs, io,
@@ -16,12 +17,12 @@ use serde_json::{Value, json};
 use super::{Actors, state::State};
 use crate::{error, ground::Ground};
 
-/// Pods above a Pod that are looked at. Nobody leads so deep a tree.
+/// How many ancestors of a Pod are looked at. No real tree is that deep.
 const LEADERS_MAX: usize = 256;
-/// As many links are followed as the kernel would.
+/// How many symbolic links are followed, as in the kernel.
 const LINKS_MAX: usize = 40;
 
-/// Looks at the calls that these inputs have decided on.
+/// Collects this for the calls that these inputs cause to be decided on.
 pub(super) async fn look(actors: &Actors, state: &mut State, inputs: &[Input]) -> Result<(), ApiError> {
     let calls = to_be_judged(&state.pod, inputs);
     if calls.is_empty() {
@@ -42,14 +43,14 @@ pub(super) async fn look(actors: &Actors, state: &mut State, inputs: &[Input]) -
     Ok(())
 }
 
-/// Looks at those who lead this Pod, as they are now.
+/// Refreshes the rules of this Pod's ancestors.
 pub(super) async fn look_up(actors: &Actors, state: &mut State) -> Result<(), ApiError> {
     let parent = state.parent.as_ref().map(|parent| parent.key);
     state.spec.leaders = leaders(actors, parent, &state.spec).await?;
     Ok(())
 }
 
-/// The calls of an answer that is whole with these inputs, and those that a person makes.
+/// The calls of an answer that these inputs complete, and those that a person makes.
 fn to_be_judged(pod: &Pod, inputs: &[Input]) -> Vec<(String, Value)> {
     let ends = |input: &Input| matches!(input, Input::Model(ModelPiece::Finished | ModelPiece::Nothing { .. }));
     let mut calls = Vec::new();
@@ -72,7 +73,7 @@ fn to_be_judged(pod: &Pod, inputs: &[Input]) -> Vec<(String, Value)> {
     calls
 }
 
-/// What a call is looked at with: the Pod that makes it.
+/// The context in which a call is looked at: the Pod that makes it.
 #[derive(Clone, Copy)]
 pub(super) struct Looking<'a> {
     pub(super) actors: &'a Actors,
@@ -80,8 +81,8 @@ pub(super) struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    /// What becomes of a call that no rule is about. One of a tool that is not there, or not there for this Pod, fails by itself: nobody
-    /// is asked for it first.
+    /// The decision for a call that no rule covers. A call of a tool that does not exist, or that this Pod is not
+    /// offered, will fail anyway, so nobody is asked about it.
     fn default_of(self, tool: &str) -> PermissionDecision {
         match self.actors.equipment.toolbox.get(tool).filter(|_| self.state.spec.offers(tool)) {
             Some(known) => known.default_permission(),
@@ -90,7 +91,7 @@ impl Looking<'_> {
         }
     }
 
-    /// What is found out about one call.
+    /// Collects what is known about one call.
     pub(super) async fn sight(self, tool: &str, arguments: &Value) -> Result<Sight, ApiError> {
         if names_a_pod(tool) {
             let pod = self.meant(main_argument(tool, arguments)).await?;
@@ -100,12 +101,12 @@ impl Looking<'_> {
             return Ok(Sight::default());
         }
         let (cwd, tool, arguments) = (self.state.spec.cwd.clone(), tool.to_owned(), arguments.clone());
-        // The disk may be slow, and a command line long.
+        // The disk may be slow and a command line long.
         let looked = tokio::task::spawn_blocking(move || on_disk(&cwd, &tool, &arguments));
         looked.await.map_err(|_| error::stopping())
     }
 
-    /// The Pod that a name means to this one.
+    /// The Pod that a name means to this Pod.
     async fn meant(self, name: &str) -> Result<Option<(protocol::WorkerId, String)>, ApiError> {
         let Ok(target) = name.parse::<Target>() else { return Ok(None) };
         let visible = self.actors.above()?.visible(&self.state.worker_id).await?;
@@ -116,7 +117,7 @@ impl Looking<'_> {
         })
     }
 
-    /// Rules as they are kept: those about a Pod with the Pod that they name now.
+    /// Rules in the form in which they are stored: a rule about a Pod is resolved to the Pod that has the name now.
     pub(super) async fn given(
         self,
         rules: Vec<PermissionRule>,
@@ -144,7 +145,7 @@ impl Looking<'_> {
         Ok(kept)
     }
 
-    /// A Pod of this server, whether it is seen or not: a person gives the rule.
+    /// A Pod of this server, whether this Pod sees it or not, because a person gives the rule.
     async fn named(self, name: &str) -> Result<Option<protocol::WorkerId>, ApiError> {
         let Ok(name) = PodName::parse(name) else { return Ok(None) };
         let row = self.actors.store.pods().find_by_name(&name).await?;
@@ -161,8 +162,8 @@ fn is_target(target: &Target, pod: &VisiblePod) -> bool {
     }
 }
 
-/// The rules of those who lead a Pod, as they are now, nearest first. Where one is gone, those stay that held when the Pod
-/// was made. Nothing when nobody ever led it.
+/// The current rules of a Pod's ancestors, nearest first. For a deleted ancestor, the rules that held when the Pod was
+/// created remain. Empty if the Pod never had a parent.
 async fn leaders(
     ground: &Ground,
     parent: Option<pod_store::PodKey>,
@@ -184,7 +185,7 @@ async fn leaders(
     Ok((!leaders.is_empty()).then_some(leaders))
 }
 
-/// Blocks.
+/// Reads the file system, so it blocks.
 fn on_disk(cwd: &str, tool: &str, arguments: &Value) -> Sight {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     let folder = leads(Path::new(&call_folder(cwd, tool, arguments))).and_then(text);
@@ -199,8 +200,8 @@ fn on_disk(cwd: &str, tool: &str, arguments: &Value) -> Sight {
     }
 }
 
-/// Where a path leads when every link is followed; of what is not there, where it would be made. None: nowhere that is
-/// known.
+/// The canonical path with every link followed; for a path that does not exist, where it would be created. `None` if
+/// that cannot be known.
 fn leads(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -212,7 +213,7 @@ fn leads(path: &Path) -> Option<PathBuf> {
         let (folder, name) = (path.parent()?, path.file_name()?);
         let folder = leads_to_folder(folder)?;
         match fs::read_link(folder.join(name)) {
-            // It leads to what is not there yet.
+            // The link leads to something that does not exist yet.
             Ok(link) => path = plain(&folder.join(link)),
             Err(_) => return Some(folder.join(name)),
         }
@@ -220,14 +221,14 @@ fn leads(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The folder of something that is not there: it, or the nearest above it that is.
+/// The canonical form of a folder that may not exist, by way of its nearest existing ancestor.
 fn leads_to_folder(folder: &Path) -> Option<PathBuf> {
     let mut missing = Vec::new();
     let mut at = folder;
     loop {
         match fs::canonicalize(at) {
             Ok(real) => return Some(missing.into_iter().rev().fold(real, |path, name| path.join(name))),
-            // A link to what is not there, in the middle of the way: nobody knows yet where it leads.
+            // A dangling link in the middle of the path: nobody knows yet where it leads.
             Err(_) if fs::symlink_metadata(at).is_ok() => return None,
             Err(_) => {
                 missing.push(at.file_name()?);
@@ -237,7 +238,7 @@ fn leads_to_folder(folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// `.` and `..` taken out as text, as the file tools do it.
+/// Resolves `.` and `..` as text, as the file tools do.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::from("/");
     for part in path.components() {

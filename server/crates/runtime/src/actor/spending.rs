@@ -1,12 +1,12 @@
-//! What an event says was used, and for whom: counted in the transaction of its record, so once and never later.
+//! What an event says was used, and for whom. Counted in the transaction of its record, so exactly once.
 
 use jiff::Timestamp;
 use pod::{PeerLetter, Pod};
 use pod_store::{Spent, Tokens};
 use protocol::{ControlEvent, Event, RuntimeId, Trigger, WorkerId};
 
-/// `pod` is the state before the event. Tokens are what `usage` records say, as in the Pod's own sum; the end of a run
-/// says them again. `asked` are the provider and the model that answer.
+/// `pod` is the state before the event. Tokens are taken from `usage` records, as in the Pod's own sum; the end of a
+/// run repeats them. `asked` is the provider and the model that answer.
 pub(super) fn spent(pod: &Pod, asked: (&str, &str), at: Timestamp, event: &Event) -> Option<Spent> {
     let spent = |tokens, begun_by, ends_run| {
         let (provider, model) = (asked.0.to_owned(), asked.1.to_owned());
@@ -19,7 +19,7 @@ pub(super) fn spent(pod: &Pod, asked: (&str, &str), at: Timestamp, event: &Event
     }
 }
 
-/// The Pod whose message began the present run: of the messages that were there first, the oldest.
+/// The Pod whose message began the current run: the oldest of the messages that were there first.
 fn begun_by(pod: &Pod) -> Option<WorkerId> {
     pod.run.as_ref().filter(|run| run.trigger == Trigger::Peer)?;
     let PeerLetter { from, .. } = pod.read_messages.first().or_else(|| pod.unread_messages.first())?;

@@ -1,4 +1,4 @@
-//! Events between the decision and the commit: folded in and encoded, with what they bring to others.
+//! Events between decision and commit: folded in and encoded, with their consequences for others.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -12,34 +12,34 @@ use protocol::{
 use super::{spending, state::State};
 use crate::{clock, encode};
 
-/// Events that have been folded in and encoded, and are not committed yet.
+/// Events that have been folded in and encoded but not committed.
 pub(super) struct Staged {
     pub(super) at: Timestamp,
     at_text: String,
     pub(super) records: Vec<NewRecord>,
     pub(super) folds: Vec<Fold>,
-    /// What they say was used.
+    /// What the events say was used.
     pub(super) spent: Vec<Spent>,
-    /// Something other than a chunk is among them, so the checkpoint moves.
+    /// True if there is an event other than a chunk, so that the checkpoint moves.
     pub(super) moves_checkpoint: bool,
-    /// How the run ended, for the Pod that leads this one.
+    /// How the run ended, for the parent.
     pub(super) ended: Option<RunEnd>,
-    /// Tools that a person ran and that have ended.
+    /// Tool calls run by people or agents that have ended.
     pub(super) answers: Vec<(String, ToolAnswer)>,
-    /// A run began that nobody but a peer asked for.
+    /// A run began that only a peer's message asked for.
     pub(super) begun_by_peer: bool,
-    /// Messages of peers that were read or answered here, and those that the sender tells of.
+    /// Peer messages that were read or answered here, and states that their senders record.
     pub(super) receipts: Vec<MessageStep>,
 }
 
-/// The end of a run, and where its record is.
+/// The end of a run, and the position of its record.
 pub(super) struct RunEnd {
     pub(super) outcome: RunOutcome,
     pub(super) detail: Option<String>,
     pub(super) at: Seq,
 }
 
-/// A message that has come further, as the journal says it.
+/// A message whose state has advanced, as the journal records it.
 pub(super) struct MessageStep {
     pub(super) message_id: String,
     /// The Pod on the other side.
@@ -48,22 +48,22 @@ pub(super) struct MessageStep {
     pub(super) turn: Option<u64>,
 }
 
-/// What is to be written for a Pod, and what comes of it.
+/// What is to be written for a Pod, and what follows from it.
 pub(super) struct Change {
     pub(super) change: PodChange,
-    /// How far messages have come by it.
+    /// The states of messages that it advances.
     pub(super) messages: Vec<MessageChange>,
     pub(super) shown: Shown,
 }
 
-/// What a change brings to those who look and those who wait, once it is on the disk.
+/// What viewers and waiters are told about a change once it is committed.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     pub(super) records: Vec<(Seq, Bytes)>,
     pub(super) answers: Vec<(String, ToolAnswer)>,
     pub(super) changes_row: bool,
     pub(super) wakes_parent: bool,
-    /// Pods whose messages have come further.
+    /// Pods whose messages have advanced.
     pub(super) senders: Vec<WorkerId>,
 }
 
@@ -84,7 +84,7 @@ impl Staged {
         }
     }
 
-    /// Folds a step in and encodes it; gives the place of its record.
+    /// Folds a step in and encodes it. Returns the position of its record.
     pub(super) fn add(&mut self, state: &mut State, step: &Step) -> Seq {
         let seq = state.pod.head.next();
         self.folds.extend(fold(&state.pod, &step.event));
@@ -147,6 +147,6 @@ fn fold(pod: &Pod, event: &Event) -> Option<Fold> {
         _ => return None,
     };
     let open = pod.open_blocks.iter().find(|open| open.id == *block)?;
-    // Other blocks may have chunks in between: those are folded only when they are the only ones.
+    // Other blocks may have chunks in between, so chunks are folded only if this is the only open block.
     (pod.open_blocks.len() == 1).then(|| Fold { block: block.clone(), from: open.first_seq, to: pod.head })
 }

@@ -1,4 +1,4 @@
-//! Calls that begin: where each of them stands, and its ways out and in.
+//! Starting calls: the place of each call, its way out to the network, and the way in.
 
 use std::{io, sync::Arc};
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::looking_in::Entered;
 
-/// What a call is started by.
+/// What a call needs to start.
 pub(super) struct Starting<'a> {
     pub(super) actors: &'a Actors,
     pub(super) state: &'a mut State,
@@ -45,7 +45,7 @@ impl Starting<'_> {
         }
     }
 
-    /// Where a call stands, and its ways out and in.
+    /// The place of a call, with its network proxy and way in.
     async fn place(&mut self, call: &Call) -> Result<(Place, Doors), ToolOutcome> {
         let Call { by, call_id, leads, .. } = call;
         let lifeline = self.calls.lifeline();
@@ -75,7 +75,7 @@ impl Starting<'_> {
         Ok((place, Doors { proxy, way_in }))
     }
 
-    /// A way in to what a command serves, where it has a network of its own.
+    /// A way in to what a command serves, if it has a network of its own.
     fn way_in(&self, call: &Call, network: &Network) -> io::Result<Option<Entered>> {
         match call.name == "Bash" && *network != Network::Open {
             true => self.actors.ways_in.open(&self.state.worker_id).map(Some),
@@ -83,7 +83,7 @@ impl Starting<'_> {
         }
     }
 
-    /// What decides on the addresses that a page leads on to: the rules as they are now.
+    /// What decides on the redirects that a page leads to, by the current rules.
     async fn redirects(&mut self, call: &Call) -> Result<Option<Redirects>, ToolOutcome> {
         if call.name != "WebFetch" || call.by == ToolBy::Operator {
             return Ok(None);
@@ -93,7 +93,7 @@ impl Starting<'_> {
         Ok(Some(Redirects::new(move |url| permission(&spec, "WebFetch", &json!({ "url": url })))))
     }
 
-    /// What a command reaches of the network.
+    /// Which part of the network a command can reach.
     async fn network(&mut self, call: &Call) -> Result<(Network, Option<Proxy>), ToolOutcome> {
         if call.name != "Bash" {
             return Ok((Network::None, None));
@@ -112,7 +112,7 @@ impl Starting<'_> {
         }
     }
 
-    /// The rules are those that hold now.
+    /// Refreshes the rules of the Pod's ancestors.
     async fn look_up(&mut self) -> Result<(), ToolOutcome> {
         look_up(self.actors, self.state).await.map_err(|error| ToolOutcome::failed("internal", error.detail))
     }

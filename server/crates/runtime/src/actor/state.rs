@@ -1,4 +1,4 @@
-//! What a Pod is now, as its row and its journal say it.
+//! The current state of a Pod, from its row and its journal.
 
 use pod::{Decision, Input, Pod, PodSpec, decide, recover};
 use pod_store::{Checkpoint, ParentRow, PodKey, PodRow};
@@ -7,17 +7,17 @@ use protocol::{ApiError, ErrorCode, ModelName, PodLabel, PodName, PodRef, PodSta
 use super::{Actors, queue::Queue, running};
 use crate::{error, view};
 
-/// Records read at once while a journal's end is folded in.
+/// Records read at once while the journal's tail is folded in.
 const CATCH_UP_RECORDS: u32 = 10_000;
 
-/// One Pod. What is not committed yet is folded in already; if the commit then fails, all of this is read again.
+/// One Pod. Uncommitted events are already folded in; if the commit fails, everything is read again.
 pub(super) struct State {
     pub(super) key: PodKey,
     pub(super) worker_id: WorkerId,
     pub(super) name: PodName,
     pub(super) spec: PodSpec,
     pub(super) pod: Pod,
-    /// The Pod that leads this one, and is told of its turns.
+    /// The parent, which is told of this Pod's runs.
     pub(super) parent: Option<ParentRow>,
     pub(super) queue: Queue,
     pub(super) is_deleted: bool,
@@ -74,7 +74,7 @@ impl State {
         }
     }
 
-    /// What closes all that a crash left open.
+    /// The decision that closes everything a crash left open.
     pub(super) fn recovery(&self, actors: &Actors) -> Decision {
         let outputs = actors.outputs_of(&self.worker_id);
         recover(&self.pod, |call_id| running::last_seen(&outputs, call_id))
@@ -84,7 +84,7 @@ impl State {
         decide(&self.pod, &self.spec, input).map_err(|refusal| error::refused(&self.name, refusal))
     }
 
-    /// Where the (last) event of a kind will be, once this input is committed.
+    /// Where the last event of the wanted kind will be once this input is committed.
     pub(super) fn seq_after(&self, input: Input, wanted: impl Fn(&str) -> bool) -> Result<Seq, ApiError> {
         let steps = self.decide(input)?.steps;
         let place = steps.iter().rposition(|step| wanted(step.event.kind())).map_or(steps.len(), |at| at + 1);
@@ -99,19 +99,19 @@ impl State {
         }
     }
 
-    /// What a journal says of it counts as long as the Pod is told to fall back on it.
+    /// The fallback model in use, if the Pod's settings still list it.
     fn stand_in(&self) -> Option<&ModelName> {
         self.pod.stand_in.as_ref().filter(|name| self.spec.fallback.contains(name))
     }
 
-    /// Those that may answer in the place of the present one, in turn.
+    /// The fallback models that have not been tried yet, in order.
     pub(super) fn next_fallbacks(&self) -> &[ModelName] {
         let all = &self.spec.fallback;
         let tried = self.stand_in().and_then(|name| all.iter().position(|known| known == name));
         &all[tried.map_or(0, |at| at + 1)..]
     }
 
-    /// The next input can begin.
+    /// True if the next input can begin.
     pub(super) fn is_idle(&self) -> bool {
         self.pod.state == PodState::Idle && !self.is_deleted
     }

@@ -1,4 +1,4 @@
-//! Compaction: a summary by the model takes the place of the conversation's beginning.
+//! Compaction: a summary by the model replaces the beginning of the conversation.
 
 use futures_util::StreamExt;
 use pod::{Cause, Cut, Failure, NoSummary, Pod, Summary};
@@ -7,12 +7,12 @@ use provider::{FinishReason, ModelEvent, ModelStream};
 
 use super::pieces::{PROVIDER_ERROR, failure_of};
 
-/// Characters of a summary; what is beyond is cut off.
+/// The most characters of a summary; the rest is cut off.
 const SUMMARY_CHARS_MAX: usize = 16_000;
-/// How often the request for a summary that is too long is made half as long.
+/// How often a request for a summary that is too long is halved.
 const HALVINGS_MAX: u32 = 4;
 
-/// A summary that is being made.
+/// A summary being made.
 pub(super) struct Summarising {
     stream: ModelStream,
     pub(super) cut: Cut,
@@ -25,7 +25,7 @@ impl Summarising {
         Self { stream, cut, text: String::new(), usage: Usage::default() }
     }
 
-    /// Reads the summary to its end. What has come stays in `self`, so it can be waited for in pieces.
+    /// Reads the summary to its end. What has arrived stays in `self`, so the future can be dropped and started again.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         while let Some(event) = self.stream.next().await {
             match event.map_err(failure_of)? {
@@ -53,15 +53,15 @@ impl Summarising {
     }
 }
 
-/// What follows when a summary has come, or not.
+/// What to do when a summary has arrived or failed.
 pub(super) enum Next {
-    /// It was asked of too much: it is asked of half as much.
+    /// The request was too long: ask about half as much.
     AskForLess,
     Take(Result<Summary, NoSummary>),
 }
 
-/// When it was asked of too much, it is asked of less; in the end there is none, so that a conversation that is too long goes on
-/// with what is left.
+/// If the request was too long, asks about less, until it gives up: then there is no summary, and an overlong
+/// conversation continues with what is left.
 pub(super) fn next_after(pod: &Pod, cut: Cut, outcome: Result<(String, Usage), Failure>, halvings: u32) -> Next {
     let (text, usage) = match outcome {
         Ok((text, usage)) => (text.trim().chars().take(SUMMARY_CHARS_MAX).collect(), usage),

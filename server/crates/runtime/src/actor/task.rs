@@ -1,5 +1,5 @@
-//! The life of a Pod's task: it takes what is asked of the Pod and what the world does, one thing after the other, and ends
-//! when there is nothing to do.
+//! The life of a Pod's task: it handles requests and outside events one at a time, and ends when there is nothing left
+//! to do.
 
 use std::sync::Arc;
 
@@ -18,23 +18,23 @@ use super::{
 };
 use crate::{CommandKey, Origin, ground::Slip};
 
-/// What reaches a Pod's task.
+/// What a Pod's task can be sent.
 #[derive(Debug)]
 pub(crate) enum Request {
     Command {
         command: Box<PodCommand>,
         key: CommandKey,
         origin: Origin,
-        /// JSON of the answer.
+        /// The answer as JSON.
         reply: Reply<String>,
     },
-    /// A tool is run beside the Pod's run: by a person as this Pod would, or by its agent. Answered when it has ended.
+    /// Runs a tool beside the Pod's run, for a person or for the Pod's agent. Answered when the tool has ended.
     Tool { call: OutsideCall, key: CommandKey, origin: Origin, reply: Reply<ToolAnswer> },
-    /// Answered once the Pod is in order after a crash.
+    /// Answered once the Pod has recovered from a crash.
     Settle { reply: oneshot::Sender<()> },
-    /// Something may be in the Pod's mailbox. Carries nothing: the mailbox is read (I6).
+    /// There may be mail. Carries none: the mailbox is read (I6).
     Wake,
-    /// Stand still until an order comes, so that several Pods change in one transaction.
+    /// Pause until an order comes, so that several Pods can change in one transaction.
     Hold { reply: Reply<Held> },
 }
 
@@ -43,11 +43,11 @@ pub(crate) enum Request {
 pub(crate) struct OutsideCall {
     pub(crate) name: String,
     pub(crate) arguments: Value,
-    /// A person, or the Pod's agent.
+    /// A person or the Pod's agent.
     pub(crate) by: ToolBy,
 }
 
-/// Where the answer goes. Its caller may give up before the request is taken; then it does not happen.
+/// Where the answer goes. If the caller gives up before the request is taken, the request is not carried out.
 #[derive(Debug)]
 pub(crate) struct Reply<T> {
     pub(super) answer: oneshot::Sender<Result<T, ApiError>>,
@@ -55,12 +55,12 @@ pub(crate) struct Reply<T> {
 }
 
 impl<T> Reply<T> {
-    /// False when the caller was told that nothing was done.
+    /// Takes the request. Returns false if the caller was already told that nothing was done.
     fn take(&self) -> bool {
         self.slip.take()
     }
 
-    /// False when whoever asked has gone away.
+    /// Returns false if the caller has gone away.
     pub(super) fn send(self, answer: Result<T, ApiError>) -> bool {
         self.answer.send(answer).is_ok()
     }
@@ -72,21 +72,21 @@ impl Request {
             Self::Command { reply, .. } => reply.send(Err(error.clone())),
             Self::Tool { reply, .. } => reply.send(Err(error.clone())),
             Self::Hold { reply } => reply.send(Err(error.clone())),
-            // Those who wait see that nobody is there.
+            // Dropping `reply` tells the waiters that nobody is there.
             Self::Settle { .. } | Self::Wake => false,
         };
     }
 }
 
-/// Loads the Pod, and lives until it rests.
+/// Loads the Pod and runs it until it is at rest.
 pub(super) async fn run(actors: Arc<Actors>, worker_id: WorkerId, mut requests: mpsc::Receiver<Request>) {
     match Actor::load(actors.clone(), &worker_id).await {
         Ok(actor) => Box::pin(PodTask { actor, mailbox: Mailbox::new() }.live(&mut requests)).await,
         Err(error) => refuse_all(&actors, &worker_id, &mut requests, &error).await,
     }
     actors.tasks.forget(&worker_id, &mut requests);
-    // What came in at the very end, between the last look and the closing, is for the task that comes next; nothing of
-    // it was done. When there is none any more, those who wait see that nobody is there.
+    // Requests that arrived between the last look and the closing of the channel go to the next task; nothing of them
+    // was done. If the server is stopping there is no next task, and the senders see that nobody is there.
     while let Some(request) = requests.recv().await {
         if let Err(error) = actors.send(&worker_id, request).await {
             tracing::debug!(%error, %worker_id, "a request came too late");
@@ -102,7 +102,7 @@ async fn refuse_all(actors: &Actors, worker_id: &WorkerId, requests: &mut mpsc::
     }
 }
 
-/// A Pod, and what it takes in its turn.
+/// A Pod and what it takes in turn.
 struct PodTask {
     actor: Actor,
     mailbox: Mailbox,
@@ -129,10 +129,10 @@ impl PodTask {
         }
     }
 
-    /// Nothing goes on, and nothing waits to begin.
+    /// True if nothing is running and nothing is waiting to begin.
     fn is_resting(&self) -> bool {
         let state = &self.actor.state;
-        // Who waits for an agent's call waits here, and it may be a person that the call waits for.
+        // The caller of an agent's call waits here, even while the call itself waits for a person.
         self.actor.is_idle()
             && self.actor.waiters.is_empty()
             && self.mailbox.is_empty()
@@ -163,14 +163,14 @@ impl PodTask {
                     self.mailbox.has_mail();
                 }
             }
-            // Whoever asked was told that nothing was done.
+            // The caller was told that nothing was done.
             Request::Command { .. } | Request::Tool { .. } | Request::Hold { .. } => (),
             Request::Wake => self.mailbox.has_mail(),
         }
         self.go_on().await;
     }
 
-    /// Takes what the world did: decides, commits, shows, acts.
+    /// Handles an outside event: decides, commits, publishes, acts.
     async fn happened(&mut self, happening: Happening) {
         let inputs = self.actor.inputs(happening);
         let is_summary = matches!(inputs.first(), Some(Input::Summarised(_)));
@@ -193,7 +193,7 @@ impl PodTask {
         self.go_on().await;
     }
 
-    /// Takes what waits: first what others have to tell, then the oldest queued input.
+    /// Takes what is waiting: mail first, then the oldest queued input.
     async fn go_on(&mut self) {
         self.read_mail().await;
         self.start_next().await;

@@ -1,4 +1,4 @@
-//! The tasks of the Pods that work now: started by the first request, gone when nothing is left to do.
+//! The tasks of the running Pods: started by the first request, ended when nothing is left to do.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,7 +24,7 @@ use crate::{
     walls::Walls,
 };
 
-/// Commands that may wait for one Pod's task; beyond it the sender waits.
+/// Requests that may wait for one Pod's task; beyond that, senders wait.
 const REQUESTS_MAX: usize = 64;
 
 /// What the Pods of a host work with.
@@ -33,13 +33,13 @@ pub(crate) struct Equipment {
     pub(crate) providers: Providers,
     pub(crate) toolbox: Toolbox,
     pub(crate) walls: Walls,
-    /// Absolute paths of yoi's own: no tool touches them.
+    /// Absolute paths of yoi's own files, which no tool may touch.
     pub(crate) hidden: Vec<String>,
     pub(crate) protected: Arc<pod::Protected>,
     pub(crate) outputs: PathBuf,
 }
 
-/// The Pods that work or are looked at on this host: their tasks and their tails.
+/// The running or viewed Pods of this host: their tasks and their tails.
 #[derive(Debug)]
 pub(crate) struct Actors {
     pub(crate) ground: Arc<Ground>,
@@ -64,19 +64,19 @@ impl Actors {
         Self { ground, equipment, ways_in: WaysIn::default(), above, tasks, feeds }
     }
 
-    /// The floors above, while they are there.
+    /// The layers above, while they exist.
     pub(super) fn above(&self) -> Result<Arc<dyn Above>, ApiError> {
         self.above.upgrade().ok_or_else(error::stopping)
     }
 
-    /// Has another Pod look into its mailbox.
+    /// Tells another Pod to read its mailbox.
     pub(super) fn wake(&self, worker_id: &WorkerId) {
         if let Ok(above) = self.above() {
             above.wake(worker_id);
         }
     }
 
-    /// Carries out a command for a Pod of this host, waking it; the answer as JSON.
+    /// Carries out a command for a Pod of this host, waking it. Returns the answer as JSON.
     pub(crate) async fn command_here(
         self: &Arc<Self>,
         key: CommandKey,
@@ -89,7 +89,7 @@ impl Actors {
         self.ask(worker_id, |reply| Request::Command { command, key, origin, reply }).await
     }
 
-    /// Whether there is such a tool.
+    /// Returns an error if there is no such tool.
     pub(crate) fn check_tool(&self, name: &str) -> Result<(), ApiError> {
         match self.equipment.toolbox.get(name) {
             Some(_) => Ok(()),
@@ -97,7 +97,7 @@ impl Actors {
         }
     }
 
-    /// Runs one tool beside the run of a Pod of this host; waits until it has ended.
+    /// Runs one tool beside the run of a Pod of this host and waits until it has ended.
     pub(crate) async fn tool_here(
         self: &Arc<Self>,
         key: CommandKey,
@@ -109,12 +109,12 @@ impl Actors {
         self.ask(worker_id, |reply| Request::Tool { call, key, origin, reply }).await
     }
 
-    /// Has a Pod of this host stand still.
+    /// Pauses a Pod of this host.
     pub(crate) async fn hold_here(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
         self.ask(worker_id, |reply| Request::Hold { reply }).await
     }
 
-    /// Gives a request to a Pod's task, and waits for the answer.
+    /// Sends a request to a Pod's task and waits for the answer.
     async fn ask<T>(
         self: &Arc<Self>,
         worker_id: &WorkerId,
@@ -130,7 +130,7 @@ impl Actors {
         self.answered(&slip, asked).await
     }
 
-    /// Gives a request to a Pod's task, and starts the task when there is none.
+    /// Sends a request to a Pod's task, starting the task if there is none.
     pub(crate) async fn send(self: &Arc<Self>, worker_id: &WorkerId, mut request: Request) -> Result<(), ApiError> {
         loop {
             if self.stopping.is_cancelled() {
@@ -139,7 +139,7 @@ impl Actors {
             let sender = self.tasks.get(worker_id, |requests| self.start(worker_id, requests));
             match sender.send(request).await {
                 Ok(()) => return Ok(()),
-                // The task went to rest between the look-up and the sending.
+                // The task ended between the lookup and the send.
                 Err(mpsc::error::SendError(returned)) => request = returned,
             }
         }
@@ -151,7 +151,7 @@ impl Actors {
     }
 }
 
-/// Tasks of the Pods that work now, each by where its requests go.
+/// The tasks of the running Pods, each as the sender of its requests.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks(Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>);
 
@@ -164,23 +164,23 @@ impl Tasks {
         self.all().len()
     }
 
-    /// The Pod works here now.
+    /// True if the Pod is running here now.
     pub(crate) fn has(&self, worker_id: &WorkerId) -> bool {
         self.all().get(worker_id).is_some_and(|sender| !sender.is_closed())
     }
 
-    /// The Pods that work here now.
+    /// The Pods that are running here now.
     pub(crate) fn pods(&self) -> BTreeSet<WorkerId> {
         let tasks = self.all();
         tasks.iter().filter(|(_, sender)| !sender.is_closed()).map(|(worker_id, _)| worker_id.clone()).collect()
     }
 
-    /// Forgets the tasks that were dropped, all of them.
+    /// Forgets all tasks, after they were dropped.
     pub(crate) fn clear(&self) {
         self.all().clear();
     }
 
-    /// The Pod's task, which is started when there is none.
+    /// The Pod's task, started if there is none.
     fn get(&self, worker_id: &WorkerId, start: impl FnOnce(mpsc::Receiver<Request>)) -> mpsc::Sender<Request> {
         let mut tasks = self.all();
         if let Some(sender) = tasks.get(worker_id).filter(|sender| !sender.is_closed()) {
@@ -192,7 +192,7 @@ impl Tasks {
         sender
     }
 
-    /// Ends a task that has nothing to do. False when a request came in.
+    /// Ends an idle task. Returns false if a request has arrived.
     pub(super) fn rest(&self, worker_id: &WorkerId, requests: &mut mpsc::Receiver<Request>) -> bool {
         let mut tasks = self.all();
         if !requests.is_empty() {

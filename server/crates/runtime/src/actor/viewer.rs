@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{FeedItem, Observation, cursor, encode, records::Rows, view};
 
-/// Records of one item, at most.
+/// The most records of one item.
 const ITEM_RECORDS_MAX: usize = 2_000;
-/// Bytes of one item, about.
+/// The approximate most bytes of one item.
 const ITEM_BYTES_MAX: usize = 512 * 1024;
-/// Records of a snapshot, at most; pieces of an open block may make it more.
+/// The most records of a snapshot; the chunks of an open block may add to it.
 const SNAPSHOT_RECORDS_MAX: u32 = 2_000;
 
 struct Viewer {
@@ -32,10 +32,10 @@ struct Viewer {
 }
 
 enum Next {
-    /// Say why the cursor is of no use, then a snapshot.
+    /// Report why the cursor is unusable, then send a snapshot.
     Diagnostic(DiagnosticCode, String),
     Snapshot,
-    /// Records after this. `is_live`: the tail has been reached once, so falling out of it is lag.
+    /// Records after `after`. If `is_live`, the tail has been reached once, so falling out of it counts as lag.
     Records {
         after: Seq,
         is_live: bool,
@@ -44,7 +44,7 @@ enum Next {
     Done,
 }
 
-/// Begins to observe. Never fails: what is wrong is said in the stream.
+/// Begins to observe. Never fails: errors are reported in the stream.
 pub(crate) async fn observe(inner: Arc<Actors>, worker_id: WorkerId, after: Option<String>, tail: u32) -> Observation {
     match Viewer::new(inner, worker_id, after, tail).await {
         Ok(viewer) => stream::unfold(viewer, |mut viewer| async move {
@@ -140,7 +140,7 @@ impl Viewer {
     async fn snapshot(&mut self) -> FeedItem {
         let rows = Rows { store: &self.inner.store, key: self.key, policy: self.feed.policy };
         let read = rows.newest(self.tail).await;
-        // The summary is read after the records: it may be newer than they are, never older.
+        // The summary is read after the records, so it may be newer than they are but never older.
         let row = self.inner.store.pods().find(&self.worker_id).await;
         match (read, row) {
             (Ok(newest), Ok(Some(row))) => {
@@ -161,7 +161,7 @@ impl Viewer {
         }
     }
 
-    /// What comes after `after`, or None when there is nothing to say yet and the state was moved on.
+    /// What comes after `after`, or `None` if there is nothing to send yet and only the state advanced.
     async fn records(&mut self, after: Seq, is_live: bool) -> Option<FeedItem> {
         let position = *self.position.borrow_and_update();
         if position.gone {
@@ -171,7 +171,7 @@ impl Viewer {
             TailRead::Records(records, last) => Some(self.item(after, last, records, true)),
             TailRead::Nothing => {
                 self.next = Next::Records { after, is_live: true };
-                // The host is gone when this fails; the process is then about to end.
+                // This fails when the host is gone, and then the process is about to exit.
                 match self.position.changed().await {
                     Ok(()) => None,
                     Err(_) => {

@@ -1,4 +1,4 @@
-//! Those who wait for the end of a tool that a person or an agent runs.
+//! Callers that wait for the end of a tool call run by a person or an agent.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use protocol::ToolAnswer;
 
 use super::task::Reply;
 
-/// By call.
+/// By call id.
 #[derive(Debug, Default)]
 pub(super) struct Waiters(HashMap<String, Vec<Reply<ToolAnswer>>>);
 
@@ -19,7 +19,7 @@ impl Waiters {
         self.0.entry(call_id).or_default().push(reply);
     }
 
-    /// The call has ended.
+    /// Tells the callers that the call has ended.
     pub(super) fn tell(&mut self, call_id: &str, answer: &ToolAnswer) {
         for reply in self.0.remove(call_id).unwrap_or_default() {
             reply.send(Ok(answer.clone()));

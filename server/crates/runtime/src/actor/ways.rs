@@ -1,4 +1,4 @@
-//! Ways out to the network that running commands want: those that wait for an answer, and those that have one.
+//! Network access that running commands ask for: pending and decided.
 
 use std::collections::HashMap;
 
@@ -6,22 +6,23 @@ use pod::{HostPort, Input};
 use tokio::sync::oneshot;
 use tools::proxy::Wish;
 
-/// Hosts that one command asks for at once. A program that tries every port of a machine does not fill somebody's inbox.
+/// The most hosts that one command may ask for at once, so that a program that scans ports does not flood the
+/// approvals.
 const ASKED_MAX: usize = 16;
 
-/// By the call and the host. What was answered holds until the call ends.
+/// By call and host. A decision holds until the call ends.
 #[derive(Debug, Default)]
 pub(super) struct Ways(HashMap<(String, String, u16), Way>);
 
 #[derive(Debug)]
 enum Way {
-    /// Connections that wait for one answer.
+    /// Connections that wait for the same decision.
     Asked(Vec<oneshot::Sender<bool>>),
     Settled(bool),
 }
 
 impl Ways {
-    /// What there is to decide on; nothing when it has been, or is being asked.
+    /// The input to decide on; `None` if that host is already decided or pending.
     pub(super) fn wished(&mut self, wish: Wish) -> Option<Input> {
         let Wish { call_id, to: HostPort { host, port }, answer } = wish;
         let asked = self.asked(&call_id);
@@ -61,7 +62,7 @@ impl Ways {
         }
     }
 
-    /// The call is over.
+    /// Forgets a call that has ended.
     pub(super) fn forget(&mut self, call_id: &str) {
         self.0.retain(|(call, _, _), _| call != call_id);
     }

@@ -1,4 +1,4 @@
-//! What is asked of a Pod, carried out on the host that runs it.
+//! Requests to a Pod, carried out on the host that runs it.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::{
     error, view,
 };
 
-/// Bytes of what was typed of a file's name.
+/// The most bytes of a typed file name prefix.
 const BEGUN_BYTES_MAX: usize = 1_024;
 
 impl Cluster {
-    /// Puts a command to a Pod's task, waking it, and reads its answer.
+    /// Sends a command to a Pod's task, waking it, and reads the answer.
     pub(crate) async fn command<T: DeserializeOwned>(
         &self,
         key: CommandKey,
@@ -38,7 +38,7 @@ impl Cluster {
         read_answer(&answer)
     }
 
-    /// Runs one tool beside the Pod's run; waits until it has ended.
+    /// Runs one tool beside the Pod's run and waits until it has ended.
     pub(crate) async fn run_tool(
         &self,
         key: CommandKey,
@@ -61,7 +61,7 @@ impl Cluster {
         self.actors.tool_here(key, origin, worker_id, asked).await
     }
 
-    /// Files that the Pod may read and whose path fits what was `begun`, the nearest first.
+    /// Files that the Pod may read and whose path matches what was typed (`begun`), nearest first.
     pub(crate) async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
         if begun.len() > BEGUN_BYTES_MAX {
             return Err(ApiError::invalid(format!("the name of a file has at most {BEGUN_BYTES_MAX} bytes")));
@@ -76,7 +76,7 @@ impl Cluster {
         Ok(tools::files::complete(&opened.spec.cwd, scope, begun).await)
     }
 
-    /// Has a Pod look into its mailbox. Nobody waits for it: what is in there is on the disk.
+    /// Tells a Pod to read its mailbox. Does not wait: the mail is already in the store.
     pub(crate) fn wake(self: &Arc<Self>, worker_id: &WorkerId) {
         let (cluster, worker_id) = (self.clone(), worker_id.clone());
         self.tracker.spawn(async move {
@@ -94,12 +94,12 @@ impl Cluster {
         });
     }
 
-    /// The Pod is run by another host, which has its files.
+    /// True if another host, which has the Pod's files, runs the Pod.
     pub(crate) async fn is_there(&self, worker_id: &WorkerId) -> Result<bool, ApiError> {
         Ok(matches!(self.route(worker_id).await?, Route::There(_)))
     }
 
-    /// What another host answers that runs the Pod. None: it is run here.
+    /// The answer of the other host that runs the Pod, or `None` if the Pod runs here.
     async fn there<T: DeserializeOwned>(
         &self,
         worker_id: &WorkerId,

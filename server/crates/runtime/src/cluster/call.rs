@@ -1,5 +1,5 @@
-//! What one host asks of another one, and the wait for its answer. Bounded, and safe to ask again: a command's key makes it
-//! happen once, whichever host carries it out.
+//! Calls from one host to another, and the wait for their answers. Bounded, and safe to repeat: a command's key makes
+//! it happen once, whichever host carries it out.
 
 use std::{
     collections::HashMap,
@@ -20,18 +20,18 @@ use crate::{
     ground::Ground,
 };
 
-/// A host takes up what it is asked within this time, or is taken for gone …
+/// A host that does not pick up a call within this time is taken to be gone.
 const TAKE_WAIT_MAX: Duration = Duration::from_secs(5);
-/// … and has so long again for a command that it has taken up …
+/// How long a host then has for a command that it has picked up …
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
-/// … and so long for a tool that a person runs.
+/// … and for a tool that a person runs.
 const TOOL_WAIT_MAX: Duration = Duration::from_secs(15 * 60);
-/// How often it is looked, during a long wait, whether the other host is still there.
+/// How often, during a long wait, to check that the other host is still there.
 const THERE_CHECK: Duration = Duration::from_secs(2);
-/// How often answers are looked for when no notice comes.
+/// How often to look for answers when no notice comes.
 const POLL: Duration = Duration::from_millis(200);
 
-/// What is asked, and by whom.
+/// A call to another host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Call {
     Command {
@@ -50,15 +50,15 @@ pub(crate) enum Call {
         worker_id: WorkerId,
         begun: String,
     },
-    /// Somebody looks at the Pod. Answered by nobody.
+    /// Somebody views the Pod. Has no answer.
     Read {
         worker_id: WorkerId,
     },
-    /// Something is in the Pod's mailbox. Answered by nobody.
+    /// There is something in the Pod's mailbox. Has no answer.
     Wake {
         worker_id: WorkerId,
     },
-    /// The Pod is to stand still.
+    /// Pause the Pod.
     Hold {
         hold: String,
         worker_id: WorkerId,
@@ -67,14 +67,14 @@ pub(crate) enum Call {
         hold: String,
         wish: Wish,
     },
-    /// Whether what the Pod's change belongs to was written. Answered by nobody.
+    /// Whether the transaction with the Pod's change was written. Has no answer.
     Outcome {
         hold: String,
         is_done: bool,
     },
 }
 
-/// A held Pod, as another host sees it.
+/// A held Pod as another host sees it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct HeldView {
     pub(crate) key: PodKey,
@@ -90,13 +90,13 @@ pub(crate) struct HeldView {
 pub(crate) struct Wish {
     pub(crate) inputs: Vec<WishInput>,
     pub(crate) events: Vec<ControlEvent>,
-    /// True: the loan goes out; false: it goes back.
+    /// True if the loan goes out, false if it comes back.
     pub(crate) lends: Option<bool>,
     pub(crate) mail_put: Vec<MailPut>,
     pub(crate) ends_work: bool,
 }
 
-/// Those inputs that Pods give each other.
+/// The inputs that Pods can give each other.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum WishInput {
     Mail { events: Vec<TurnEvent>, wakes: bool },
@@ -112,18 +112,18 @@ pub(crate) struct Prepared {
     pub(crate) receipts: Vec<MessageChange>,
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    /// JSON of what it came to.
+    /// The result as JSON.
     Done(String),
     Refused(ApiError),
-    /// The Pod is not run there (any more).
+    /// The Pod is not run there, or no longer.
     Moved,
 }
 
 impl Call {
-    /// Nobody waits for an answer.
+    /// True for calls that have no answer.
     pub(super) fn is_told(&self) -> bool {
         matches!(self, Self::Read { .. } | Self::Wake { .. } | Self::Outcome { .. })
     }
@@ -145,7 +145,7 @@ pub(super) fn start(cluster: &Arc<Cluster>) {
 #[derive(Debug)]
 pub(crate) struct Calls {
     ground: Arc<Ground>,
-    /// Those that wait for their answer.
+    /// The calls that wait for an answer.
     waiting: Mutex<HashMap<i64, oneshot::Sender<String>>>,
 }
 
@@ -154,7 +154,7 @@ impl Calls {
         Self { ground, waiting: Mutex::default() }
     }
 
-    /// Asks another host and reads its answer. None: the Pod is not there any more; look again.
+    /// Calls another host and reads its answer. `None`: the Pod is no longer there; look it up again.
     pub(crate) async fn call<T: DeserializeOwned>(&self, host: &HostRow, call: &Call) -> Result<Option<T>, ApiError> {
         let answer = self.ask(host, call).await?;
         match serde_json::from_str(&answer).map_err(unreadable)? {
@@ -164,7 +164,7 @@ impl Calls {
         }
     }
 
-    /// Tells another host something that needs no answer. What does not reach it, it finds by itself.
+    /// Tells another host something that needs no answer. If the call is lost, the host will find out by itself.
     pub(crate) async fn tell(&self, host: &HostRow, call: &Call) {
         if let Err(error) = self.ground.store.hosts().call_put(host.id, &call.encode()).await {
             tracing::debug!(%error, host = host.name, "another host could not be told something");
@@ -182,7 +182,7 @@ impl Calls {
         }
     }
 
-    /// The answer, and whether the host has taken the call up.
+    /// The answer, and whether the host has picked up the call.
     async fn wait(&self, host: &HostRow, call: &Call, mut waiting: Waiting<'_>) -> (bool, Option<String>) {
         if let Ok(Ok(answer)) = timeout(TAKE_WAIT_MAX, &mut waiting.answer).await {
             return (true, Some(answer));
@@ -206,7 +206,7 @@ impl Calls {
     }
 }
 
-/// One call that waits; dropping it ends the wait.
+/// One waiting call. Dropping this ends the wait.
 struct Waiting<'a> {
     calls: &'a Calls,
     id: i64,
@@ -229,7 +229,7 @@ impl Drop for Waiting<'_> {
 
 async fn take_answers(cluster: Arc<Cluster>) {
     let Some(mut wake_ups) = cluster.store.hosts().wake_ups() else { return };
-    // An answer that came before its caller began to wait.
+    // Answers that came before their callers began to wait.
     let mut early: Vec<(Instant, i64, String)> = Vec::new();
     loop {
         tokio::select! {
@@ -248,7 +248,7 @@ async fn take_answers(cluster: Arc<Cluster>) {
         let mut waiting = cluster.calls.waiting.lock().expect("no holder of the calls panics");
         early.retain(|(came, id, answer)| match waiting.remove(id) {
             Some(sender) => {
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _ = sender.send(answer.clone());
                 false
             }

@@ -1,4 +1,5 @@
-//! Pods whose files are on one host: no other one claims them, and lists say why they cannot be used.
+//! Pods whose files are on another host: no host without those files claims them, and lists say why they cannot be
+//! used.
 
 use std::collections::HashMap;
 
@@ -6,18 +7,18 @@ use protocol::{PodSummary, WorkerId};
 
 use super::Cluster;
 
-/// A working directory is on this machine.
+/// True if a working directory exists on this machine.
 pub(super) async fn are_here(cwd: &str) -> bool {
     tokio::fs::metadata(cwd).await.is_ok_and(|folder| folder.is_dir())
 }
 
-/// Why a Pod cannot be used here. Fit for `state_reason`.
+/// Why a Pod cannot be used here, as text for `state_reason`.
 pub(super) fn reason(home: &str) -> String {
     format!("its files are on the host \"{home}\", which is not running; start yoi there, under this name")
 }
 
 impl Cluster {
-    /// Says of each Pod that nobody can run now where its files are.
+    /// Adds to each Pod that no host can run now where its files are.
     pub(crate) async fn with_places(&self, summaries: Vec<PodSummary>) -> Vec<PodSummary> {
         let mut summaries = self.actors.with_outage(summaries);
         if !self.store.hosts().is_shared() || summaries.is_empty() {
@@ -41,7 +42,7 @@ impl Cluster {
         summaries
     }
 
-    /// Pods that nobody runs and that ran elsewhere, where that host is gone.
+    /// Pods that no host runs now, with the host they last ran on, if that host is gone.
     async fn homes_of_strangers(&self) -> Result<HashMap<WorkerId, String>, pod_store::StoreError> {
         let mut homes: HashMap<_, _> = self.store.hosts().left_behind().await?.into_iter().collect();
         if !homes.is_empty() {

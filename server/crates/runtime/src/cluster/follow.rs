@@ -1,5 +1,5 @@
-//! Viewers of Pods that other hosts run: their journals are read here, once for all who look, into the same tails that
-//! the Pods of this host write to. The list of Pods, too.
+//! Viewers of Pods that other hosts run: their journals are read here, once for all viewers, into the same tails that
+//! this host's own Pods write to. The list of Pods is followed as well.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -13,18 +13,18 @@ use protocol::{Seq, WorkerId};
 use super::{Call, Cluster, Route};
 use crate::actor::{RECORDS_AT_ONCE, feed::Feed};
 
-/// How often is looked when no notice comes.
+/// How often to look when no notice comes.
 const POLL: Duration = Duration::from_millis(400);
-/// Notices of busy hosts are gathered for so long …
+/// How long to gather notices from busy hosts …
 const ROUND: Duration = Duration::from_millis(20);
-/// … and what changed in the list of Pods for so long.
+/// … and changes in the list of Pods.
 const LIST_ROUND: Duration = Duration::from_millis(100);
-/// A host that is alone looks so often more: another one may have written as it went.
+/// How many more rounds a host keeps looking after the last other host has left, which may have written as it left.
 const ROUNDS_ALONE_MAX: u32 = 10;
-/// Changes that are kept in mind, so that one that is found twice is told once.
+/// How many changes are remembered, so that one that is found twice is announced once.
 const KNOWN_MAX: usize = 20_000;
 
-/// From now on: what changes after this is told.
+/// Announces changes from now on.
 pub(super) async fn start(cluster: &Arc<Cluster>) -> Result<(), StoreError> {
     let position = Some(cluster.store.hosts().moves_since(None).await?.position);
     cluster.tracker.spawn(follow_on(cluster.clone(), List { position, ..List::default() }));
@@ -50,7 +50,7 @@ async fn follow_on(cluster: Arc<Cluster>, mut list: List) {
 }
 
 async fn follow_once(cluster: &Arc<Cluster>, list: &mut List) -> Result<(), StoreError> {
-    // The list first: a Pod that is gone is told once its last records have been shown.
+    // The list comes first: a Pod's deletion is announced once its last records have been published.
     list.look(cluster).await?;
     while follow_feeds(cluster).await? {}
     for worker_id in std::mem::take(&mut list.gone) {
@@ -64,21 +64,21 @@ async fn follow_once(cluster: &Arc<Cluster>, list: &mut List) -> Result<(), Stor
 struct List {
     position: Option<String>,
     known: HashMap<PodKey, String>,
-    /// Pods that were deleted, and of which nobody here was told yet.
+    /// Deleted Pods that have not been announced here yet.
     gone: Vec<WorkerId>,
     looked_at: Option<Instant>,
-    /// Rounds since another host was there last.
+    /// Rounds since another host was last there.
     rounds_alone: u32,
 }
 
 impl List {
-    /// This host has been the only one for some time, so nobody else writes.
+    /// True if this host has been the only one for some time, so that nobody else writes.
     fn is_alone(&mut self, cluster: &Cluster) -> bool {
         self.rounds_alone = if cluster.store.hosts().has_others() { 0 } else { self.rounds_alone.saturating_add(1) };
         self.rounds_alone > ROUNDS_ALONE_MAX
     }
 
-    /// Tells of rows that have changed. What came while it was not looked is found at the next look.
+    /// Announces rows that have changed. Changes that arrive in between are found at the next look.
     async fn look(&mut self, cluster: &Cluster) -> Result<(), StoreError> {
         if self.looked_at.is_some_and(|at| at.elapsed() < LIST_ROUND) {
             return Ok(());
@@ -91,7 +91,7 @@ impl List {
         }
         for (key, worker_id, number) in moves.changed {
             let is_new = self.known.insert(key, number.clone()).is_none_or(|before| before != number);
-            // Of its own Pods a host tells itself.
+            // A host announces changes of its own Pods itself.
             if is_new && !cluster.actors.tasks.has(&worker_id) {
                 cluster.list.tell_changed(&worker_id);
             }
@@ -101,7 +101,7 @@ impl List {
     }
 }
 
-/// Shows what has been written to the Pods that are watched here and run elsewhere. True: there may be more.
+/// Publishes what other hosts have written to the Pods viewed here. Returns true if there may be more.
 async fn follow_feeds(cluster: &Arc<Cluster>) -> Result<bool, StoreError> {
     let feeds: Vec<(WorkerId, Arc<Feed>)> = feeds_without_task(cluster);
     let followed = show_followed(cluster, &feeds).await;
@@ -137,7 +137,7 @@ fn tell_gone(cluster: &Cluster, worker_id: &WorkerId) {
     cluster.list.tell_changed(worker_id);
 }
 
-/// Somebody here has seen the end of a run, which the Pod's own host counts as unread.
+/// Tells the Pod's own host that somebody here has seen the end of a run, which it counts as unread.
 fn tell_read(cluster: Arc<Cluster>, worker_id: WorkerId) {
     cluster.clone().tracker.spawn(async move {
         if let Ok(Route::There(host)) = cluster.route(&worker_id).await {

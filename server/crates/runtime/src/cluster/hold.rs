@@ -1,8 +1,8 @@
-//! A Pod of one host that stands still for another one, so that both change in one transaction.
+//! Pausing a Pod for another host, so that Pods of both hosts change in one transaction.
 //!
-//! The asking host gets the Pod's state, gives its order, gets what is to be written for the Pod, and writes it with all
-//! the rest; its transaction checks both leases. The Pod's own host waits with the Pod, a short time only: then it looks
-//! into the journal what came of it.
+//! The calling host gets the Pod's state, gives its order, gets what is to be written for the Pod, and writes it with
+//! everything else; its transaction checks both leases. The Pod's own host keeps the Pod paused, but only for a short
+//! time: after that it looks in the journal for the outcome.
 
 use std::{
     collections::BTreeMap,
@@ -24,10 +24,10 @@ use crate::{
     error,
 };
 
-/// A Pod stands still for another host so long at most, before its order and after it.
+/// The longest that a Pod is paused for another host, before its order and again after it.
 const STAND_STILL_MAX: Duration = Duration::from_secs(5);
 
-/// How far it is with a Pod that stands still for another host.
+/// The stage of a Pod that is paused for another host.
 #[derive(Debug)]
 enum Stage {
     Held(Box<Held>),
@@ -36,7 +36,7 @@ enum Stage {
 }
 
 impl Cluster {
-    /// Has a Pod of another host stand still. None: it is not there any more.
+    /// Pauses a Pod of another host. `None` if it is no longer there.
     pub(crate) async fn hold_there(
         self: &Arc<Self>,
         host: HostRow,
@@ -54,7 +54,7 @@ impl Cluster {
     }
 }
 
-/// Pods of this host that stand still for other hosts.
+/// Pods of this host that are paused for other hosts.
 #[derive(Debug)]
 pub(super) struct StandStill {
     actors: Arc<Actors>,
@@ -67,7 +67,7 @@ impl StandStill {
         Self { actors, stages: Arc::default() }
     }
 
-    /// Has the Pod stand still, for a host that asks for it.
+    /// Pauses the Pod for a host that asks for it.
     pub(super) async fn hold(&self, hold: String, worker_id: &WorkerId) -> Result<HeldView, ApiError> {
         let held = self.actors.hold_here(worker_id).await?;
         let Held { key, label, spec, pod, runs_command, .. } = &held;
@@ -86,12 +86,12 @@ impl StandStill {
 
     pub(super) fn outcome(&self, hold: &str, is_done: bool) {
         if let Some(Stage::Ordered(outcome)) = self.take(hold) {
-            // A Pod whose task is gone reads its journal when it is loaded.
+            // If the Pod's task is gone, the Pod reads its journal when it is loaded.
             let _ = outcome.send(is_done);
         }
     }
 
-    /// Lets all of them go.
+    /// Releases all of them.
     pub(super) fn clear(&self) {
         self.stages.lock().expect("no holder of the held Pods panics").clear();
     }
@@ -100,7 +100,7 @@ impl StandStill {
         self.stages.lock().expect("no holder of the held Pods panics").remove(hold)
     }
 
-    /// Let go by itself after a while: a host that asked may be gone.
+    /// Stores the stage, and releases the Pod after a while: the calling host may be gone.
     fn put(&self, hold: String, stage: Stage) {
         let is_ordered = matches!(stage, Stage::Ordered(_));
         self.stages.lock().expect("no holder of the held Pods panics").insert(hold.clone(), stage);
@@ -118,11 +118,11 @@ impl StandStill {
     }
 }
 
-/// Passes on what happens to a Pod that another host holds.
+/// Relays an order and its outcome to a Pod that another host has paused.
 async fn stand_in(cluster: Arc<Cluster>, host: HostRow, hold: String, order: oneshot::Receiver<Order>) {
     let outcome = |is_done| Call::Outcome { hold: hold.clone(), is_done };
     let Ok(Order { wanted, prepared, is_committed }) = order.await else {
-        // Nothing was wanted of it: an order that is none lets it go.
+        // There was no order; reporting an outcome releases the Pod.
         return cluster.calls.tell(&host, &outcome(false)).await;
     };
     let wish = match Wish::try_from(wanted) {

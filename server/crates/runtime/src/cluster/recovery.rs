@@ -1,4 +1,4 @@
-//! After a start: Pods that a crash left open are put in order, each by its own task, in the background.
+//! Recovery after a start: Pods that a crash left open are recovered in the background, each by its own task.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use tokio::sync::oneshot;
 use super::{Cluster, Route};
 use crate::actor::Request;
 
-/// Pods that are put in order at once.
+/// How many Pods are recovered in parallel.
 const AT_ONCE_MAX: usize = 16;
 
-/// Finds the open Pods and begins. One that fails is noted and stops nobody else.
+/// Finds the open Pods and begins their recovery. A failure is noted and does not stop the others.
 pub(crate) async fn start(cluster: &Arc<Cluster>) -> Result<(), ApiError> {
     let open = async { cluster.adoptable(cluster.store.hosts().orphaned().await?).await };
     let open = open.await?;
@@ -23,7 +23,7 @@ pub(crate) async fn start(cluster: &Arc<Cluster>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Pods that nobody runs any more, because another host is gone: a look at one of them waits until it is in order.
+/// Recovers Pods whose host is gone. Viewers of such a Pod wait until it has recovered.
 pub(super) async fn recover(cluster: &Arc<Cluster>, open: Vec<WorkerId>) {
     cluster.recovering.send_modify(|recovering| recovering.extend(open.iter().cloned()));
     recover_all(cluster.clone(), open).await;
@@ -47,13 +47,13 @@ async fn recover_all(cluster: Arc<Cluster>, open: Vec<WorkerId>) {
 
 /// Wakes the Pod's task, which recovers before it does anything else, and waits until it has.
 async fn settle(cluster: &Arc<Cluster>, worker_id: &WorkerId) {
-    // Another host may have been first; then it puts the Pod in order.
+    // Another host may have claimed the Pod first; then that host recovers it.
     if !matches!(cluster.route(worker_id).await, Ok(Route::Here)) {
         return;
     }
     let (reply, settled) = oneshot::channel();
     if cluster.actors.send(worker_id, Request::Settle { reply }).await.is_ok() {
-        // An error means that the task could not start; it has noted why.
+        // An error means that the task could not start; it has logged why.
         let _ = settled.await;
     }
 }

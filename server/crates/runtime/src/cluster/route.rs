@@ -1,4 +1,4 @@
-//! Where a Pod is run. A Pod that nobody runs is claimed by the host that is first to need it, if its files are here.
+//! Which host runs a Pod. A Pod that no host runs is claimed by the first host that needs it, if its files are there.
 
 use pod_store::{HostRow, PodRow, StoreError, Whereabouts};
 use protocol::{ApiError, ErrorCode, WorkerId};
@@ -6,10 +6,10 @@ use protocol::{ApiError, ErrorCode, WorkerId};
 use super::{Cluster, files};
 use crate::view;
 
-/// How often a Pod that moves from host to host is looked for.
+/// How often to look again for a Pod that moves between hosts.
 pub(crate) const ROUNDS_MAX: usize = 4;
 
-/// Where a Pod is run.
+/// Which host runs a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     Here,
@@ -17,8 +17,8 @@ pub(crate) enum Route {
 }
 
 impl Cluster {
-    /// Looks for the Pod's host; one that nobody runs is this host's from now on. A Pod that is not there is here: here it
-    /// is told so.
+    /// Finds the Pod's host; a Pod that no host runs is claimed by this one. A Pod that does not exist is routed here,
+    /// where the caller is told so.
     pub(crate) async fn route(&self, worker_id: &WorkerId) -> Result<Route, ApiError> {
         if !self.store.hosts().is_shared() || self.actors.tasks.has(worker_id) {
             return Ok(Route::Here);
@@ -49,7 +49,7 @@ impl Cluster {
         }
     }
 
-    /// The host that has the Pod's files, when they are not here.
+    /// The host that has the Pod's files, if they are not here.
     pub(super) async fn stranger(&self, row: &PodRow, home: Option<String>) -> Option<String> {
         let own = self.store.hosts().this()?;
         let home = home.filter(|home| *home != own.name)?;

@@ -1,4 +1,4 @@
-//! Carries out what other hosts ask of this one.
+//! Carries out the calls of other hosts.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Call, Cluster, Route, call::Answer};
 use crate::{actor::Request, command::answer_of};
 
-/// How often calls are looked for when no notice comes.
+/// How often to look for calls when no notice comes.
 const POLL: Duration = Duration::from_millis(200);
 
 pub(super) fn start(cluster: &Arc<Cluster>) {

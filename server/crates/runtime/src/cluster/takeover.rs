@@ -1,5 +1,5 @@
-//! The end of a host: another one takes its Pods, and puts them in order as after a crash. A host that was only held up
-//! finds that its lease is gone: it drops all that relied on it, and takes part anew.
+//! When a host dies: another host takes its Pods and recovers them as after a crash. A host that was only held up finds
+//! that its lease is gone; it drops everything that relied on it and rejoins.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -9,11 +9,11 @@ use tokio_util::task::TaskTracker;
 
 use super::{Cluster, recovery};
 
-/// How often Pods are looked for that nobody runs and that have something to do.
+/// How often to look for Pods that no host runs and that have something to do.
 const ORPHANS_CHECK: Duration = Duration::from_secs(1);
-/// How long it is waited before a host tries once more to take part.
+/// How long a host waits before it tries again to rejoin.
 const REJOIN_AGAIN: Duration = Duration::from_millis(500);
-/// What relied on a lost lease is gone within this time; what is not can write nothing all the same.
+/// How long to wait for everything that relied on a lost lease to end; whatever is left cannot write anyway.
 const DROP_WAIT_MAX: Duration = Duration::from_secs(10);
 
 pub(super) fn start(cluster: &Arc<Cluster>) {
@@ -34,7 +34,7 @@ async fn watch_lease(cluster: Arc<Cluster>) {
     }
 }
 
-/// Drops what relied on the lease, and takes another one. False when this host is over.
+/// Drops everything that relied on the lease and takes a new one. Returns false if this host is shutting down.
 async fn rejoin(cluster: &Arc<Cluster>) -> bool {
     let relied = cluster.lease.end();
     cluster.stand_still.clear();
@@ -89,7 +89,7 @@ async fn adopt_orphans(cluster: Arc<Cluster>) {
 }
 
 impl Cluster {
-    /// Those whose files are here. One that failed before is left to people.
+    /// The Pods whose files are here. Those whose recovery failed before are left to people.
     pub(crate) async fn adoptable(&self, rows: Vec<PodRow>) -> Result<Vec<WorkerId>, StoreError> {
         let homes: HashMap<WorkerId, String> = match rows.is_empty() {
             true => HashMap::new(),

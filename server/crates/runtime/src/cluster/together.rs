@@ -1,4 +1,4 @@
-//! Several Pods of several hosts in one transaction.
+//! Changing several Pods, possibly of several hosts, in one transaction.
 
 use std::sync::Arc;
 
@@ -42,8 +42,8 @@ impl Pods for Arc<Cluster> {
             outcomes.push(outcome);
         }
         let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages, far, foreign };
-        // From here on it goes on by itself, also when the caller gives up: what is on its way to the disk cannot be
-        // called back, and each of the Pods has to hear what came of it.
+        // From here on this continues even if the caller gives up: a write under way cannot be called back, and each of
+        // the Pods has to hear the outcome.
         let writing = self.tracker.spawn(self.before_next_lease(self.clone().write_together(batch, outcomes, wakes)));
         let written = async { writing.await.map_err(|_| error::stopping())? };
         let slip = Slip::default();
@@ -53,7 +53,7 @@ impl Pods for Arc<Cluster> {
 }
 
 impl Cluster {
-    /// A Pod of another host stands still there.
+    /// Pauses a Pod on whichever host runs it.
     async fn hold_one(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
         for _ in 0..ROUNDS_MAX {
             match self.route(worker_id).await? {
@@ -74,16 +74,16 @@ impl Cluster {
         outcomes: Vec<oneshot::Sender<bool>>,
         wakes: Vec<WorkerId>,
     ) -> Result<Committed, ApiError> {
-        // Held Pods have to hear what came of it, so it is waited for until that is known.
+        // Held Pods have to hear the outcome, so this waits until it is known.
         let committed = self.store.commit_with(Patience::UntilKnown, batch).await;
         let is_done = matches!(committed, Ok(Committed::Done { .. }));
         for outcome in outcomes {
-            // A Pod whose task is gone reads its journal when it is loaded.
+            // If the Pod's task is gone, the Pod reads its journal when it is loaded.
             let _ = outcome.send(is_done);
         }
         for worker_id in wakes.iter().filter(|_| is_done) {
             self.list.tell_changed(worker_id);
-            // What waits for it is on the disk: if this does not reach it, its next start does.
+            // What waits for the Pod is in the store: if this wake-up is lost, the Pod finds it at its next start.
             self.wake(worker_id);
         }
         Ok(committed?)

@@ -1,4 +1,4 @@
-//! Who looks at a Pod has read it, on whichever host the Pod is run: there it is counted.
+//! Viewing a Pod marks it as read, on whichever host runs the Pod and counts its unread answers.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -9,9 +9,9 @@ use super::{Call, Cluster, Route};
 use crate::actor::feed::Feed;
 
 impl Cluster {
-    /// Somebody looks: what was unread is read.
+    /// Marks a Pod as read because somebody views it.
     pub(crate) async fn mark_read(&self, worker_id: &WorkerId, key: PodKey, feed: &Feed) {
-        // Whoever looks in an outage is shown what there is, and does not wait until it can be written that they looked.
+        // During an outage a viewer is shown what there is, without waiting until the view can be recorded.
         if self.store.health().is_out() || feed.unread.swap(0, Ordering::AcqRel) == 0 {
             return;
         }
@@ -21,7 +21,7 @@ impl Cluster {
                 self.calls.tell(&host, &Call::Read { worker_id: worker_id.clone() }).await;
                 Ok(())
             }
-            // Where nobody can run it, nobody can write that it was read.
+            // If no host can run the Pod, nobody can record that it was read.
             Err(error) => Err(error),
         };
         if let Err(error) = marked {
@@ -30,11 +30,11 @@ impl Cluster {
         self.list.tell_changed(worker_id);
     }
 
-    /// Somebody on another host looks at a Pod of this one.
+    /// Marks a Pod of this host as read because somebody views it on another host.
     pub(super) async fn read_elsewhere(self: &Arc<Self>, worker_id: &WorkerId) -> Result<(), ApiError> {
         if let Some(row) = self.settled_row(worker_id).await? {
             let feed = self.actors.feed(&row).await?;
-            // The row may know of some that the feed does not: it was counted before this host ran the Pod.
+            // The row may count more than the feed, from before this host ran the Pod.
             feed.unread.fetch_max(row.unread, Ordering::AcqRel);
             self.mark_read(worker_id, row.key, &feed).await;
             self.actors.feeds.release(worker_id, &feed);

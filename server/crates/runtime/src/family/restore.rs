@@ -1,4 +1,4 @@
-//! Bringing back a stopped Pod with what was lent to it, alone or with all that it leads.
+//! Restoring a stopped Pod with what was lent to it, alone or with its descendants.
 
 use pod::{Input, Scope, decide};
 use pod_store::{Committed, LoanChange, PodRow};
@@ -20,24 +20,24 @@ use crate::{
     view,
 };
 
-/// What a restore came to.
+/// The result of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restored {
-    /// It is live again; the state that it came back in.
+    /// It was stopped and is live again, in this state.
     Now(PodState),
-    /// It was live, so nothing was started twice.
+    /// It was live already, so nothing was started twice.
     WasLive(PodState),
 }
 
-/// Restores one Pod, for a Pod that sees it. What was lent to it is lent again, and nothing more; if that is not free,
-/// nothing happens.
+/// Restores one Pod for a Pod that sees it. Exactly what was lent to it is lent again; if that is not free, nothing
+/// happens.
 pub(crate) async fn restore(family: &Family, worker_id: &WorkerId, origin: &Origin) -> Result<Restored, ApiError> {
     let row = family.existing_row(worker_id).await?;
     let together = |_| audit_only(origin, "restore", view::pod_ref(&row).to_string());
     restore_one(family, &row, together).await.map(|(restored, _)| restored)
 }
 
-/// A person's command, alone or for a tree.
+/// A person's restore command for one Pod or its whole tree.
 pub(crate) async fn restore_command(
     family: &Family,
     worker_id: &WorkerId,
@@ -64,8 +64,9 @@ pub(crate) async fn restore_command(
     }
 }
 
-/// Each of the tree by itself, so that one that cannot be restored keeps nobody else from it. The report is written
-/// with the command at the end: a repeat of one that a crash cut finds the work done, and reports again.
+/// Restores each Pod of the tree by itself, so that one failure does not keep the others from being restored. The
+/// report is written with the command at the end: if a crash interrupts it, a repeat finds the work done and reports
+/// again.
 async fn restore_tree(family: &Family, root: &PodRow, asked: &Asked<'_>) -> Result<Receipt, ApiError> {
     restore_one(family, root, |_| Together::default()).await?;
     let mut report = Vec::new();
@@ -144,14 +145,14 @@ async fn restore_one(
     }
     orders.push((held, wanted));
     let mut together = together(head);
-    // What came while it was stopped is in its mailbox, and in its queue.
+    // What arrived while it was stopped is in its mailbox and its queue.
     together.wakes.push(row.worker_id.clone());
     let committed = family.pods.commit_together(orders, together).await?;
     let restored = if before == PodState::Stopped { Restored::Now(after) } else { Restored::WasLive(before) };
     Ok((restored, committed))
 }
 
-/// What is lent to a child once more, when it was taken back; an error when its lender cannot lend it now.
+/// What has to be lent to a child again if it was taken back; an error if the parent cannot lend it now.
 async fn lent_again(
     family: &Family,
     row: &PodRow,
@@ -162,7 +163,7 @@ async fn lent_again(
         return Ok(None);
     };
     let Some(lender) = row.parent.as_ref().and_then(|parent| holding.get(&parent.worker_id)) else { return Ok(None) };
-    // A lender that was itself lent it, and has given it back, has nothing to lend: somebody else may hold it by now.
+    // A parent that has given back what it was lent has nothing to lend: another Pod may hold it by now.
     if family.store.family().child(lender.key).await?.is_some_and(|link| !link.is_lent) {
         let leader = &lender.label.name;
         let sentence =

@@ -1,4 +1,4 @@
-//! A Pod makes another one, with a task and a part of its own scope.
+//! Spawning a child with a task and a part of the parent's scope.
 
 use pod::{LendRefusal, PodSpec, Scope};
 use pod_store::{InboxRow, ParentLink, PodChange, PodKey};
@@ -18,7 +18,7 @@ use crate::{
     recipe::{self, ChildAsked},
 };
 
-/// What a Pod wants.
+/// The child that a Pod asks for.
 #[derive(Debug, Clone)]
 pub(crate) struct Spawn {
     pub(crate) name: PodName,
@@ -28,7 +28,7 @@ pub(crate) struct Spawn {
     pub(crate) model: Option<String>,
 }
 
-/// Makes the child, lends it its scope and gives it its first task, or leaves everything as it was.
+/// Creates the child, lends it its scope and gives it its first task, or leaves everything unchanged.
 pub(crate) async fn spawn(
     family: &Family,
     parent: &WorkerId,
@@ -53,7 +53,7 @@ pub(crate) async fn spawn(
     Ok((child, scope))
 }
 
-/// Counts those that are not stopped: of this parent, and of the whole family that it belongs to.
+/// Checks the limits on live Pods: the children of this parent, and the whole family that it belongs to.
 async fn check_room(family: &Family, parent: PodKey) -> Result<(), ApiError> {
     let PodLimits { children_max, family_max, .. } = family.limits;
     let mut top = parent;
@@ -84,8 +84,8 @@ async fn check_room(family: &Family, parent: PodKey) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// What the child holds: what was asked for, if its parent may lend it. A refusal names paths as they were asked for,
-/// and says of none outside the scope whether it exists or where a link leads.
+/// The scope of the child: what was asked for, if the parent may lend it. A refusal names paths as they were asked for;
+/// for a path outside the scope it reveals neither whether it exists nor where a link leads.
 async fn lend(family: &Family, held: &Held, asked: &[ScopeRule]) -> Result<Vec<ScopeRule>, ApiError> {
     let wanted = asked.iter().map(recipe::real_rule).collect::<Result<Vec<_>, _>>()?;
     check_idle(held, &wanted)?;
@@ -104,7 +104,8 @@ async fn lend(family: &Family, held: &Held, asked: &[ScopeRule]) -> Result<Vec<S
     Ok(lent)
 }
 
-/// A command began with what its Pod held then; what it may write cannot be lent before it has ended.
+/// A command runs with the scope that its Pod had when it began, so write access cannot be lent until the command has
+/// ended.
 pub(super) fn check_idle(lender: &Held, lent: &[ScopeRule]) -> Result<(), ApiError> {
     if !lender.runs_command || lent.iter().all(|rule| rule.access != Access::Write) {
         return Ok(());
@@ -124,7 +125,7 @@ pub(super) fn refused(refusal: &LendRefusal) -> ApiError {
     ApiError::new(code, refusal.to_string())
 }
 
-/// The child with its parent, its loan and its first task, all in the change that makes it.
+/// The child with its parent, its loan and its first task, all in the change that creates it.
 fn newborn(
     parent: &Held,
     spec: PodSpec,

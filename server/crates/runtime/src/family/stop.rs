@@ -1,4 +1,4 @@
-//! Stopping a Pod that another one leads: it ends, and what was lent to it goes back, at once and together.
+//! Stopping a child: it ends, and what was lent to it goes back, in one transaction.
 
 use pod::{Input, decide};
 use pod_store::{ChildRow, Committed, LoanChange, MailPut, PodChange, PodRow};
@@ -18,22 +18,22 @@ use crate::{
     view,
 };
 
-/// How often it is looked anew when the Pod has got another child meanwhile.
+/// How often to look again if the Pod has got another child meanwhile.
 const ROUNDS_MAX: usize = 8;
 
 /// Who stops a Pod.
 #[derive(Debug, Clone)]
 pub(crate) enum Stopper<'a> {
-    /// A person: the Pod that leads it is told.
+    /// A person: the parent is told.
     Person(Asked<'a>),
-    /// A person who deletes it: the Pod that leads it is told, too.
+    /// A person who deletes it: the parent is told as well.
     Deleter(&'a Origin),
-    /// The Pod that leads it, or one above: they know.
+    /// Its parent or another ancestor, which knows already.
     Leader(&'a Origin),
 }
 
-/// Stops a Pod and takes back what was lent to it; first those that it leads, because what they hold is a part of it.
-/// Gives the receipt and what went back. Stopping what is stopped changes nothing.
+/// Stops a Pod and takes back what was lent to it; its children first, because what they hold is part of it. Returns
+/// the receipt and what went back. Stopping a stopped Pod changes nothing.
 pub(crate) async fn stop(
     family: &Family,
     worker_id: &WorkerId,
@@ -63,7 +63,7 @@ pub(super) fn needs_stop(child: &ChildRow) -> bool {
     child.is_lent || view::open(&child.pod).is_ok_and(|opened| opened.pod.state != PodState::Stopped)
 }
 
-/// None when it has got another child meanwhile.
+/// `None` if it has got another child meanwhile.
 async fn stop_one(
     family: &Family,
     row: &PodRow,
@@ -103,8 +103,8 @@ async fn stop_one(
     }
 }
 
-/// The Pod and the one that leads it. A Pod that cannot be loaded is not held: nothing of it runs, and what it holds
-/// goes back all the same.
+/// Holds the Pod and its parent. A Pod that cannot be loaded is not held: nothing of it runs, and what it was lent goes
+/// back all the same.
 async fn hold(family: &Family, row: &PodRow) -> Result<Holding, ApiError> {
     let own = view::open(row).is_ok().then_some(&row.worker_id);
     let pods: Vec<&WorkerId> = parent_of(row).into_iter().chain(own).collect();
@@ -122,7 +122,7 @@ fn outlook(row: &PodRow, held: Option<&Held>) -> (Seq, bool) {
     (Seq(held.pod.head.0 + steps as i64), held.pod.state != PodState::Stopped)
 }
 
-/// What the Pod that leads it is told, unless it knows.
+/// The mail to the parent, unless it knows already.
 fn news(row: &PodRow, stopper: &Stopper<'_>, head: Seq) -> Option<MailPut> {
     let (Some(parent), Stopper::Person(_) | Stopper::Deleter(_)) = (&row.parent, stopper) else { return None };
     let letter = Letter::Child { what: ChildChange::ShutDown, child: view::label(row), detail: None };

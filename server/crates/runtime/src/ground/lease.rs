@@ -1,4 +1,4 @@
-//! What relies on this host's lease: it ends as a whole, before the host takes another one.
+//! What relies on this host's lease: all of it ends before the host takes another one.
 
 use std::sync::Mutex;
 
@@ -24,21 +24,21 @@ impl Lease {
         self.era.lock().expect("no holder of the era panics").clone()
     }
 
-    /// The lease is lost: what relied on it ends, and is gone once the tracker has nothing left.
+    /// The lease is lost: cancels what relied on it. All of it has ended once the returned tracker is empty.
     pub(crate) fn end(&self) -> TaskTracker {
         let Era { over, tracker } = self.era();
         over.cancel();
         tracker
     }
 
-    /// This host has another lease.
+    /// This host has a new lease.
     pub(crate) fn begin(&self) {
         *self.era.lock().expect("no holder of the era panics") = Era::default();
     }
 }
 
 impl Ground {
-    /// Runs what relies on this host's lease. It is dropped where it stands when the lease is lost.
+    /// Runs work that relies on this host's lease. It is dropped where it stands if the lease is lost.
     pub(crate) fn under_lease<F>(&self, work: F) -> impl Future<Output = ()> + Send + use<F>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -49,7 +49,7 @@ impl Ground {
                 None => work.await,
                 Some(Era { over, tracker }) => {
                     let bounded = async move {
-                        // Cancelled or done: both are its end.
+                        // Whether it was cancelled or finished, it has ended.
                         let _ = over.run_until_cancelled(work).await;
                     };
                     tracker.track_future(bounded).await;
@@ -58,7 +58,8 @@ impl Ground {
         }
     }
 
-    /// Runs what was begun under this host's lease and cannot be called back: the host takes no other one before its end.
+    /// Runs work that was begun under this host's lease and cannot be called back; the host takes no new lease before
+    /// it ends.
     pub(crate) fn before_next_lease<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         let era = self.store.hosts().is_shared().then(|| self.lease.era());
         async move {

@@ -1,5 +1,5 @@
-//! While the database cannot be written or read: how long callers wait and what they are told, how Pods read on their own
-//! behalf, and what is seen of it. Nothing of this is stored, for there is nowhere to store it.
+//! Database outages: how long callers wait and what they are told, how Pods read on their own behalf, and what is known
+//! of the outage. None of this is stored, since there is nowhere to store it.
 
 use std::{
     sync::{
@@ -16,18 +16,18 @@ use tokio::time::{Instant, error::Elapsed};
 
 use super::Ground;
 
-/// How often a read is tried again while the database can be written: what fails then does not pass.
+/// How often a read is tried while the database can be written; such a failure does not pass by itself.
 const READS_MAX: usize = 5;
 const READ_AGAIN: Duration = Duration::from_millis(200);
-/// An outage goes on for so many more waits before a caller, whose command is being carried out, is told that nobody knows.
+/// After this many further waits, a caller whose command has already been taken is told that its outcome is unknown.
 const WAITS_IN_DOUBT: usize = 3;
 
-/// What was seen of the database is good for so long.
+/// How long the result of a check stays valid.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// A database that takes longer than this is as good as none.
+/// A database that takes longer than this counts as unavailable.
 const LOOK_MAX: Duration = Duration::from_secs(2);
 
-/// Whether the database can be used; where not, what is wrong.
+/// Whether the database can be used, and what is wrong if not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatabaseState {
     pub reads: Option<String>,
@@ -36,14 +36,14 @@ pub struct DatabaseState {
     pub since: Option<Timestamp>,
 }
 
-/// What was seen, and when.
+/// The result of a check, and when it was made.
 #[derive(Debug)]
 pub(crate) struct Looked {
     at: Instant,
     state: DatabaseState,
 }
 
-/// Whose a request is: its caller's, until the Pod's task takes it.
+/// Who owns a request: its caller, until the Pod's task takes it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slip(Arc<AtomicU8>);
 
@@ -52,7 +52,7 @@ impl Slip {
     const TAKEN: u8 = 1;
     const WITHDRAWN: u8 = 2;
 
-    /// For the Pod's task: false when its caller was told that nothing was done.
+    /// Called by the Pod's task. Returns false if the caller was already told that nothing was done.
     pub(crate) fn take(&self) -> bool {
         self.0.compare_exchange(Self::WAITING, Self::TAKEN, Ordering::AcqRel, Ordering::Acquire) != Err(Self::WITHDRAWN)
     }
@@ -63,7 +63,8 @@ impl Slip {
 }
 
 impl Ground {
-    /// Waits for an answer; through an outage a short time only. What was not taken by then does not happen.
+    /// Waits for an answer, but only briefly during an outage. A request that has not been taken by then is withdrawn
+    /// and does not happen.
     pub(crate) async fn answered<T>(
         &self,
         slip: &Slip,
@@ -75,7 +76,8 @@ impl Ground {
                 return outage.refusal().into();
             }
             for _ in 0..WAITS_IN_DOUBT {
-                // That the database is gone is told at once; what became of this takes the Pod's task a moment.
+                // A lost database is reported at once, but the Pod's task needs a moment to learn what became of this
+                // request.
                 (outage, ()) =
                     tokio::join!(self.store.health().outlasts_waiting(), tokio::time::sleep(OUTAGE_WAIT_MAX));
             }
@@ -88,7 +90,7 @@ impl Ground {
         }
     }
 
-    /// Reads for a Pod, which has nowhere to go with a failure: again and again while the database is away.
+    /// Reads on behalf of a Pod, which cannot report a failure to anybody: retries for as long as the database is away.
     pub(crate) async fn patiently<T, F>(&self, mut read: impl FnMut() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,
@@ -102,7 +104,7 @@ impl Ground {
             if self.stopping.is_cancelled() {
                 return Err(StoreError::Closed);
             }
-            // This also lets those know who wait: an outage is known as soon as a write fails.
+            // A failed write also makes the outage known to those who wait for it.
             if self.store.probe_writing().await.is_ok() {
                 failed += 1;
                 if failed == READS_MAX {
@@ -113,7 +115,7 @@ impl Ground {
         }
     }
 
-    /// Waits for something; in an outage, which may be what it waits for, a short time only.
+    /// Waits for something, but only briefly during an outage, since it may depend on the database.
     pub(crate) async fn unless_out(&self, something: impl Future) {
         tokio::select! {
             _ = something => (),
@@ -121,7 +123,7 @@ impl Ground {
         }
     }
 
-    /// Whether the database can be read and written: tried, unless it was a moment ago.
+    /// Whether the database can be read and written. Checks it, unless that was done a moment ago.
     pub(crate) async fn look_at_database(&self) -> DatabaseState {
         let mut looked = self.looked.lock().await;
         if let Some(Looked { at, state }) = looked.as_ref()
@@ -130,7 +132,7 @@ impl Ground {
             return state.clone();
         }
         let writing = async {
-            // In an outage the writer tries by itself.
+            // During an outage the writer keeps trying by itself.
             if self.store.health().is_out() { Ok(()) } else { self.store.probe_writing().await }
         };
         let (reads, writes) = tokio::join!(

@@ -1,4 +1,5 @@
-//! How many Pods there may be at once. Whoever makes a Pod, or brings one back, takes a seat first and leaves it when that is committed.
+//! The limit on the number of Pods. Whoever creates or restores a Pod takes a seat first and gives it up when that is
+//! committed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +10,7 @@ use super::Ground;
 #[derive(Debug)]
 pub(super) struct Seats {
     max: u64,
-    /// Of Pods that are not counted by the store yet.
+    /// Seats of Pods that the store does not count yet.
     taken: AtomicU64,
 }
 
@@ -19,7 +20,7 @@ impl Seats {
     }
 }
 
-/// A place for one more Pod, until it is dropped.
+/// Room for one more Pod, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Seat<'a>(&'a Seats);
 
@@ -30,8 +31,9 @@ impl Drop for Seat<'_> {
 }
 
 impl Ground {
-    /// Of Pods that are made at the same time none gets past the limit. One may be counted twice for the instant between its commit and
-    /// the end of its seat: then another one is refused that would just have fitted, never the other way round.
+    /// Takes a seat. Pods created at the same time cannot exceed the limit together. Between its commit and the release
+    /// of its seat a Pod may be counted twice, so another one may be refused that would just have fitted, but never the
+    /// reverse.
     pub(crate) async fn seat(&self) -> Result<Seat<'_>, ApiError> {
         let Seats { max, taken } = &self.seats;
         let being_made = taken.fetch_add(1, Ordering::AcqRel) + 1;

@@ -1,11 +1,11 @@
-//! Who did what.
+//! The audit: who did what.
 
 use pod_store::AuditFilter;
 use protocol::{ApiError, AuditEntry, AuditRow, Listing, RuntimeId, seal_cursor};
 
 use super::Inner;
 
-/// Who did what.
+/// The audit: who did what.
 #[derive(Debug, Clone, Copy)]
 pub struct Audit<'a> {
     pub(super) inner: &'a Inner,
@@ -14,19 +14,19 @@ pub struct Audit<'a> {
 impl Audit<'_> {
     pub async fn append(self, entry: AuditEntry) -> Result<(), ApiError> {
         if let Some(outage) = self.inner.store.health().outage().borrow().as_ref() {
-            // Nobody waits for what is only a note of what was refused.
+            // A note of a refusal is not worth waiting for.
             return Err(outage.clone().refusal().into());
         }
         Ok(self.inner.store.audit().append(entry).await?)
     }
 
-    /// Newest first; `after` is a `next` of this list.
+    /// A page of the audit, newest first; `after` is the `next` of the previous page.
     pub async fn page(self, after: Option<i64>, limit: u32) -> Result<Listing<AuditEntry>, ApiError> {
         let Listing { items, next } = self.find(&AuditFilter::default(), after, limit).await?;
         Ok(Listing { items: items.into_iter().map(|row| row.entry).collect(), next })
     }
 
-    /// As [`Audit::page`], those alone that the filter lets through.
+    /// Like [`Audit::page`], with only the entries that match the filter.
     pub async fn find(
         self,
         filter: &AuditFilter,

@@ -1,4 +1,4 @@
-//! Pictures and files beside conversations.
+//! Pictures and files attached to conversations.
 
 use bytes::Bytes;
 use protocol::{ApiError, BlobId, BlobView};
@@ -6,14 +6,14 @@ use protocol::{ApiError, BlobId, BlobView};
 use super::Inner;
 use crate::blobs;
 
-/// Pictures and files beside conversations.
+/// Pictures and files attached to conversations.
 #[derive(Debug, Clone, Copy)]
 pub struct Blobs<'a> {
     pub(super) inner: &'a Inner,
 }
 
 impl Blobs<'_> {
-    /// Keeps it, once: the same content has the same name.
+    /// Stores a blob, once per content: the same content has the same id.
     ///
     /// # Errors
     /// `invalid_input`: empty. `payload_too_large`.
@@ -21,12 +21,12 @@ impl Blobs<'_> {
         blobs::keep(&self.inner.store, media_type, body).await
     }
 
-    /// All of it; none when it is not here.
+    /// The blob with its content, or `None` if it is not stored here.
     pub async fn read(self, blob: &BlobId) -> Result<Option<(BlobView, Bytes)>, ApiError> {
         Ok(self.inner.store.blobs().read(blob).await?)
     }
 
-    /// Whether it is here.
+    /// The blob without its content, or `None` if it is not stored here.
     pub async fn find(self, blob: &BlobId) -> Result<Option<BlobView>, ApiError> {
         Ok(self.inner.store.blobs().find(blob).await?)
     }

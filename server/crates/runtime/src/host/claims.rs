@@ -1,4 +1,4 @@
-//! Keys of commands that other runtimes carry out: a key is one command in the whole server.
+//! Keys of commands that other runtimes carry out: within a server, a key stands for one command.
 
 use std::collections::HashSet;
 
@@ -7,25 +7,26 @@ use protocol::{ApiError, CommandId};
 use super::Inner;
 use crate::{CommandKey, clock};
 
-/// What a key is.
+/// The state of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claimed {
-    /// This command's, from now on.
+    /// It belongs to this command from now on.
     Now,
-    /// This command's, which was sent on before; what came of it is not known.
+    /// This command was sent on before; its outcome is not known.
     Before,
-    /// This command's, which was carried out, with this answer as JSON.
+    /// This command was carried out, with this answer as JSON.
     Answered(String),
 }
 
-/// Keys of commands that other runtimes carry out: a key is one command in the whole server.
+/// Keys of commands that other runtimes carry out: within a server, a key stands for one command.
 #[derive(Debug, Clone, Copy)]
 pub struct Claims<'a> {
     pub(super) inner: &'a Inner,
 }
 
 impl Claims<'_> {
-    /// Takes the key of a command before it is sent on; `key_reused` when it is another command's.
+    /// Claims the key of a command before the command is sent on. Returns `key_reused` if it belongs to another
+    /// command.
     pub async fn claim(self, key: &CommandKey) -> Result<Claimed, ApiError> {
         let standing = self.inner.store.commands().claim(key.row(String::new(), clock::now())).await?;
         let Some(standing) = standing else { return Ok(Claimed::Now) };
@@ -34,23 +35,23 @@ impl Claims<'_> {
         Ok(if is_open { Claimed::Before } else { Claimed::Answered(answer) })
     }
 
-    /// Notes what the command of a claimed key was answered.
+    /// Records the answer to the command of a claimed key.
     pub async fn settle(self, key: &CommandKey, answer: String) -> Result<(), ApiError> {
         Ok(self.inner.store.commands().settle(key.row(answer, clock::now())).await?)
     }
 
-    /// The command of a claimed key was refused: the key is free.
+    /// Frees a claimed key whose command was refused.
     pub async fn free(self, key: &CommandKey) -> Result<(), ApiError> {
         Ok(self.inner.store.commands().free(key.id.clone(), key.fingerprint).await?)
     }
 
-    /// Keys of commands that were sent on, and of which it is not known what came of them.
+    /// Keys of commands that were sent on and whose outcome is not known.
     pub async fn open(self) -> Result<HashSet<CommandId>, ApiError> {
         let rows = self.inner.store.commands().open().await?;
         Ok(rows.into_iter().map(|row| row.id).collect())
     }
 
-    /// What a command of this key was answered when it was carried out; none when it was not.
+    /// The answer that the command of this key was given, or `None` if it was not carried out.
     pub async fn first_answer(self, key: &CommandKey) -> Result<Option<String>, ApiError> {
         let Some(row) = self.inner.store.commands().find(&key.id).await? else { return Ok(None) };
         let is_open = row.is_open();

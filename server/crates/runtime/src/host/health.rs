@@ -1,11 +1,11 @@
-//! How the host is.
+//! The health of the host.
 
 use std::sync::atomic::Ordering;
 
 use super::Inner;
 use crate::{Figures, Readiness, ground};
 
-/// How the host is.
+/// The health of the host.
 #[derive(Debug, Clone, Copy)]
 pub struct Health<'a> {
     pub(super) inner: &'a Inner,
@@ -25,7 +25,7 @@ impl Health<'_> {
         }
     }
 
-    /// What keeps this host from writing, while something does.
+    /// What currently keeps this host from writing, if anything does.
     pub fn outage(self) -> Option<String> {
         self.inner.store.health().outage().borrow().as_ref().map(ground::reason)
     }

@@ -1,4 +1,4 @@
-//! What is in the journals: for people, for a model, on its way out.
+//! Reading journals: for people, for a model, for export.
 
 use pod_store::SearchFilter;
 use protocol::{
@@ -9,7 +9,7 @@ use protocol::{
 use super::Inner;
 use crate::{Export, Observation, RecordForm, RecordPage, SearchQuery, actor::viewer, export, history, usage};
 
-/// What is in the journals: for people, for a model, on its way out.
+/// Reading journals: for people, for a model, for export.
 #[derive(Debug, Clone, Copy)]
 pub struct Journals<'a> {
     pub(super) inner: &'a Inner,
@@ -30,7 +30,7 @@ impl Journals<'_> {
         history::history(self.inner, worker_id).await
     }
 
-    /// What compacting would do now; none when there is nothing to drop.
+    /// What compacting would do now; `None` if there is nothing to drop.
     pub async fn compaction_preview(self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
         history::compaction_preview(self.inner, worker_id).await
     }
@@ -39,7 +39,7 @@ impl Journals<'_> {
         viewer::observe(self.inner.actors.clone(), worker_id.clone(), after, tail).await
     }
 
-    /// Where all the words were said, newest first.
+    /// Where all the words occur together, newest first.
     pub async fn search(self, query: &SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
         let after = query.after.as_deref().map(read_cursor).transpose()?;
         let pod = match &query.pod {
@@ -66,13 +66,13 @@ impl Journals<'_> {
         export::export(self.inner, worker_id).await
     }
 
-    /// Tokens over all, per Pod, day, tree and pair.
+    /// Token usage in total and per Pod, day, tree and pair.
     pub async fn usage(self) -> Result<UsageReport, ApiError> {
         Ok(usage::report(&self.inner.store.usage().rows().await?))
     }
 }
 
-/// The letter is this list's: a cursor of another one is no place here.
+/// The `s` marks a cursor of this list; cursors of other lists are refused.
 fn write_cursor(id: i64) -> String {
     seal_cursor(&format!("s{id}"))
 }

@@ -1,4 +1,4 @@
-//! Pods that know each other: introductions, and messages between them.
+//! Peers: how Pods become peers, and messages between them.
 
 use protocol::{
     ApiError, ErrorCode, ExchangeMessage, HeldDecision, Listing, MessageAnswer, OpenRequest, PeerAnswer, PeerView,
@@ -12,14 +12,14 @@ use crate::{
     peers::{self, Cause, Outgoing, far},
 };
 
-/// Pods that know each other: introductions, and messages between them.
+/// Peers: how Pods become peers, and messages between them.
 #[derive(Debug, Clone, Copy)]
 pub struct Peers<'a> {
     pub(super) inner: &'a Inner,
 }
 
 impl Peers<'_> {
-    /// Introduces two Pods of this runtime to each other, or asks the other side, by its policy.
+    /// Makes two Pods of this runtime peers, or sends a peer request to the target, according to its policy.
     pub async fn introduce(
         self,
         key: CommandKey,
@@ -32,7 +32,7 @@ impl Peers<'_> {
         peers::introduce(&self.inner.peers, &Asked { key, origin }, worker_id, target, note).await
     }
 
-    /// Introduces a Pod of this runtime to one of another store; waits a moment for what comes of it.
+    /// Makes a Pod of this runtime and one of another store peers; waits a moment for the outcome.
     pub async fn introduce_far(
         self,
         key: CommandKey,
@@ -45,7 +45,7 @@ impl Peers<'_> {
         far::introduce(&self.inner.peers, &Asked { key, origin }, worker_id, &target, note).await
     }
 
-    /// Introduces a Pod of another store to one of this runtime that is asked first; it is pending until it has answered.
+    /// Asks a Pod of this runtime to become a peer of one in another store; pending until it has answered.
     pub async fn invite_far(
         self,
         key: CommandKey,
@@ -58,7 +58,7 @@ impl Peers<'_> {
         far::invite(&self.inner.peers, &Asked { key, origin }, worker_id, &source, note).await
     }
 
-    /// Ends a link, or a request that waits. What is not there needs no end.
+    /// Ends a pair of peers or an open peer request. If there is neither, does nothing.
     pub async fn unlink(
         self,
         key: CommandKey,
@@ -70,12 +70,12 @@ impl Peers<'_> {
         peers::unlink(&self.inner.peers, &Asked { key, origin }, worker_id, peer, None).await
     }
 
-    /// Whom a Pod knows, and the requests between it and others.
+    /// The peers of a Pod, and the open peer requests from and to it.
     pub async fn of_pod(self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
         peers::of_pod(&self.inner.peers, worker_id).await
     }
 
-    /// Every request that waits for an answer, oldest first.
+    /// Every open peer request, oldest first.
     pub async fn open_requests(self) -> Result<Vec<OpenRequest>, ApiError> {
         peers::open_requests(&self.inner.peers).await
     }
@@ -93,7 +93,7 @@ impl Peers<'_> {
         peers::decide_request(&self.inner.peers, &Asked { key, origin }, worker_id, request_id, decision).await
     }
 
-    /// A message from a Pod to its peer, by a person.
+    /// Sends a person's message from a Pod to its peer.
     pub async fn send(
         self,
         key: CommandKey,
@@ -108,7 +108,7 @@ impl Peers<'_> {
         Ok(peers::send(&self.inner.peers, outgoing).await?.0)
     }
 
-    /// A message from a Pod to its peer in another store, by a person.
+    /// Sends a person's message from a Pod to its peer in another store.
     pub async fn send_far(
         self,
         key: CommandKey,
@@ -127,7 +127,7 @@ impl Peers<'_> {
         Ok(far::send(&self.inner.peers, worker_id, &row, text, cause).await?.answer)
     }
 
-    /// Releases or drops a message that is held; on either side.
+    /// Releases or drops a held message; either side may do so.
     pub async fn decide_held(
         self,
         key: CommandKey,
@@ -140,7 +140,7 @@ impl Peers<'_> {
         peers::decide_held(&self.inner.peers, &Asked { key, origin }, worker_id, message_id, decision).await
     }
 
-    /// What two Pods wrote to each other, newest first.
+    /// The messages between two Pods, newest first.
     pub async fn exchange(
         self,
         worker_id: &WorkerId,
@@ -151,7 +151,7 @@ impl Peers<'_> {
         peers::exchange(&self.inner.peers, worker_id, peer, before, limit).await
     }
 
-    /// What a Pod and one of another store wrote to each other, newest first.
+    /// The messages between a Pod and one in another store, newest first.
     pub async fn exchange_far(
         self,
         worker_id: &WorkerId,

@@ -1,4 +1,4 @@
-//! The Pods of this host and of those that share its store: which there are, and how they begin and end.
+//! The Pods of this host and of those that share its store: listing, creating, stopping and deleting them.
 
 use protocol::{
     ApiError, Candidate, ControlVerb, CreatePod, ErrorCode, ImportCommand, Listing, PatchPod, PodDetail, PodName,
@@ -15,7 +15,7 @@ use crate::{
     find, import, names, peers, pod_tools, recipe, view,
 };
 
-/// The Pods of this host and of those that share its store: which there are, and how they begin and end.
+/// The Pods of this host and of those that share its store: listing, creating, stopping and deleting them.
 #[derive(Debug, Clone, Copy)]
 pub struct Pods<'a> {
     pub(super) inner: &'a Inner,
@@ -30,7 +30,8 @@ impl Pods<'_> {
 
     pub async fn get(self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
         let key = self.inner.existing_row(worker_id).await?.key;
-        // The queue before the state: a message that leaves the queue in between is then seen at work, and not as answered.
+        // The queue is read before the state, so that a message that leaves the queue in between shows up as running
+        // instead of as answered.
         let inbox = self.inner.store.inboxes().inputs(key).await?;
         let row = self.inner.existing_row(worker_id).await?;
         let children = self.inner.store.family().children(row.key).await?;
@@ -44,7 +45,7 @@ impl Pods<'_> {
         Ok(row.as_ref().map(view::pod_ref))
     }
 
-    /// Names that are spelled much like this one, nearest first; at most 5.
+    /// Names similar to this one, nearest first; at most 5.
     pub async fn near(self, name: &str) -> Result<Vec<Candidate>, ApiError> {
         names::near(self.inner, &self.inner.names, name).await
     }
@@ -65,7 +66,7 @@ impl Pods<'_> {
         create::create(self.inner, &self.inner.family.recipes, &Asked { key, origin }, create).await
     }
 
-    /// A stopped Pod with the journal of another one.
+    /// Creates a stopped Pod with the journal of another one.
     pub async fn import(
         self,
         key: CommandKey,
@@ -110,12 +111,12 @@ impl Pods<'_> {
         }
     }
 
-    /// Another Pod leads it: what happens to it happens to what was lent, too.
+    /// True if the Pod has a parent, so that stopping it also returns what it was lent.
     async fn is_led(self, worker_id: &WorkerId) -> Result<bool, ApiError> {
         Ok(self.inner.existing_row(worker_id).await?.parent.is_some())
     }
 
-    /// Brings a stopped Pod back, alone or with those that it leads.
+    /// Restores a stopped Pod, alone or with its descendants.
     pub async fn restore(
         self,
         key: CommandKey,
@@ -134,7 +135,7 @@ impl Pods<'_> {
         worker_id: &WorkerId,
         confirm: Option<&str>,
     ) -> Result<(), ApiError> {
-        // A repeat after the Pod is gone gives the first answer.
+        // A repeat after the Pod has been deleted gets the first answer.
         if let Some(row) = self.inner.store.commands().find(&key.id).await? {
             return key.repeated(row).map(drop);
         }
@@ -148,7 +149,7 @@ impl Pods<'_> {
                 loop {
                     let done = self.inner.cluster.command(key.clone(), origin, worker_id, PodCommand::Delete).await;
                     match done {
-                        // Somebody was introduced to it meanwhile.
+                        // It has got a new peer meanwhile.
                         Err(error) if error.code == ErrorCode::Busy => {
                             peers::end_all(&self.inner.peers, worker_id).await?
                         }

@@ -1,4 +1,4 @@
-//! The logins.
+//! Login sessions.
 
 use jiff::Timestamp;
 use pod_store::SessionRow;
@@ -6,30 +6,30 @@ use protocol::ApiError;
 
 use super::Inner;
 
-/// The logins.
+/// Login sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct Sessions<'a> {
     pub(super) inner: &'a Inner,
 }
 
 impl Sessions<'_> {
-    /// Begins a login, and forgets those that have expired.
+    /// Stores a session and removes those that have expired.
     pub async fn put(self, session: SessionRow) -> Result<(), ApiError> {
         self.inner.store.sessions().purge(session.created_at).await?;
         Ok(self.inner.store.sessions().put(session).await?)
     }
 
-    /// The login, while it is good.
+    /// The session, if it is valid.
     pub async fn find(self, hash: &[u8; 32]) -> Result<Option<SessionRow>, ApiError> {
         Ok(self.inner.store.sessions().find(hash, Timestamp::now()).await?)
     }
 
-    /// The logins that are good, the one that was seen last first.
+    /// The valid sessions, most recently used first.
     pub async fn list(self) -> Result<Vec<SessionRow>, ApiError> {
         Ok(self.inner.store.sessions().list(Timestamp::now()).await?)
     }
 
-    /// Notes that a login is used now.
+    /// Notes that a session is being used.
     pub async fn seen(self, hash: &[u8; 32]) -> Result<(), ApiError> {
         if self.inner.store.health().is_out() {
             return Ok(());
@@ -41,7 +41,7 @@ impl Sessions<'_> {
         Ok(self.inner.store.sessions().delete(hash).await?)
     }
 
-    /// Ends all logins but `kept`.
+    /// Ends all sessions except `kept`.
     pub async fn delete_others(self, kept: Option<&[u8; 32]>) -> Result<(), ApiError> {
         Ok(self.inner.store.sessions().delete_others(kept).await?)
     }

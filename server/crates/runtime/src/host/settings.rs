@@ -13,9 +13,9 @@ use crate::{
     view,
 };
 
-/// Rows that are read at once.
+/// Rows to read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
-/// So many Pods are listed with their rules at most; those that were made first.
+/// The most Pods that are listed with their rules; the oldest come first.
 const PODS_WITH_RULES_MAX: usize = 500;
 
 /// What the host works with: providers, profiles, rules.
@@ -29,7 +29,7 @@ impl Settings<'_> {
         self.inner.actors.equipment.providers.views().await
     }
 
-    /// Those that models are asked of, which take and forget keys.
+    /// The providers themselves, which also take and forget API keys.
     pub fn model_providers(self) -> Providers {
         self.inner.actors.equipment.providers.clone()
     }
@@ -39,12 +39,12 @@ impl Settings<'_> {
         self.inner.actors.equipment.providers.models().await
     }
 
-    /// What would make more providers appear.
+    /// Providers that could be configured, and what each of them lacks.
     pub fn unconfigured(self) -> Vec<UnconfiguredProvider> {
         self.inner.actors.equipment.providers.unconfigured()
     }
 
-    /// Asks a provider now; takes at most 10 s. What is wrong with it is an answer, no error.
+    /// Tests a provider now; takes at most 10 s. A problem with the provider is a result and not an error.
     pub async fn test_provider(self, name: &str) -> Result<ProviderTest, ApiError> {
         self.inner.actors.equipment.providers.test(name).await.ok_or_else(|| {
             let name: String = name.chars().take(64).collect();
@@ -53,12 +53,13 @@ impl Settings<'_> {
         })
     }
 
-    /// What stands around the commands of Pods.
+    /// The walls around the commands of Pods.
     pub async fn walls(self) -> Vec<WallItem> {
         self.inner.actors.equipment.walls.items().await
     }
 
-    /// Folders that a new Pod can work in: those whose path begins like this, and the one of a Pod that names none.
+    /// Folders that a new Pod can work in: those whose path begins with `prefix`, and the default for a Pod that names
+    /// none.
     pub async fn folders(self, prefix: Option<&str>) -> Result<FolderList, ApiError> {
         let default = self.inner.family.recipes.cwd.clone();
         let Some(prefix) = prefix else { return Ok(FolderList { items: Vec::new(), is_cut: false, default }) };
@@ -66,7 +67,7 @@ impl Settings<'_> {
         Ok(FolderList { items, is_cut, default })
     }
 
-    /// How many Pods there may be.
+    /// The limits on the number of Pods.
     pub fn limits(self) -> PodLimits {
         self.inner.family.limits
     }
@@ -93,7 +94,7 @@ impl Settings<'_> {
         self.inner.family.recipes.profiles.iter().map(view).collect()
     }
 
-    /// Every tool there is, and what happens to a call of it that no rule is about.
+    /// Every tool, with the decision for its calls that no rule covers.
     pub fn tool_defaults(self) -> Vec<ToolDefault> {
         let all = self.inner.actors.equipment.toolbox.offered(None);
         all.map(|tool| ToolDefault { tool: tool.name().to_owned(), decision: tool.default_permission() }).collect()

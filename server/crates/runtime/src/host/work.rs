@@ -1,4 +1,4 @@
-//! What a person gives a Pod to do, and what is seen of its commands.
+//! The work that a person gives a Pod, and access to what its commands serve.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::{
     pod_tools, view,
 };
 
-/// One of the Pod tools, as whoever calls it is told of it.
+/// One of the Pod tools, as its caller sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodToolView {
     pub name: String,
@@ -35,7 +35,7 @@ impl PodToolView {
     }
 }
 
-/// What a person gives a Pod to do, and what is seen of its commands.
+/// The work that a person gives a Pod, and access to what its commands serve.
 #[derive(Debug, Clone, Copy)]
 pub struct Work<'a> {
     pub(super) inner: &'a Inner,
@@ -63,7 +63,7 @@ impl Work<'_> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::TakeBack(queued.clone())).await
     }
 
-    /// Takes the records after a position out of the model's context.
+    /// Removes the records after a position from the model's context.
     pub async fn rewind(
         self,
         key: CommandKey,
@@ -74,7 +74,7 @@ impl Work<'_> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::Rewind(command)).await
     }
 
-    /// Runs one tool as this Pod would; waits until it has ended.
+    /// Runs one tool as this Pod would and waits until it has ended.
     pub async fn run_tool(
         self,
         key: CommandKey,
@@ -88,8 +88,8 @@ impl Work<'_> {
         self.inner.cluster.run_tool(key, origin, worker_id, asked).await
     }
 
-    /// One of the Pod tools, called by the Pod's own agent: its rules decide as over a model's call. Waits until it has ended, for a
-    /// person too where one is asked.
+    /// Calls one of the Pod tools for the Pod's own agent, under the same rules as a call of the model. Waits until it
+    /// has ended, including for a person's approval.
     pub async fn agent_call(
         self,
         key: CommandKey,
@@ -98,7 +98,7 @@ impl Work<'_> {
         name: &str,
         arguments: Value,
     ) -> Result<ToolAnswer, ApiError> {
-        // Tools that touch files and commands are the agent's own matter, and not given out here.
+        // Tools for files and commands are the agent's own business and are not offered here.
         if !pod_tools::tools(&Weak::new()).iter().any(|tool| tool.name() == name) {
             return Err(ApiError::new(ErrorCode::NotFound, format!("no Pod tool is called \"{name}\"")));
         }
@@ -117,14 +117,13 @@ impl Work<'_> {
         Ok(tools.map(|tool| PodToolView::of(&*tool)).collect())
     }
 
-    /// Files that the Pod may read and whose path fits what was `begun`, the nearest first; from the working directory
-    /// when they are in it. What is found within a short time, and not more than a list shows.
+    /// Files that the Pod may read and whose path matches what was typed (`begun`), nearest first; relative to the
+    /// working directory if they are in it. Limited to what is found within a short time, and to the length of a list.
     pub async fn files(self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
         self.inner.cluster.files(worker_id, begun).await
     }
 
-    /// A connection to a port of the loopback of one of the Pod's running commands: of the newest that serves it. None: no command
-    /// does now.
+    /// Connects to a loopback port of the newest running command of the Pod that serves it. `None` if no command does.
     ///
     /// # Errors
     /// `pod_not_found`.
@@ -133,7 +132,7 @@ impl Work<'_> {
         Ok(self.inner.actors.ways_in.connect(worker_id, port).await)
     }
 
-    /// The ports that the Pod's running commands listen on, the lowest first.
+    /// The ports that the Pod's running commands listen on, in ascending order.
     ///
     /// # Errors
     /// `pod_not_found`.

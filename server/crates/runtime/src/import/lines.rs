@@ -1,37 +1,37 @@
-//! An import, line by line. Nothing is taken on trust: each line is a record that a journal could hold here.
+//! Parses an import line by line. Nothing is trusted: each line must be a record that a journal here could hold.
 
 use protocol::{ApiError, ControlEvent, Event, PodState, Record, Seq, TurnEvent, Usage, misread, unambiguous};
 use serde_json::Value;
 
-/// Largest seq, count of tokens and number of a block: far beyond any journal, and far below where sums overflow.
+/// The largest seq, token count or block number: far beyond any journal, and far below where sums overflow.
 const NUMBER_MAX: u64 = 1 << 40;
-/// Most automatic steps between a message and a person; no journal has more than a few.
+/// The most automatic steps between a message and a person; no real journal has more than a few.
 const HOPS_MAX: u32 = 1_000;
-/// What one model call or run costs at most: a million of its currency.
+/// The highest cost of one model call or run: a million in its currency.
 const COST_UNITS_MAX: u64 = 1_000_000_000_000_000_000;
-/// Longest word that says the kind of a record which this version does not know.
+/// The longest kind of a record that this version does not know.
 const KIND_CHARS_MAX: usize = 64;
 
-/// The record on this line (counted from 1), which comes after `previous`.
+/// The record on this line (counted from 1), which follows `previous`.
 pub(super) fn record(number: usize, line: &str, previous: Seq) -> Result<Record, ApiError> {
     let wrong = |why: &str| ApiError::invalid(format!("line {number}: {why}"));
     if line.trim().is_empty() {
         return Err(wrong("it is empty; each line is one record"));
     }
-    // A record would also be read from an array of its fields, which no export writes.
+    // serde would also read a record from an array of its fields, which no export contains.
     if line.trim_start().starts_with('[') {
         return Err(wrong("this is no record: it has to be an object, not an array"));
     }
     let unread = |error: serde_json::Error| {
         let text = error.to_string();
-        // The place that serde tells is one within the line, which it calls line 1.
+        // serde reports a position within the line, which it calls line 1.
         let what = text.split(" at line ").next().unwrap_or_default();
         wrong(&format!("this is no record: {what} (column {})", error.column()))
     };
-    // Of two equal keys the last would count, and another reader of the same file may take the first.
+    // With duplicate keys the last one would count here, while another reader of the same file may take the first.
     let said = unambiguous(line).map_err(unread)?;
     let record: Record = serde_json::from_str(line).map_err(unread)?;
-    // As deep as it goes: what a usage is, or who a Pod is, would be read from an array, too.
+    // At any depth: serde would read a usage or a Pod label from an array as well.
     if let Some(place) = misread(&said, &record) {
         return Err(wrong(&format!("this is no record: `{place}` has to be an object, not an array")));
     }

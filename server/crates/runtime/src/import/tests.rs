@@ -17,7 +17,7 @@ fn read(lines: &[String]) -> Result<History, ApiError> {
     History::read(&lines.join("\n"), &spec(), Timestamp::UNIX_EPOCH)
 }
 
-/// What these events come to.
+/// The history that these events result in.
 fn of(events: &[Value]) -> History {
     read(&(1..).zip(events).map(|(seq, event)| line(seq, event)).collect::<Vec<_>>()).unwrap()
 }
@@ -165,7 +165,7 @@ fn whatever_is_left_open_is_closed() {
             &[started("input"), status("running"), call("c1", "model"), asked("c1"), status("idle")],
             &["tool_finished", "run_finished", "status", "approval_answered", "status"],
         ),
-        // What no Pod leaves behind: a question of nobody, and one of a Pod that is stopped.
+        // What no Pod leaves behind: an approval without a call, and one of a stopped Pod.
         (&[asked("c9")], &["status", "approval_answered", "status"]),
         (
             &[call("c1", "model"), asked("c1"), status("stopped")],
@@ -217,7 +217,7 @@ fn a_record_brings_nothing_about() {
     assert_eq!(pod.usage, used, "it was used elsewhere");
 }
 
-/// Every order of up to four of these: what a hostile file could make of them.
+/// Every sequence of up to four of these, which is what a hostile file could contain.
 #[test]
 fn no_order_of_records_leaves_anything_that_a_restore_would_go_on_with() {
     let usage = json!({ "input": 0, "cached": 0, "output": 0, "context_used": 0, "context_limit": 0 });

@@ -1,4 +1,4 @@
-//! A message on its way into both journals, while both Pods stand still.
+//! Delivering a message into both journals while both Pods are held.
 
 use pod::Input;
 use pod_store::PodRow;
@@ -12,7 +12,7 @@ use crate::{
     view::peer_label,
 };
 
-/// Who writes to whom, held.
+/// The sender and the receiver, held.
 pub(super) struct Pair<'a> {
     sender: &'a PodRow,
     receiver: &'a PodRow,
@@ -20,13 +20,13 @@ pub(super) struct Pair<'a> {
     to: Held,
 }
 
-/// What is delivered, or held, or dropped.
+/// A message to deliver, hold or drop.
 pub(super) struct Delivery<'a> {
     pub(super) message_id: &'a str,
     pub(super) text: &'a str,
     pub(super) hops: u32,
     pub(super) state: ReceiptState,
-    /// Why it is held; told on both sides.
+    /// Why it is held; both sides are told.
     pub(super) reason: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Pair<'a> {
         Ok(Self { sender, receiver, from: take(sender)?, to: take(receiver)? })
     }
 
-    /// The sender as it stands now.
+    /// The sender's state now.
     pub(super) fn sender(&self) -> &pod::Pod {
         &self.from.pod
     }
@@ -62,12 +62,12 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// A message that is stored now begins a run of the receiver by itself.
+    /// Whether storing the message begins a run of the receiver.
     pub(super) fn wakes(&self, state: ReceiptState) -> bool {
         state == ReceiptState::Stored && self.to.spec.wake_on_peer && self.to.pod.state == PodState::Idle
     }
 
-    /// What each of the two writes: the receiver gets the message when it is stored, and both the receipt.
+    /// What each of the two writes: the receiver gets the message once it is stored, and both get the receipt.
     pub(super) fn orders(self, delivery: &Delivery<'_>) -> Vec<(Held, Wanted)> {
         let Delivery { message_id, text, hops, state, ref reason } = *delivery;
         let receipt = |peer: PeerLabel| ControlEvent::MessageReceipt {

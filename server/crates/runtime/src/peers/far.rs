@@ -1,8 +1,8 @@
-//! Pods that know a Pod of another store: introductions and messages over the line between two stores.
+//! Peers in other stores: peer requests and messages over the line between two stores.
 //!
-//! Neither store can write into the other, so each writes its own side, in one transaction with the item that tells the
-//! other one. Who proposed holds nothing before the other side holds it and has said so; who ends or withdraws tells it
-//! behind all that was told before. So both hold a link or neither, once the line has been emptied.
+//! Neither store can write to the other, so each writes its own side, in one transaction with the item that tells the
+//! other. The proposing side has no peer before the other side has one and has said so; an end or a withdrawal is sent
+//! behind everything sent before. So once the line is empty, both sides are peers or neither is.
 
 mod begin;
 mod cards;
@@ -47,37 +47,37 @@ pub use self::{
 use super::{Peers, handshake::Standing};
 use crate::{actor::FarSender, clock, encode::put_out};
 
-/// How long an introduction waits for its answer.
+/// How long a peer request waits for its answer.
 const HANDSHAKE_HOURS_MAX: i64 = 24;
-/// Pods of other stores that one Pod may know, or be asked by.
+/// The most Pods of other stores that one Pod may have as peers or be asked by.
 const FAR_PEERS_MAX: usize = 1_000;
-/// Items that may wait for another store; beyond it no message is taken for it.
+/// The most items that may wait for another store; beyond that, messages to it are refused.
 const WAITING_ITEMS_MAX: i64 = 10_000;
-/// Refusals that are remembered for those who wait for them.
+/// How many refusals are remembered for those who wait for them.
 const REFUSALS_MAX: usize = 256;
 
-/// A Pod of another store that somebody wants to be known, and what is known of it.
+/// A Pod of another store that is to become a peer, with what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarPod {
     pub store: String,
     pub card: LinkCard,
 }
 
-/// What a host keeps in memory about other stores; nothing of it has to outlive the process.
+/// What a host keeps in memory about other stores; none of it has to outlive the process.
 #[derive(Debug, Default)]
 pub(crate) struct Far {
-    /// How this server calls other stores, and whether they answer.
+    /// What this server calls other stores, and whether they answer.
     pub(crate) names: watch::Sender<FarNames>,
-    /// Items of one store are taken one after the other.
+    /// A lock per store, so that its items are taken one after the other.
     taking: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
-    /// Why introductions were refused lately, by handshake.
+    /// Why recent peer requests were refused, by handshake.
     refusals: Mutex<VecDeque<(String, ApiError)>>,
 }
 
 impl Far {
     fn turn(&self, store: &str) -> Arc<tokio::sync::Mutex<()>> {
         let mut taking = self.taking.lock().expect("no holder of the turns panics");
-        // One that nobody holds says nothing.
+        // A lock that nobody holds carries no information.
         taking.retain(|_, turn| Arc::strong_count(turn) > 1);
         taking.entry(store.to_owned()).or_default().clone()
     }
@@ -96,7 +96,7 @@ impl Far {
     }
 }
 
-/// The names of far Pods, by store and id.
+/// What is known of far Pods, by store and id.
 #[derive(Debug, Default)]
 struct Cards(BTreeMap<(String, WorkerId), LinkCard>);
 
@@ -122,7 +122,7 @@ impl Cards {
     }
 }
 
-/// What a Pod is called of which nothing else is known: an id is a name, too.
+/// The name of a Pod of which nothing else is known: its id is a valid name.
 fn nameless(worker: &WorkerId) -> PodName {
     PodName::parse(worker.as_str()).expect("every worker id is a valid name")
 }
@@ -138,7 +138,7 @@ fn label(peers: &Peers, store: &str, worker: &WorkerId, name: PodName) -> PeerLa
     PeerLabel { runtime_id: peers.far_runtime(store), worker_id: worker.clone(), name }
 }
 
-/// As [`label`], of one of which nothing newer is told than what is known.
+/// Like [`label`], with the name as it was last heard.
 async fn known_label(peers: &Peers, store: &str, worker: &WorkerId) -> Result<PeerLabel, ApiError> {
     Ok(label(peers, store, worker, name_of(peers, store, worker).await?))
 }
@@ -160,10 +160,10 @@ fn remove(row: &FarPeerRow) -> FarChange {
     FarChange::Remove { pod: row.pod, store: row.store.clone(), worker: row.worker.clone() }
 }
 
-/// An introduction of a Pod here and a far one.
+/// A peer request between a Pod here and a far one.
 struct Proposal {
     handshake: String,
-    /// The far one.
+    /// The far Pod.
     from: LinkCard,
     to: WorkerId,
     by: String,
@@ -171,7 +171,7 @@ struct Proposal {
 }
 
 impl Proposal {
-    /// The row of one that begins now.
+    /// The row of a request that begins now.
     fn row(&self, own: PodKey, store: &str, state: FarState) -> FarPeerRow {
         let now = clock::now();
         FarPeerRow {
@@ -190,7 +190,7 @@ impl Proposal {
         }
     }
 
-    /// What the own journal says of one that is open.
+    /// How this Pod's journal records the open request.
     fn requested(&self, peer: PeerLabel) -> ControlEvent {
         let Self { handshake, by, note, .. } = self;
         let (by, request_id, note) = (by.clone(), Some(handshake.clone()), note.clone());
@@ -198,7 +198,7 @@ impl Proposal {
     }
 }
 
-/// What a Pod is to a far one of which it has this row.
+/// What a Pod and a far one are to each other, by their row.
 fn standing(row: Option<&FarPeerRow>) -> Standing {
     match row.map(|row| row.state) {
         None => Standing::Strangers,
@@ -208,7 +208,7 @@ fn standing(row: Option<&FarPeerRow>) -> Standing {
     }
 }
 
-/// As [`standing`], of a Pod that has so many rows.
+/// Like [`standing`], for a Pod that has this many rows.
 fn standing_among(rows: usize, row: Option<&FarPeerRow>) -> Standing {
     match standing(row) {
         Standing::Strangers if rows >= FAR_PEERS_MAX => Standing::Full,
@@ -216,14 +216,14 @@ fn standing_among(rows: usize, row: Option<&FarPeerRow>) -> Standing {
     }
 }
 
-/// The row between a Pod and the far Pod of this address, if there is one.
+/// The row between a Pod and the far Pod with this address, if there is one.
 pub(crate) async fn row_at(peers: &Peers, pod: PodKey, peer: &PodRef) -> Result<Option<FarPeerRow>, ApiError> {
     let rows = peers.store.far().peers(pod).await?;
     Ok(rows.into_iter().find(|row| pod_ref(peers, row) == *peer))
 }
 
-/// The sender of a message that this Pod has got from elsewhere. One that comes in the transaction that is being made is
-/// told by its label. None for what this Pod sent itself.
+/// The sender of a message that this Pod received from another store. If the message arrives in the transaction being
+/// prepared, the sender is found by its label. `None` for a message that this Pod itself sent.
 pub(crate) async fn sender_of(
     peers: &Peers,
     pod: PodKey,
@@ -244,7 +244,7 @@ pub(crate) async fn sender_of(
     }
 }
 
-/// Why a message is where it is, as it is stored.
+/// Why a message is in its state, as it is stored.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Reason {
     #[serde(default, skip_serializing_if = "Option::is_none")]

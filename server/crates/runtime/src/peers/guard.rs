@@ -1,4 +1,5 @@
-//! What holds a message back: a chain without a person, a pair that writes too fast, a receiver that is worn out.
+//! The guards that hold a message back: too many automatic steps in a row, a pair that writes too fast, a receiver that
+//! has run too often.
 
 use jiff::{SignedDuration, Timestamp};
 use pod_store::{PairRow, PodKey};
@@ -8,9 +9,9 @@ use crate::peers::Peers;
 
 /// Automatic steps after which a chain waits for a person.
 const HOPS_MAX: u32 = 8;
-/// Messages of a pair at once …
+/// How many messages a pair may send at once …
 const BURST: u32 = 30;
-/// … and then one in so many seconds.
+/// … and how many seconds each further one takes.
 const SECONDS_PER_MESSAGE: u32 = 2;
 /// Runs that messages may begin in one Pod within an hour.
 const RUNS_PER_HOUR_MAX: u64 = 200;
@@ -20,13 +21,13 @@ pub(crate) const WHOLE: u32 = 1_000;
 /// Whether a message is held, and the pair's pace after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// Why it is held; none when it goes.
+    /// Why it is held; `None` if it is delivered.
     pub(crate) held: Option<String>,
     /// What is left of the burst, in thousandths of a message.
     pub(crate) pace_level: u32,
 }
 
-/// Looks at hops, pace and the receiver's budget, in this order.
+/// Checks hops, pace and the receiver's budget, in this order.
 pub(crate) async fn verdict(
     peers: &Peers,
     pair: &PairRow,
@@ -52,7 +53,7 @@ pub(crate) async fn verdict(
     Ok(Verdict { held: None, pace_level: level - WHOLE })
 }
 
-/// The burst of the pair as it stands now. A new pair has all of it.
+/// What is left of the pair's burst now. A new pair has all of it.
 pub(crate) fn refilled(pair: &PairRow, now: Timestamp) -> u32 {
     if pair.pace_at == pair.since {
         return BURST * WHOLE;

@@ -1,6 +1,7 @@
-//! What becomes of two Pods when something is said of them: by somebody on this side, or by the other side. It is decided from
-//! what one side has, and without a store, so that pairs of one store and pairs of two go the same way. What is decided is
-//! carried out by `link`, `requests` and `unlink` for the ones, and by `far` for the others.
+//! The state machine for two Pods that may become peers: what follows when one side acts or hears from the other. It
+//! decides from one side's view and without a store, so that pairs within one store and pairs across two follow the
+//! same rules. Its steps are carried out by `link`, `requests` and `unlink` for the former, and by `far` for the
+//! latter.
 
 use protocol::{ControlEvent, PeerLabel, PeerPolicy, RequestDecision};
 
@@ -8,35 +9,35 @@ use protocol::{ControlEvent, PeerLabel, PeerPolicy, RequestDecision};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     Strangers,
-    /// Strangers, and this side has no room for one more.
+    /// Strangers, and this side has no room for another peer.
     Full,
-    /// This side has asked, and the other one has not answered.
+    /// This side has asked, and the other has not answered.
     Asking,
     /// The other side has asked, and this one has not answered.
     Asked,
     Linked,
 }
 
-/// What is said of the two.
+/// An event about the two Pods. "Here" is this side, "there" the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum News {
-    /// Here: this Pod is to know the other one, which is asked.
+    /// Here: make them peers; the other side is asked.
     Introduce,
-    /// Here: the other Pod is to know this one, which is asked.
+    /// Here: make them peers; this side's Pod is asked.
     Invite,
-    /// Here: yes, or no, to what the other side asked.
+    /// Here: the answer to the other side's request.
     Accept,
     Decline,
-    /// Here: whatever they are to each other is over.
+    /// Here: end the pair or the open request.
     End,
-    /// There: the other Pod is to know this one.
+    /// There: the other side asks this Pod.
     Proposed(PeerPolicy, Which),
-    /// There: this Pod is to know the other one, which was asked. What is said next is what came of it.
+    /// There: the other side asks its own Pod first; its answer follows.
     Invited(PeerPolicy),
-    /// There: somebody was asked.
+    /// There: a person was asked.
     Waits,
     Accepted,
-    /// There: it cannot be.
+    /// There: it is not possible.
     Refused,
     Declined,
     Withdrawn,
@@ -52,35 +53,35 @@ impl News {
     }
 }
 
-/// Which introduction is proposed, seen from the one that stands here.
+/// How a proposal relates to the one that this side already has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// That one.
+    /// It is the same one.
     Same,
-    /// One that gives way to it where each side has proposed one.
+    /// It is later than this side's, which takes precedence.
     Later,
-    /// One that it gives way to.
+    /// It is earlier than this side's, and takes precedence.
     Earlier,
 }
 
-/// What follows here.
+/// What to do on this side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// All is as it was.
+    /// Nothing changes.
     Stay,
-    /// The other side is asked, and decides.
+    /// Ask the other side, which decides.
     Propose,
-    /// Somebody here is asked, and the other side is told that it waits.
+    /// Ask a person here, and tell the other side that it waits.
     Ask,
-    /// It is waited for somebody on the other side.
+    /// Wait for a person on the other side.
     Wait,
-    /// They are linked, and the other side is told.
+    /// Make them peers, and tell the other side.
     Link,
-    /// They are linked there, and so they are here.
+    /// They are peers on the other side; make them peers here as well.
     Linked,
-    /// They were linked, and the other side, which does not have it, is told once more.
+    /// They are peers here, but the other side has no record of it: tell it again.
     LinkAgain,
-    /// They were linked, which the other side does not have: it is waited for somebody there, once more.
+    /// They were peers here, but the other side has no record of it: wait for a person there again.
     WaitAgain,
     End(Ending),
     Refuse(Refusal),
@@ -97,12 +98,12 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    /// What is noted of it, also where nobody said why.
+    /// The note to record, also if nobody gave a reason.
     pub(super) fn note(self, said: Option<&str>) -> Option<String> {
         said.or((self == Self::Withdrawn).then_some("withdrawn")).map(str::to_owned)
     }
 
-    /// What a journal says of it. A link that ends was no request any more.
+    /// The event for the journal. The end of a pair names no request.
     pub(super) fn event(
         self,
         peer: PeerLabel,
@@ -117,29 +118,29 @@ impl Ending {
     }
 }
 
-/// Why something does not happen.
+/// Why it is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     Full,
-    /// This Pod takes no introductions.
+    /// This Pod accepts no peers.
     Closed,
-    /// This Pod takes none without somebody here being asked, and nobody was.
+    /// This Pod accepts no peers without a person here being asked, and nobody was.
     Unasked,
-    /// Each side asked its own people for the other one's sake.
+    /// Each side asked its own people on the other's behalf.
     Crossed,
-    /// Who asked does not answer.
+    /// The asking side cannot answer its own request.
     OwnRequest,
     NothingAsked,
 }
 
-/// What follows from the news for two Pods that stand so to each other.
+/// What follows from the news, given what the two Pods are to each other.
 pub(super) fn decide(standing: Standing, news: News) -> Step {
     use Standing::{Asked, Asking, Full, Linked, Strangers};
     match (news, standing) {
         (News::Introduce | News::Invite | News::Proposed(..) | News::Invited(_), Full) => Step::Refuse(Refusal::Full),
 
         (News::Introduce, Strangers) => Step::Propose,
-        // That both want it is the answer.
+        // Both sides want it, which answers the request.
         (News::Introduce, Asked) => Step::Link,
         (News::Invite, Strangers) => Step::Ask,
         (News::Introduce | News::Invite, _) => Step::Stay,
@@ -154,27 +155,28 @@ pub(super) fn decide(standing: Standing, news: News) -> Step {
         (News::End, Strangers | Full) => Step::Stay,
 
         (News::Proposed(_, Which::Same), Asking | Asked | Linked) => Step::Stay,
-        // Each side has proposed it. Both go on with the earlier one: it is answered there, or here.
+        // Both sides have proposed it. The earlier proposal wins, and is answered by the side that did not make it.
         (News::Proposed(_, Which::Later), Asking) => Step::Stay,
         (News::Proposed(_, Which::Earlier), Asking) => Step::Link,
-        // The other side has lost its half, or proposed this before it heard of the link.
+        // The other side has lost its half, or proposed this before it heard that they are peers.
         (News::Proposed(..), Linked) => Step::LinkAgain,
         (News::Proposed(policy, _), Strangers | Asked) => by_policy(policy),
 
-        // This side has proposed it by itself: that is answered, or was.
+        // This side has proposed it itself, and that will be answered or has been.
         (News::Invited(_), Asking) => Step::Stay,
-        // Each would wait for what the other side's people say.
+        // Each side would wait for the other side's people.
         (News::Invited(_), Asked) => Step::Refuse(Refusal::Crossed),
-        // The other side has lost its half, or asked before it heard of the link. This Pod has agreed once, whatever its policy.
+        // The other side has lost its half, or asked before it heard that they are peers. This Pod has agreed once,
+        // whatever its policy is now.
         (News::Invited(_), Linked) => Step::WaitAgain,
         (News::Invited(PeerPolicy::Open), Strangers) => Step::Wait,
-        // Else a server could make links that nobody here was asked for.
+        // Otherwise a server could create peers that nobody here was asked about.
         (News::Invited(_), Strangers) => Step::Refuse(Refusal::Unasked),
 
         (News::Waits, Asking) => Step::Wait,
         (News::Accepted, Asking) => Step::Linked,
         (News::Declined, Asking) => Step::End(Ending::Declined),
-        // This side may have asked its own people, for the other side's sake.
+        // This side may have asked its own people on the other's behalf.
         (News::Refused, Asking | Asked) => Step::End(Ending::Declined),
         (News::Withdrawn, Asking | Asked) => Step::End(Ending::Withdrawn),
         (News::End | News::Refused | News::Declined | News::Withdrawn | News::Unlinked, Linked) => {
@@ -206,7 +208,7 @@ mod tests {
 
     const STANDINGS: [Standing; 5] = [Strangers, Full, Asking, Asked, Linked];
 
-    /// What follows from each news, for each standing in the order above.
+    /// The step for each event, for each standing in the order above.
     fn table() -> Vec<(News, [Step; 5])> {
         let full = Refuse(Refusal::Full);
         let no_room = |rest: [Step; 4]| [rest[0], full, rest[1], rest[2], rest[3]];

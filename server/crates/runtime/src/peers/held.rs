@@ -1,4 +1,4 @@
-//! Messages that are held: a person on either side releases or drops them.
+//! Held messages: a person on either side releases or drops them.
 
 use pod_store::{Committed, MessageChange, MessageRow, PodKey, PodRow};
 use protocol::{ApiError, ErrorCode, HeldDecision, MessageAnswer, ReceiptState, WorkerId};
@@ -19,7 +19,7 @@ pub(super) async fn decide_held(
     let (sender, receiver) = (pod(peers, row.sender).await?, pod(peers, row.receiver).await?);
     let holding = peers.pods.hold(&[&sender.worker_id, &receiver.worker_id]).await?;
     let pair = Pair::of(holding, &sender, &receiver)?;
-    // Somebody else may have decided while these two were made to stand still.
+    // Somebody else may have decided while these two were being held.
     let row = find(peers, &own, message_id).await?;
     if row.state != ReceiptState::Held {
         return Err(error::not_held());

@@ -1,4 +1,4 @@
-//! The introduction of two Pods.
+//! Making two Pods of one store peers.
 
 use jiff::SignedDuration;
 use pod_store::{Committed, NewRequest, PairRow, PeerChange, PodKey, PodRow, RequestRow};
@@ -18,11 +18,11 @@ use crate::{
     view,
 };
 
-/// How long a request waits for its answer.
+/// How long a peer request waits for its answer.
 const REQUEST_HOURS_MAX: i64 = 24;
 pub(crate) const NOTE_CHARS_MAX: usize = 1_000;
 
-/// Introduces two Pods to each other, or asks the other side, by its policy.
+/// Makes two Pods peers, or sends a request to the target, according to its policy.
 pub(crate) async fn introduce(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -42,13 +42,13 @@ pub(crate) async fn introduce(
     let pair = peers.store.peers().link(own.key, other.key).await?;
     let request = peers.store.peers().request_of(own.key, other.key).await?;
     let (request, stale) = match request {
-        // Its time is over, and nobody has looked yet.
+        // Expired, but not yet cleaned up.
         Some(request) if request.expires_at <= clock::now() => (None, Some(request.id)),
         request => (request, None),
     };
     let policy = holding.get(target).map(|held| held.spec.peer_policy).unwrap_or_default();
     let step = match decide(standing(own.key, pair.as_ref(), request.as_ref()), News::Introduce) {
-        // The other side is here, so what it says is known at once.
+        // The target is in this store, so its answer is known at once.
         Step::Propose => decide(Standing::Strangers, News::Proposed(policy, Which::Earlier)),
         step => step,
     };
@@ -82,7 +82,7 @@ pub(crate) fn refused(other: &PodRow) -> ApiError {
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 
-/// The Pod's row, if its record can be read: one that cannot is told, and nothing is written.
+/// The Pod's row if its record can be read. Otherwise the caller is told, and nothing is written.
 pub(crate) async fn readable(peers: &Peers, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
     let row = peers.existing_row(worker_id).await?;
     match view::open(&row) {
@@ -94,13 +94,13 @@ pub(crate) async fn readable(peers: &Peers, worker_id: &WorkerId) -> Result<PodR
     }
 }
 
-/// Two Pods that are to know each other.
+/// Two Pods that are to become peers.
 struct Introduction<'a> {
     own: &'a PodRow,
     other: &'a PodRow,
-    /// The request that lies between them.
+    /// The open request between them.
     request_id: Option<String>,
-    /// A request of before that is over makes room.
+    /// An expired request that is removed to make room.
     stale: Option<String>,
     note: Option<String>,
 }
@@ -143,7 +143,7 @@ impl Introduction<'_> {
                 let tell = Tell { kind: Kind::Requested, by, request_id: Some(id.clone()), note };
                 (introduced(PeerLink::Pending, Some(id), false), changes, Some(tell))
             }
-            // They are what they were: linked, or one waits for the other.
+            // Nothing changes: they are peers already, or a request is pending.
             _ => match request_id {
                 Some(id) => (introduced(PeerLink::Pending, Some(id), false), Vec::new(), None),
                 None => (introduced(PeerLink::Linked, None, true), Vec::new(), None),
@@ -158,7 +158,7 @@ impl Introduction<'_> {
     }
 }
 
-/// What both journals say.
+/// What both journals record.
 #[derive(Debug, Clone)]
 pub(super) struct Tell {
     pub(super) kind: Kind,
@@ -187,7 +187,7 @@ impl Tell {
     }
 }
 
-/// One transaction over the pair: each journal names the other Pod.
+/// One transaction over the pair; each journal names the other Pod.
 pub(super) async fn commit_both(
     peers: &Peers,
     mut holding: Holding,

@@ -1,4 +1,4 @@
-//! Whom a Pod knows, what is asked, and what two Pods wrote to each other.
+//! A Pod's peers, its open requests, and the messages between two Pods.
 
 use jiff::Timestamp;
 use pod_store::{PodRow, RequestRow};
@@ -9,7 +9,7 @@ use protocol::{
 
 use crate::{clock, peers::Peers, view};
 
-/// Links first, then requests, each oldest first.
+/// Peers first, then requests, each oldest first.
 pub(super) async fn of_pod(peers: &Peers, row: &PodRow) -> Result<Vec<PeerView>, ApiError> {
     let links = peers.store.peers().links(row.key).await?;
     let requests = peers.store.peers().requests(row.key).await?;
@@ -48,10 +48,10 @@ fn pending(own: &PodRow, request: RequestRow) -> PeerView {
     }
 }
 
-/// Every request between Pods of this store that waits for an answer.
+/// Every open request between Pods of this store.
 pub(super) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
     let now = clock::now();
-    // All there are: what a Pod was asked stays open when its policy becomes another one.
+    // All of them: a request to a Pod stays open when the Pod's policy changes.
     let requests = peers.store.peers().requests_expired(Timestamp::MAX).await?;
     Ok(requests.into_iter().filter(|request| request.expires_at > now).map(told).collect())
 }
@@ -69,7 +69,7 @@ fn told(request: RequestRow) -> OpenRequest {
     }
 }
 
-/// What two Pods wrote to each other, newest first.
+/// The messages between two Pods, newest first.
 pub(crate) async fn exchange(
     peers: &Peers,
     own: &WorkerId,
@@ -94,7 +94,7 @@ pub(crate) async fn exchange(
     Ok(page(messages, limit))
 }
 
-/// A page of what two Pods wrote to each other, wherever the other one lives.
+/// A page of messages between two Pods, wherever the other one lives.
 pub(super) fn page(messages: impl Iterator<Item = ExchangeMessage>, limit: u32) -> Listing<ExchangeMessage> {
     let mut items: Vec<_> = messages.collect();
     let has_more = end_page(&mut items, limit, |message| message.text.len());
@@ -103,7 +103,7 @@ pub(super) fn page(messages: impl Iterator<Item = ExchangeMessage>, limit: u32) 
     Listing { items, next }
 }
 
-/// Leaves what a page has room for, one at least; whether there may be more.
+/// Truncates to what fits into a page, at least one row. Returns whether there may be more.
 fn end_page<T>(rows: &mut Vec<T>, limit: u32, bytes: impl Fn(&T) -> usize) -> bool {
     let is_full = rows.len() == limit as usize;
     let mut room = PAGE_BYTES_MAX;
@@ -123,7 +123,7 @@ fn end_page<T>(rows: &mut Vec<T>, limit: u32, bytes: impl Fn(&T) -> usize) -> bo
     }
 }
 
-/// Right behind a message of such a page.
+/// The position right after a message of such a page.
 pub(super) fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
     let read = || {
         let (at, id) = open_cursor(text)?.split_once('.')?;

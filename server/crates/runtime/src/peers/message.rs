@@ -1,4 +1,4 @@
-//! A message from one Pod to a peer: in both journals and in the store, in one transaction, or not at all.
+//! Sends a message from one Pod to a peer: written to both journals and the store in one transaction, or not at all.
 
 use pod_store::{Committed, MessageChange, MessageRow, NewMessage, PeerChange};
 use protocol::{ApiError, ErrorCode, MessageAnswer, ReceiptState, WorkerId};
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{Origin, asked::Asked, clock, command::audit, hold::Together, peers::Peers, view};
 
-/// A message on its way out.
+/// An outgoing message.
 #[derive(Debug)]
 pub(crate) struct Outgoing<'a> {
     pub(crate) sender: &'a WorkerId,
@@ -18,17 +18,18 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) cause: Cause<'a>,
 }
 
-/// Who had it sent.
+/// What caused it.
 #[derive(Debug, Clone)]
 pub(crate) enum Cause<'a> {
-    /// This call of the Pod's tool: by its model in the run that goes on, or by a person.
+    /// A call of the Pod's tool, by its model in the current run or by a person.
     Call { call_id: &'a str, origin: &'a Origin },
-    /// A person.
+    /// A person's command.
     Person(Asked<'a>),
 }
 
 impl Cause<'_> {
-    /// Unique for the sender, so that what is done again is not sent again. A person's key is never taken for a call.
+    /// Unique for the sender, so that a repeat does not send the message again. A person's key cannot be mistaken for a
+    /// call.
     pub(crate) fn id(&self) -> String {
         match self {
             Self::Call { call_id, .. } => (*call_id).to_owned(),
@@ -36,7 +37,7 @@ impl Cause<'_> {
         }
     }
 
-    /// What a person sends is no automatic step, whatever the Pod is in the middle of.
+    /// The message's automatic steps. A person's message counts none, whatever the Pod is doing.
     pub(crate) fn hops(&self, sender: &pod::Pod) -> u32 {
         match self {
             Self::Call { call_id, .. } => sender.hops_of_call(call_id),
@@ -55,8 +56,8 @@ impl Cause<'_> {
     }
 }
 
-/// Sends, or gives the first answer again; besides, why a message is held. Success means that it is on the disk at
-/// the receiver.
+/// Sends the message, or returns the first answer again, with the reason if the message is held. Success means that the
+/// message is on the receiver's disk.
 pub(crate) async fn send(peers: &Peers, outgoing: Outgoing<'_>) -> Result<(MessageAnswer, Option<String>), ApiError> {
     let Outgoing { sender, receiver, text, cause } = outgoing;
     if let Cause::Person(asked) = &cause
@@ -104,7 +105,7 @@ pub(crate) async fn send(peers: &Peers, outgoing: Outgoing<'_>) -> Result<(Messa
         ..cause.together(format!("{} {}", view::pod_ref(&own), view::pod_ref(&other)), &answer)
     };
     match (peers.pods.commit_together(orders, together).await?, &cause) {
-        // Somebody else asked for the same at the same time.
+        // The same command was carried out at the same time by somebody else.
         (Committed::Repeated(row), Cause::Person(asked)) => Ok((asked.repeated(row)?, None)),
         _ => Ok((answer, held)),
     }

@@ -1,4 +1,4 @@
-//! Requests that wait for somebody on the other side.
+//! Open peer requests between Pods of one store.
 
 use pod_store::{Committed, PeerChange, PodKey, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, Record, RequestDecision, WorkerId};
@@ -24,7 +24,7 @@ pub(super) async fn decide_request(
     let request = find(peers, &own, request_id).await?;
     let (asker, own) = (request.from, request.to);
     let holding = peers.pods.hold(&[&own.worker_id, &asker.worker_id]).await?;
-    // Somebody else may have answered while these two were made to stand still.
+    // Somebody else may have answered while these two were being held.
     let still = peers.store.peers().request(request_id).await?;
     let (kind, change, state) = match decide(standing(own.key, None, still.as_ref()), News::of(decision)) {
         Step::Link => {
@@ -50,7 +50,7 @@ pub(super) async fn decide_request(
     }
 }
 
-/// The open request to this Pod. One that was open once is told apart from one that never was.
+/// The open request to this Pod. The error tells a request that was once open from one that never existed.
 async fn find(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<RequestRow, ApiError> {
     let request = peers.store.peers().request(request_id).await?;
     match request.filter(|request| request.expires_at > clock::now()) {
@@ -61,7 +61,7 @@ async fn find(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Resul
     }
 }
 
-/// The journal knows every request that ever was.
+/// The journal knows every request that was ever made.
 async fn was_made(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<bool, ApiError> {
     let rows = peers.store.journals().questions(own.key).await?;
     Ok(rows.iter().any(|row| match serde_json::from_slice::<Record>(&row.body) {
@@ -72,7 +72,7 @@ async fn was_made(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> R
     }))
 }
 
-/// How a request ended that came to no link, as the journal of one of the two tells it. None when it does not.
+/// How a request that made no peers ended, according to the journal of one of the two. `None` if that does not say.
 pub(crate) async fn how_it_ended(peers: &Peers, pod: PodKey, request_id: &str) -> Result<Option<PeerLink>, ApiError> {
     let rows = peers.store.journals().questions(pod).await?;
     let ended = |row: &pod_store::StoredRecord| match serde_json::from_slice::<Record>(&row.body) {
@@ -87,7 +87,7 @@ pub(crate) async fn how_it_ended(peers: &Peers, pod: PodKey, request_id: &str) -
     Ok(rows.iter().rev().find_map(ended))
 }
 
-/// Ends the requests between Pods of this store whose time is over; both sides are told.
+/// Ends the expired requests between Pods of this store; both sides are told.
 pub(super) async fn expire(peers: &Peers) {
     let rows = match peers.store.peers().requests_expired(clock::now()).await {
         Ok(rows) => rows,
@@ -100,10 +100,10 @@ pub(super) async fn expire(peers: &Peers) {
     }
 }
 
-/// Ends this very request. The two may have become something else to each other meanwhile, and that stays.
+/// Ends exactly this request. If the two have become something else to each other meanwhile, that stays.
 async fn end(peers: &Peers, request: &RequestRow) -> Result<(), ApiError> {
     let (from, to) = (&request.from, &request.to);
-    // One whose record cannot be read cannot be told.
+    // A Pod whose record cannot be read cannot be told.
     let readable: Vec<_> = [from, to].into_iter().filter(|row| view::open(row).is_ok()).collect();
     let holding = peers.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
     if peers.store.peers().request(&request.id).await?.is_none() {

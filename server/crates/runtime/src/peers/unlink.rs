@@ -1,4 +1,4 @@
-//! The end of what two Pods are to each other.
+//! Ending a pair of peers or a request.
 
 use pod_store::{PeerChange, PodKey, PodRow};
 use protocol::{ApiError, WorkerId};
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{asked::Asked, hold::Together, peers::Peers, view};
 
-/// Ends what two Pods of this store are to each other: a link, or a request that waits. What is not there needs no end.
+/// Ends a pair of peers or an open request between two Pods of this store. If there is neither, does nothing.
 pub(super) async fn unlink(
     peers: &Peers,
     asked: Option<&Asked<'_>>,
@@ -21,7 +21,7 @@ pub(super) async fn unlink(
     if own.key == other.key {
         return Ok(());
     }
-    // One whose record cannot be read cannot be told; the other one is free of it nevertheless.
+    // A Pod whose record cannot be read cannot be told, but the other one is released nevertheless.
     let readable: Vec<_> = [own, &other].into_iter().filter(|row| view::open(row).is_ok()).collect();
     let holding = peers.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
     let link = peers.store.peers().link(own.key, other.key).await?;
@@ -46,7 +46,7 @@ pub(super) async fn unlink(
     commit_both(peers, holding, (own, &other), tell, together).await.map(drop)
 }
 
-/// Whom a Pod is linked with, and whom a request lies with, also one whose time is over.
+/// The peers of a Pod, and the Pods with which it has a request, expired or not.
 pub(super) async fn others(peers: &Peers, pod: PodKey) -> Result<Vec<PodRow>, ApiError> {
     let links = peers.store.peers().links(pod).await?;
     let requests = peers.store.peers().requests(pod).await?;

@@ -1,4 +1,4 @@
-//! What the Pod tools take. The schemas that a model is given come from these types.
+//! The arguments of the Pod tools. The schemas given to a model are generated from these types.
 
 use protocol::{Access, ApiError, ScopeRule, misread};
 use schemars::JsonSchema;
@@ -80,7 +80,7 @@ impl From<LentRule> for ScopeRule {
     }
 }
 
-/// Reads arguments; what does not fit is told with its place.
+/// Parses the arguments. An error names the place that does not fit.
 pub(super) fn read<T: DeserializeOwned + Serialize>(arguments: Value) -> Result<T, ApiError> {
     let wrong = |why: String| ApiError::invalid(format!("the arguments do not fit: {why}; see the tool's schema"));
     let read: T = serde_json::from_value(arguments.clone()).map_err(|error| wrong(error.to_string()))?;

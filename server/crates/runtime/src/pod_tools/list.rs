@@ -1,4 +1,4 @@
-//! ListPods: whom this Pod sees, and what each is doing.
+//! ListPods: the Pods that this Pod sees, and what each is doing.
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
@@ -44,7 +44,7 @@ fn line(pod: &VisiblePod) -> String {
         1 => "1 child".to_owned(),
         count => format!("{count} children"),
     };
-    // In another runtime: so that two of one name are told apart.
+    // A Pod in another runtime is shown with its address, to tell it from one of the same name.
     let name = match pod.pod.runtime_id == RuntimeId::local() {
         true => pod.name.to_string(),
         false => far::address(&pod.name, &pod.pod.runtime_id),
@@ -60,7 +60,7 @@ fn word(visibility: Visibility) -> &'static str {
     }
 }
 
-/// A scope in words; nothing is said as `(none)`.
+/// A scope as text; `(none)` if it is empty.
 pub(super) fn scope_words(scope: &[ScopeRule]) -> String {
     let rule = |rule: &ScopeRule| {
         let access = match rule.access {

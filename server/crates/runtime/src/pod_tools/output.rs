@@ -7,7 +7,7 @@ use protocol::{ApiError, Event, PodState, Record, Seen, Seq, TurnEvent};
 use super::{Caller, Kin, PodTool, arguments::Named};
 use crate::view;
 
-/// Characters of one result; what is beyond comes with the next call.
+/// The most characters of one result; the rest comes with the next call.
 const CHARS_MAX: usize = 60_000;
 
 #[derive(Debug)]
@@ -23,8 +23,8 @@ impl PodTool for ReadPodOutput {
 
     async fn act(&self, caller: &Caller<'_>, Named { name }: Named) -> Result<ToolOutcome, ApiError> {
         let child = caller.child(&name).await?;
-        // How far it was read is in the reader's own journal, with the results that it was given: it survives what they
-        // survive, and a result that was lost in a crash is given again.
+        // The position up to which a child was read is in the reader's own journal, with the results. So it survives a
+        // crash exactly when they do, and a result that was lost is returned again.
         let own = caller.row().await?;
         let pod = view::pod_ref(&child.row);
         let read = view::open(&own).map_or(Seq(0), |opened| opened.pod.output_read(&pod));
@@ -75,7 +75,8 @@ async fn page(kin: &Kin, row: &pod_store::PodRow, after: Seq) -> Result<Page, Ap
     Ok(page)
 }
 
-/// A message that is longer than a whole result is cut, and says so: its rest is in the child's transcript.
+/// The text of a message. A message longer than a whole result is cut with a notice; the rest is in the child's
+/// transcript.
 fn shown(text: String, length: usize, is_interrupted: bool) -> String {
     let mut text = match length > CHARS_MAX {
         true => {

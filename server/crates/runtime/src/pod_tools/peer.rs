@@ -1,4 +1,4 @@
-//! SendToPeerPod: a message to a Pod that was introduced to this one.
+//! SendToPeerPod: a message to a peer.
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
@@ -52,7 +52,8 @@ impl PodTool for SendToPeerPod {
     }
 }
 
-/// To a Pod of another runtime. What the other side says within a moment is told; what it does not, comes as a receipt.
+/// Sends to a Pod of another runtime. Returns what the other side answers within a moment; a later answer arrives as a
+/// receipt.
 async fn send_far(caller: &Caller<'_>, row: &FarPeerRow, name: &str, message: &str) -> Result<ToolOutcome, ApiError> {
     let origin = caller.origin().await?;
     let cause = Cause::Call { call_id: &caller.place.call_id, origin: &origin };

@@ -1,4 +1,4 @@
-//! RestorePod: a stopped Pod that this one sees comes back.
+//! RestorePod: restores a stopped Pod that this one sees.
 
 use async_trait::async_trait;
 use pod::ToolOutcome;

@@ -25,7 +25,7 @@ impl PodTool for SendToPod {
         }
         let child = caller.child(&name).await?;
         let origin = caller.origin().await?;
-        // The call's own id: another client's run is no evidence for this one.
+        // An id derived from this call, so that another client's run is not mistaken for this one.
         let id = CommandId::parse(&format!("{}:{}", caller.worker_id(), caller.place.call_id))
             .map_err(|error| ApiError::invalid(error.to_string()))?;
         let key = CommandKey { id, fingerprint: [0; 32] };

@@ -1,4 +1,4 @@
-//! Whom a Pod sees: itself, its children and its peers, and never the whole host.
+//! Which Pods a Pod sees: itself, its children and its peers, and never the whole host.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use protocol::{ApiError, ErrorCode, PodState, RuntimeId, ScopeRule, Target, Visi
 use super::Kin;
 use crate::{peers::far, view};
 
-/// What a model is told of a Pod that it does not see, and of one that does not exist.
+/// What a model is told about a Pod that it does not see, and about one that does not exist.
 pub(super) const NOT_VISIBLE: &str = "you see no Pod of this name; ListPods shows those that you see";
 
 /// A Pod that another one sees.
@@ -49,10 +49,10 @@ impl Seen {
     }
 }
 
-/// Exactly what ListPods tells the model of this Pod: itself first, then its children, then its peers, oldest first, and
+/// Exactly what ListPods tells this Pod's model: itself first, then its children, then its peers, oldest first, and
 /// then those of other runtimes.
 pub(crate) async fn visible(kin: &Kin, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
-    // The states of others are told: after a crash those that they were put in, and not those that it left.
+    // The result includes states, so after a crash it waits until all Pods have recovered.
     kin.recovered().await;
     let mut seen: Vec<VisiblePod> = all(kin, worker_id).await?.iter().map(Seen::told).collect();
     let own = kin.existing_row(worker_id).await?;
@@ -66,7 +66,7 @@ async fn all(kin: &Kin, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
     let links = kin.store.peers().links(row.key).await?;
     let mut seen: Vec<Seen> = std::iter::once(Seen::itself(row)).chain(children.into_iter().map(Seen::child)).collect();
     for link in links {
-        // A child that is a peer, too, is one Pod with both reasons.
+        // A child that is also a peer is one Pod, visible for both reasons.
         match seen.iter_mut().find(|seen| seen.row.key == link.pod.key) {
             Some(known) => known.visibility.push(Visibility::Peer),
             None => seen.push(Seen { row: link.pod, visibility: vec![Visibility::Peer], scope: Vec::new() }),
@@ -91,13 +91,14 @@ pub(super) async fn find(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<
 /// A peer that a model means.
 #[derive(Debug)]
 pub(super) enum SeenPeer {
-    /// In this runtime; it may be a child as well, or no peer at all.
+    /// In this runtime; it may also be a child, or no peer at all.
     Here(Box<Seen>),
-    /// In another one, with how it is called there and here.
+    /// In another runtime, with its address.
     There(Box<FarPeerRow>, String),
 }
 
-/// The Pod that a model wants to write to. A name that several of them have is none: the address tells them apart.
+/// The Pod that a model wants to write to. A name that several visible Pods have is an error; the full address tells
+/// them apart.
 pub(super) async fn find_peer(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<SeenPeer, ApiError> {
     let here = find(kin, worker_id, name).await;
     let mut there = far_named(kin, worker_id, name).await?;
@@ -129,7 +130,7 @@ async fn far_named(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<Vec<(F
     Ok(seen.map(|(row, pod)| (row, far::address(&pod.name, &pod.pod.runtime_id))).collect())
 }
 
-/// A Pod of this runtime, or why a peer of another one cannot be meant.
+/// A Pod of this runtime; the error for a peer in another runtime says why that will not do.
 pub(super) async fn find_here(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
     match find(kin, worker_id, name).await {
         Err(error) if error.code == ErrorCode::NotVisible => match far_named(kin, worker_id, name).await?.pop() {
@@ -144,7 +145,7 @@ pub(super) async fn find_here(kin: &Kin, worker_id: &WorkerId, name: &str) -> Re
     }
 }
 
-/// A child of this Pod, or why it is none.
+/// A child of this Pod, or an error that says why the Pod is none.
 pub(super) async fn child(kin: &Arc<Kin>, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
     let seen = find_here(kin, worker_id, name).await?;
     match seen.is(Visibility::SpawnedChild) {

@@ -1,4 +1,4 @@
-//! SpawnPod: a child with a task and a lent part of this Pod's scope.
+//! SpawnPod: creates a child with a task and a part of this Pod's scope.
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
@@ -10,9 +10,9 @@ use crate::{
     family::{self, Spawn},
 };
 
-/// Characters of a name that are ours where the one that was asked for belongs to a Pod that the parent does not see.
+/// The length of the random suffix for a name that is taken by a Pod that the parent does not see.
 const SUFFIX_LEN: usize = 6;
-/// Names that are tried until one is free.
+/// How many names are tried until one is free.
 const NAMES_TRIED_MAX: usize = 4;
 
 #[derive(Debug)]
@@ -54,8 +54,8 @@ impl PodTool for SpawnPod {
     }
 }
 
-/// Makes the child. A name that a Pod has which the parent does not see is no refusal, since that would tell of it: the child
-/// gets a name derived from it.
+/// Creates the child. If the name belongs to a Pod that the parent does not see, a refusal would reveal that Pod, so
+/// the child gets a name derived from the requested one instead.
 async fn spawn_named(
     kin: &Kin,
     parent: &WorkerId,
@@ -74,13 +74,13 @@ async fn spawn_named(
     family::spawn(&kin.family, parent, origin, tried).await
 }
 
-/// The parent sees a Pod of this name, in this runtime.
+/// True if the parent sees a Pod of this name in this runtime.
 async fn sees(kin: &Kin, parent: &WorkerId, name: &PodName) -> Result<bool, ApiError> {
     let visible = sight::visible(kin, parent).await?;
     Ok(visible.iter().any(|pod| pod.name == *name && pod.pod.runtime_id == RuntimeId::local()))
 }
 
-/// `NAME-xxxxxx`, the end random; a long name is cut so that it fits.
+/// `NAME-xxxxxx` with a random suffix; a long name is cut to fit.
 fn derived(name: &PodName) -> Result<PodName, ApiError> {
     let random = uuid::Uuid::new_v4().simple().to_string();
     let kept = name.as_str().len().min(protocol::POD_NAME_BYTES_MAX - SUFFIX_LEN - 1);

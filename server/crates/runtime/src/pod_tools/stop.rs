@@ -1,4 +1,4 @@
-//! StopPod: a child ends, and what was lent to it comes back.
+//! StopPod: stops a child and takes back what was lent to it.
 
 use async_trait::async_trait;
 use pod::ToolOutcome;

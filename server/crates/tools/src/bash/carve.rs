@@ -1,10 +1,10 @@
-//! Takes what is denied or lent out of what is granted.
+//! Carves what is denied or lent out of what is granted.
 //!
-//! Landlock only adds: a rule on a folder holds for all beneath it, and no second rule takes a part away. So a granted
-//! folder with an exception somewhere beneath it is not granted as a whole: what lies beside the way to the exception is
-//! granted instead, entry by entry. Of a folder on the way only the listing is granted, so a command cannot make, rename or
-//! remove entries directly in such a folder. (The kernel's permission to list also holds for all beneath: names, and only
-//! names, can be listed in the excepted folder too.)
+//! Landlock can only add: a rule on a folder applies to everything beneath it, and no second rule can take a part away.
+//! So a granted folder with an exception somewhere beneath it is not granted as a whole; instead, everything beside the
+//! path to the exception is granted, entry by entry. For a folder on that path only listing is granted, so a command
+//! cannot create, rename or remove entries directly in it. (Landlock's permission to list also applies to everything
+//! beneath, so names, and only names, can be listed in the excepted folder too.)
 
 use std::{
     ffi::{CStr, CString},
@@ -19,26 +19,26 @@ use rustix::{
     io::{self, Errno},
 };
 
-/// Entries beside exceptions; more are refused, not left out.
+/// The most entries beside exceptions; if there are more, the command is refused and nothing is left out silently.
 const ENTRIES_MAX: usize = 100_000;
 
-/// What a found file or folder gets.
+/// What is granted on a file or folder that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Node {
-    /// All that is granted.
+    /// Everything that the rule grants.
     Whole,
-    /// An exception lies beneath, or only this folder's own files are granted.
+    /// Listing only: an exception lies beneath, or only this folder's own files are granted.
     OnTheWay,
 }
 
-/// Walks down from granted paths to what can be granted whole.
+/// Walks down from granted paths to what can be granted as a whole.
 pub(super) struct Carver<'a> {
     without: &'a [ScopeRule],
     found: &'a mut dyn FnMut(Node, &OwnedFd) -> Result<(), String>,
     entries_left: usize,
 }
 
-/// The file or folder itself, of any kind, if no part of its path is a symbolic link.
+/// Opens the file or folder itself, of any kind, if no part of its path is a symbolic link.
 pub(super) fn open(path: &Path) -> io::Result<OwnedFd> {
     openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
@@ -51,7 +51,7 @@ impl<'a> Carver<'a> {
         Self { without, found, entries_left: ENTRIES_MAX }
     }
 
-    /// Finds what `rule` grants. A path that is not there, or that has become a link, grants nothing.
+    /// Finds what `rule` grants. A path that does not exist, or has become a link, grants nothing.
     pub(super) fn grant(&mut self, rule: &ScopeRule) -> Result<(), String> {
         let Ok(file) = open(Path::new(&rule.path)) else {
             return Ok(());
@@ -62,7 +62,7 @@ impl<'a> Carver<'a> {
         }
     }
 
-    /// `path` and what is beneath it.
+    /// Grants `path` and everything beneath it.
     fn grant_all(&mut self, path: &str, file: &OwnedFd) -> Result<(), String> {
         if !self.without.iter().any(|rule| touches(rule, path)) {
             return (self.found)(Node::Whole, file);
@@ -81,7 +81,7 @@ impl<'a> Carver<'a> {
         Ok(())
     }
 
-    /// Only what lies directly in the folder.
+    /// Grants only the files directly in the folder.
     fn grant_files_of(&mut self, path: &str, folder: &OwnedFd) -> Result<(), String> {
         if !self.is_excepted(path) {
             (self.found)(Node::OnTheWay, folder)?;
@@ -105,11 +105,11 @@ impl<'a> Carver<'a> {
         self.without.iter().any(|rule| rule.recursive && covers(rule, path))
     }
 
-    /// What lies directly in `folder`.
+    /// The names directly in `folder`.
     fn names_in(&mut self, path: &str, folder: &OwnedFd) -> Result<Vec<CString>, String> {
         let names = match names(folder) {
             Ok(names) => names,
-            // Nor could the command enter it.
+            // The command could not enter it either.
             Err(Errno::ACCESS | Errno::NOENT) => Vec::new(),
             Err(errno) => return Err(format!("{path} could not be listed: {errno}")),
         };
@@ -132,7 +132,7 @@ fn joined(folder: &str, name: &CStr) -> String {
     format!("{}/{}", folder.trim_end_matches('/'), name.to_string_lossy())
 }
 
-/// Fails for a link.
+/// Opens an entry of a folder. Fails for a link.
 pub(super) fn entry_of(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
     openat2(folder, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)
@@ -142,12 +142,12 @@ fn is_folder(file: &OwnedFd) -> bool {
     fstat(file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir())
 }
 
-/// The rule covers `path` or something beneath it.
+/// Whether the rule covers `path` or something beneath it.
 fn touches(rule: &ScopeRule, path: &str) -> bool {
     covers(rule, path) || Path::new(&rule.path).starts_with(path)
 }
 
-/// The denying rules, each also with the path that its own leads to: a denied link denies what it means.
+/// The deny rules, each also with the canonical form of its path: denying a link denies its target.
 pub(super) fn denials(scope: &Scope) -> Vec<ScopeRule> {
     let denied = scope.rules().iter().filter(|rule| rule.access == Access::Deny);
     let real = |rule: &ScopeRule| {

@@ -1,5 +1,5 @@
-//! What the first process of a command tells the keeper, from the room to the outside: that it is there, where the
-//! network's door is, and how it ended. The command has no share in it.
+//! Messages from a command's first process, inside the sandbox, to the keeper outside: that it has started, the socket
+//! for network access, and how it ended. The command has no access to it.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -18,11 +18,11 @@ use rustix::{
 
 use super::order::Report;
 
-/// Of one message; a report holds one sentence.
+/// The most bytes of one message; a report contains one sentence.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 const HERE: &[u8] = b"here";
 const DOOR: &[u8] = b"door";
-/// What the first process answers a wish for a port with: beside it a connection, or nothing.
+/// The first process's answer to a request for a port: with a connection, or without one.
 const INNER: &[u8] = b"inner";
 const NOBODY: &[u8] = b"nobody";
 
@@ -30,28 +30,28 @@ const NOBODY: &[u8] = b"nobody";
 #[derive(Debug)]
 pub(super) struct Channel(OwnedFd);
 
-/// What came.
+/// A received message.
 #[derive(Debug)]
 pub(super) enum Message {
-    /// The first process runs, and the room stands.
+    /// The first process is running, and the sandbox is set up.
     Here,
-    /// A socket that listens inside.
+    /// A listening socket from inside.
     Door(OwnedFd),
-    /// A connection to the port that was asked for last; none where nobody listens there.
+    /// A connection to the port that was last requested; `None` if nobody listens there.
     Inner(Option<OwnedFd>),
     Report(Report),
-    /// Nobody holds the other end any more.
+    /// The other end is closed.
     End,
 }
 
 impl Channel {
-    /// Both are closed in a program that is started.
+    /// Creates both ends. Both are closed on exec.
     pub(super) fn pair() -> io::Result<(Self, Self)> {
         let (one, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         Ok((Self(one), Self(other)))
     }
 
-    /// The same end once more.
+    /// A duplicate of this end.
     pub(super) fn again(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
@@ -64,7 +64,7 @@ impl Channel {
         &self.0
     }
 
-    /// Nobody listens any more when these fail, and then nobody misses them.
+    /// Failures are ignored here: they mean that nobody listens any more.
     pub(super) fn say_here(&self) {
         self.send(HERE, None);
     }
@@ -73,12 +73,12 @@ impl Channel {
         self.send(DOOR, Some(listener));
     }
 
-    /// Asks the first process for a connection to a port of its loopback.
+    /// Requests a connection to a port of the first process's loopback.
     pub(super) fn ask_for(&self, port: u16) {
         self.send(&port.to_be_bytes(), None);
     }
 
-    /// The next port that is asked for; none once nobody can ask any more.
+    /// The next requested port; `None` once nobody can request any more.
     pub(super) fn asked_for(&self) -> Option<u16> {
         let mut bytes = [0; 2];
         match retry_on_intr(|| recv(&self.0, &mut bytes[..], RecvFlags::empty())) {

@@ -1,4 +1,4 @@
-//! The time limit of a command. It stands still while a question of the command waits for a person.
+//! The time limit of a command. It pauses while an approval for the command waits for a person.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::questions::Questions;
 
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// From `since` on.
+    /// The time left, as of `since`.
     left: Duration,
-    /// None: it stands.
+    /// `None` while it is paused.
     since: Option<Instant>,
     questions: Questions,
-    /// There are no more questions.
+    /// No more approvals can come.
     is_alone: bool,
 }
 
@@ -22,7 +22,7 @@ impl Clock {
         Self { left: limit, since: Some(Instant::now()), questions, is_alone: false }
     }
 
-    /// Returns when the time is up. It may be given up and called again.
+    /// Returns when the time is up. Cancel safe.
     pub(super) async fn run_out(&mut self) {
         loop {
             self.look();
@@ -56,10 +56,10 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(10);
     const LONG: Duration = Duration::from_secs(100_000);
 
-    /// Time is made up here, and counted in thousandths.
+    /// Tests use simulated time with a resolution of milliseconds.
     const LATE: Duration = Duration::from_millis(10);
 
-    /// How long it ran before the time was up.
+    /// How long the clock ran before the time was up.
     async fn ran(clock: &mut Clock) -> Duration {
         let began = Instant::now();
         clock.run_out().await;

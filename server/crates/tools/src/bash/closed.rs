@@ -1,5 +1,6 @@
-//! What of the system's configuration is not for everybody: passwords, keys, who may become root. A server that runs as
-//! root can read it, and its commands, which have the same account, are not shown it.
+//! The parts of the system's configuration that are not world-readable: passwords, keys, sudo rules. A server running
+//! as root can read them, and so could its commands, which run under the same account; so they are hidden from
+//! commands.
 
 use std::{
     fs::{self, Metadata},
@@ -10,12 +11,12 @@ use std::{
 };
 
 const CONFIGURATION: &str = "/etc";
-/// Folders within folders.
+/// How many levels of folders are searched.
 const DEPTH_MAX: usize = 8;
-/// It changes seldom, and looking takes a few milliseconds.
+/// It rarely changes, and searching takes a few milliseconds.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
-/// Everything that not everybody may read. Nothing for an ordinary account, whom the system itself keeps out.
+/// Everything that is not world-readable. Empty for an ordinary account, which the system itself keeps out.
 pub(super) fn paths() -> Vec<PathBuf> {
     static FOUND: Mutex<Option<(Instant, Vec<PathBuf>)>> = Mutex::new(None);
     if !rustix::process::geteuid().is_root() {
@@ -35,7 +36,7 @@ pub(super) fn paths() -> Vec<PathBuf> {
 
 fn look(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        // Of a link what it leads to counts, there.
+        // For a link, its target counts, in its own place.
         let Ok(here) = entry.metadata() else { continue };
         match here.is_dir() {
             _ if here.is_symlink() => (),

@@ -1,10 +1,10 @@
-//! Holds a process, and all that it starts, to a scope, by the kernel's Landlock.
+//! Confines a process and everything that it starts to a scope, using the kernel's Landlock.
 //!
-//! Landlock binds the thread that asks for it and cannot be taken back: only the helper may come here.
+//! Landlock binds the calling thread and cannot be undone, so only the helper may call this.
 //!
-//! What it does not hold: network connections, and before Linux 7.1 the connection to a named Unix socket. That a path
-//! exists, its size and its times can always be asked. Beside the scope, a command reads the system's own folders and the
-//! tool chains of the user (see `system`), unless a rule of the scope denies them.
+//! It does not restrict network connections nor, before Linux 7.1, connections to named Unix sockets. Whether a path
+//! exists, its size and its times can always be queried. Besides the scope, a command can read the system's own folders
+//! and the user's tool chains (see `system`), unless a rule of the scope denies them.
 
 use std::path::{Path, PathBuf};
 
@@ -22,18 +22,18 @@ use super::{
     system::System,
 };
 
-/// The first that can keep every file from being changed: before it, a file could be cut by its path.
+/// The oldest version that can prevent all changes to files: before it, a file could be truncated by path.
 const OLDEST: ABI = ABI::V3;
-/// The newest that is known here; what the kernel lacks of it is left out.
+/// The newest version known here; features that the kernel lacks are left out.
 const NEWEST: ABI = ABI::V9;
-/// The kernel's own files. A room has its own processes here, and of the machine next to nothing.
+/// The kernel's own file systems. In a sandbox they show its own processes and next to nothing of the machine.
 const KERNEL: [&str; 2] = ["/proc", "/sys"];
-/// Written by every command of a room.
+/// Writable for every command in a sandbox.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// The version of Landlock that is used here; or half a sentence that says why there is none.
+/// The version of Landlock that is used, or half a sentence that says why there is none.
 pub(super) fn version() -> Result<i32, &'static str> {
-    // With nothing to restrict, this only tells what there is.
+    // With nothing to restrict, this only queries the version.
     let status = RestrictSelf::default().no_new_privs(false).apply().map(|status| status.landlock);
     match status {
         Ok(LandlockStatus::Available { effective_abi, .. }) if effective_abi >= OLDEST => Ok(effective_abi as i32),
@@ -44,17 +44,17 @@ pub(super) fn version() -> Result<i32, &'static str> {
     }
 }
 
-/// What may be done beneath a rule that grants reading.
+/// What is allowed beneath a rule that grants reading.
 fn reading() -> BitFlags<AccessFs> {
     AccessFs::from_read(NEWEST)
 }
 
-/// What may be done beneath a rule that grants writing. Not device files: one leads past every scope.
+/// What is allowed beneath a rule that grants writing. Creating device files is not: a device leads out of every scope.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
 }
 
-/// Confines the calling thread, for good. The error says what could not be done; then nothing may be run.
+/// Confines the calling thread permanently. The error says what could not be done; then nothing may be run.
 pub(super) fn restrict(scope: &Scope, system: &System, temp: &Path, in_room: bool) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("the kernel refused the rules: {error}");
     let ruleset = Ruleset::default()
@@ -83,14 +83,14 @@ pub(super) fn restrict(scope: &Scope, system: &System, temp: &Path, in_room: boo
     }
 }
 
-/// The rules for the kernel as they gather.
+/// The Landlock rules as they are collected.
 struct Grants {
-    /// Adding a rule takes the set and gives it back.
+    /// Adding a rule consumes the set and returns it.
     ruleset: Option<RulesetCreated>,
 }
 
 impl Grants {
-    /// What the scope grants, without what its denials and its loans take away beneath.
+    /// Grants what the scope grants, minus its denials and loans.
     fn add_scope(&mut self, scope: &Scope) -> Result<(), String> {
         let denied = denials(scope);
         let kept = denied.iter().chain(scope.lent()).cloned().collect::<Vec<_>>();
@@ -105,7 +105,7 @@ impl Grants {
         Ok(())
     }
 
-    /// The system and the tool chains: read and run, where no denial covers them.
+    /// Grants reading and executing the system and the tool chains, where no rule denies it.
     fn add_system(&mut self, scope: &Scope, system: &System) -> Result<(), String> {
         let denied = denials(scope);
         for path in system.readable.iter().map(PathBuf::as_path).chain(KERNEL.map(Path::new)) {
@@ -129,7 +129,7 @@ impl Grants {
     fn add_path(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), String> {
         match open(path) {
             Ok(file) => self.add(&file, access),
-            // It is not there, or not by this name.
+            // It does not exist, or not under this name.
             Err(_) => Ok(()),
         }
     }

@@ -1,7 +1,8 @@
 //! Ends every process beneath this one.
 //!
-//! The helper is the reaper of all of its descendants (a child subreaper): one that loses its parent becomes a child of
-//! the helper, whatever session or group it went to. So nothing is left exactly when the helper has no child left.
+//! The helper is the reaper of all its descendants (a child subreaper): a process that loses its parent becomes a child
+//! of the helper, whatever session or group it moved to. So nothing is left exactly when the helper has no children
+//! left.
 
 use std::{collections::HashMap, fs, thread, time::Duration};
 
@@ -10,10 +11,10 @@ use rustix::{
     process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, wait},
 };
 
-/// Between two looks at who is left.
+/// The pause between two looks at what is left.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// Kills and reaps until nobody is left. Only for the one thread that waits for children.
+/// Kills and reaps until nothing is left. Only for the one thread that waits for children.
 pub(super) fn end_all() {
     while !reap() {
         kill_all();
@@ -21,17 +22,18 @@ pub(super) fn end_all() {
     }
 }
 
-/// Takes the status of each child until none is left. For a room whose first process has ended: the kernel ends all others,
-/// and nobody needs to be looked for.
+/// Reaps children until none is left. For a sandbox whose first process has ended: the kernel ends all the others, so
+/// nobody needs to be searched for.
 pub(super) fn await_all() {
-    // `ECHILD` ends it, and nothing else can come.
+    // `ECHILD` ends the loop; no other error is possible.
     while matches!(wait(WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
 }
 
-/// Kills until this process ends, while another thread waits for the children. `others` ends what is known otherwise.
+/// Kills until this process ends, while another thread waits for the children. `others` ends what can be found in
+/// another way.
 pub(super) fn kill_forever(others: impl FnOnce()) -> ! {
-    // With the first process of a room the kernel ends all the others, parents before children, so that no shell lives to
-    // tell of the death of a child.
+    // When the first process of a sandbox ends, the kernel ends all the others, parents before children, so no shell
+    // lives to report the death of a child.
     let own = getpid().as_raw_nonzero().get();
     for (pid, _) in processes().filter(|(_, parent)| *parent == own) {
         kill(pid, own);
@@ -43,19 +45,19 @@ pub(super) fn kill_forever(others: impl FnOnce()) -> ! {
     }
 }
 
-/// Takes the status of each child that has ended. Whether there is no child at all.
+/// Reaps each child that has ended. Returns true if there are no children at all.
 fn reap() -> bool {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(Some(_)) | Err(Errno::INTR) => (),
             Ok(None) => return false,
-            // `ECHILD`, and nothing else can come.
+            // `ECHILD`; no other error is possible.
             Err(_) => return true,
         }
     }
 }
 
-/// Sends SIGKILL to each descendant there is now.
+/// Sends SIGKILL to each current descendant.
 fn kill_all() {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for (pid, parent) in processes() {
@@ -70,13 +72,13 @@ fn kill_all() {
     }
 }
 
-/// Kills `pid` if it is still the child of `parent`: a number may have gone to a stranger since it was read.
+/// Kills `pid` if it is still a child of `parent`: the number may have been reused since it was read.
 fn kill(pid: i32, parent: i32) {
     let Some(handle) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
         return;
     };
     let own = getpid().as_raw_nonzero().get();
-    // What lost its parent meanwhile came to us.
+    // A process that lost its parent meanwhile has become our child.
     if parent_of(pid).is_some_and(|now| now == parent || now == own) {
         let _ = pidfd_send_signal(&handle, Signal::KILL);
     }
@@ -89,7 +91,7 @@ fn processes() -> impl Iterator<Item = (i32, i32)> {
     pids.filter_map(|pid| Some((pid, parent_of(pid)?)))
 }
 
-/// The fourth field of `stat`; the second is a name in parentheses, which may hold anything.
+/// The fourth field of `stat`; the second is a name in parentheses, which may contain anything.
 fn parent_of(pid: i32) -> Option<i32> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let rest = stat.rsplit(|byte| *byte == b')').next()?;

@@ -1,4 +1,4 @@
-//! How a command ended → what a model is told.
+//! Turns the way a command ended into what a model is told.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(super) enum Ending {
     Reported(Report),
     TimeLimit,
     TooMuchOutput,
-    /// The helper itself was killed, or broke.
+    /// The helper itself was killed or crashed.
     HelperLost,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Ended {
     pub(super) limit: Duration,
     pub(super) took: Duration,
     pub(super) lines: usize,
-    /// What is said of what it left behind; mostly nothing.
+    /// What is reported about what it left behind; usually empty.
     pub(super) left: String,
     pub(super) content: String,
 }

@@ -1,9 +1,9 @@
-//! Which variables of yoi's environment a command gets: those that tell programs where they are and how to speak, those
-//! that name tool chains, and those that a person has named. Whatever else is in yoi's environment is not the command's.
+//! Which of yoi's environment variables a command gets: those for locations and locale, those that name tool chains,
+//! and those that a person has listed. Everything else in yoi's environment is withheld.
 
 use std::ffi::{OsStr, OsString};
 
-/// By their whole name.
+/// By full name.
 const NAMES: [&str; 58] = [
     "PATH",
     "HOME",
@@ -25,7 +25,7 @@ const NAMES: [&str; 58] = [
     "HOSTNAME",
     "SOURCE_DATE_EPOCH",
     "CI",
-    // Where libraries and headers are looked for.
+    // Search paths for libraries and headers.
     "LD_LIBRARY_PATH",
     "LIBRARY_PATH",
     "CPATH",
@@ -66,12 +66,13 @@ const NAMES: [&str; 58] = [
     "NIX_PATH",
     "NIX_PROFILES",
 ];
-/// By how they begin.
+/// By prefix.
 const BEGINNINGS: [&str; 3] = ["LC_", "CARGO_PROFILE_", "NIX_SSL_"];
 /// A command has no terminal and nobody to ask.
 const FIXED: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("TERM", "dumb")];
 
-/// Of `all` what every command gets, what is in `named`, and what a command without a terminal needs.
+/// The variables for a command: the common ones in `all`, those in `named`, and fixed ones for a command without a
+/// terminal.
 pub(super) fn shown(all: impl Iterator<Item = (OsString, OsString)>, named: &[String]) -> Vec<(OsString, OsString)> {
     let fixed = FIXED.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let is_fixed = |name: &OsStr| FIXED.iter().any(|(fixed, _)| name == *fixed);

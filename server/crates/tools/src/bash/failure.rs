@@ -1,4 +1,4 @@
-//! Why a command was not run, each reason with the code and the sentence that a model gets.
+//! Why a command was not run: each reason with the code and message that a model gets.
 
 use pod::{ScopeRefusal, ToolOutcome};
 

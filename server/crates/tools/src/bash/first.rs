@@ -1,7 +1,7 @@
-//! The first process of a command: in a room it has the number 1, and its end is the end of everything there.
+//! The first process of a command: in a sandbox it has PID 1, and when it ends, everything there ends.
 //!
-//! It starts the shell, gathers up what loses its parent, and tells the keeper how the shell ended. The command cannot
-//! read it, write it, trace it or end it.
+//! It starts the shell, reaps orphans, and tells the keeper how the shell ended. The command cannot read, write, trace
+//! or end it.
 
 use std::{fs::File, io, process::ExitCode};
 
@@ -28,17 +28,17 @@ use super::{
 };
 use crate::Network;
 
-/// All that it is told.
+/// Everything that it is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Inside {
     pub(super) order: Order,
     pub(super) system: System,
-    /// Where there is a room.
+    /// `Some` if there is a sandbox.
     pub(super) plan: Option<Plan>,
     pub(super) temp: std::path::PathBuf,
 }
 
-/// Its whole life. `output` is the command's.
+/// Runs the first process from start to end. `output` is the command's.
 pub(super) fn be_first(inside: &Inside, channel: &Channel, output: OwnedFd) -> ExitCode {
     let report = match live(inside, channel, output) {
         Ok(report) | Err(report) => report,
@@ -47,7 +47,7 @@ pub(super) fn be_first(inside: &Inside, channel: &Channel, output: OwnedFd) -> E
     ExitCode::SUCCESS
 }
 
-/// How the shell ended; or why it was not started.
+/// How the shell ended, or why it was not started.
 fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
     guard(channel).map_err(failed("the command could not be tied to its keeper"))?;
@@ -64,7 +64,7 @@ fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, R
     let Some(shell) = shell else {
         let report = shell::become_shell(&inside.order, &inside.system, &inside.temp, output);
         channel.report(&report);
-        // Whoever waits for it has been told why.
+        // Whoever waits has been told why.
         std::process::exit(0)
     };
     let_go(output, channel, &inside.order).map_err(failed("its keeper could not let go of it"))?;
@@ -75,15 +75,15 @@ fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, R
     Ok(wait_for(shell))
 }
 
-/// Nobody of the same account sees into it, and it does not outlive the keeper.
+/// Keeps processes of the same account from looking into it, and ties its life to the keeper's.
 fn guard(channel: &Channel) -> io::Result<()> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // It may have gone before.
+    // The keeper may have gone before that took effect.
     if channel.is_over() {
         return Err(io::Error::other("the keeper is gone"));
     }
-    // In bubblewrap it leads a session already.
+    // Under bubblewrap it already leads a session.
     let _ = setsid();
     Ok(())
 }
@@ -99,7 +99,7 @@ fn open_network(order: &Order, channel: &Channel) -> io::Result<()> {
     Ok(())
 }
 
-/// What it does not need while it waits: the keeper's pipes, the command's output, every right.
+/// Drops what it does not need while it waits: the keeper's pipes, the command's output, and all privileges.
 fn let_go(output: OwnedFd, channel: &Channel, order: &Order) -> io::Result<()> {
     drop(output);
     kernel::close_all_but(channel.descriptor())?;
@@ -113,7 +113,7 @@ fn let_go(output: OwnedFd, channel: &Channel, order: &Order) -> io::Result<()> {
     }
 }
 
-/// How `shell` ended; every other child that ends meanwhile lost its parent.
+/// Waits for `shell`; any other child that ends meanwhile is an orphan.
 fn wait_for(shell: Pid) -> Report {
     loop {
         match wait(WaitOptions::empty()) {

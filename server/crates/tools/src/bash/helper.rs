@@ -1,5 +1,5 @@
-//! The helper: this program again, started with one hidden word, an ordinary process without threads of its own or an
-//! async runtime. Which of its parts a process is, is said here.
+//! The helper: this program, started again with a hidden argument as an ordinary process without threads of its own or
+//! an async runtime. Decides which part of the helper a process is.
 
 use std::{
     ffi::OsString,
@@ -11,16 +11,16 @@ use serde::de::DeserializeOwned;
 
 use super::{channel::Channel, first, keeper, kernel};
 
-/// The first argument of the keeper, and of a room's first process where another program has built the room.
+/// The first argument of the keeper, and that of the first process if another program builds the sandbox.
 pub(super) const KEEPER: &str = "__shell";
 pub(super) const FIRST: &str = "__shell-first";
-/// This very program, also when its file was replaced while it ran.
+/// This very program, even if its file has been replaced since.
 pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
-/// Bytes of an order; a command line of the kernel is far shorter.
+/// The most bytes of an order; the kernel's limit for a command line is far lower.
 const ORDER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Runs the helper if that is what this process was started as; else none. Goes first in `main`, before threads and
-/// before the command line is read.
+/// Runs the helper if this process was started as one; otherwise returns `None`. Call this first in `main`, before any
+/// threads are started and before the command line is parsed.
 ///
 /// `arguments` are those of the process without its name.
 pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
@@ -32,7 +32,7 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> Option<Exit
     }
 }
 
-/// The descriptors of the channel and of the command's output are its arguments, and its order comes on its input.
+/// Its arguments are the file descriptors of the channel and the command's output; its order comes on standard input.
 fn be_first(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut descriptors = arguments.filter_map(|number| kernel::inherited(number.to_str()?.parse().ok()?).ok());
     let (Some(channel), Some(output)) = (descriptors.next(), descriptors.next()) else {
@@ -40,12 +40,12 @@ fn be_first(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     };
     match read_line(&mut io::stdin().lock()) {
         Ok(inside) => first::be_first(&inside, &Channel::of(channel), output),
-        // The keeper hears of the end.
+        // The keeper notices the end.
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// One line of JSON.
+/// Reads one line of JSON.
 pub(super) fn read_line<T: DeserializeOwned>(input: &mut impl BufRead) -> io::Result<T> {
     let mut line = String::new();
     input.by_ref().take(ORDER_BYTES_MAX).read_line(&mut line)?;

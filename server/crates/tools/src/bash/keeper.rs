@@ -1,5 +1,5 @@
-//! The keeper: it stands outside of the room and holds the command's life. It has the room built, ends everything when its
-//! standard input closes, which happens at the latest when yoi dies, and tells how the command ended.
+//! The keeper: it runs outside the sandbox and controls the command's life. It has the sandbox built, ends everything
+//! when its standard input closes (at the latest when yoi dies), and reports how the command ended.
 
 use std::{
     fs::File,
@@ -37,23 +37,23 @@ use super::{
 };
 use crate::Network;
 
-/// Of what bubblewrap says when it fails.
+/// The most bytes of bubblewrap's error message.
 const WORDS_BYTES_MAX: u64 = 2 * 1024;
-/// What a person may look at where the kernel refuses.
+/// What a person can check if the kernel refuses.
 const NAMESPACE_SETTINGS: &str =
     "user.max_user_namespaces, kernel.unprivileged_userns_clone and the container's filter";
 
-/// Its whole life.
+/// Runs the keeper from start to end.
 pub(super) fn keep() -> ExitCode {
     let mut private = None;
     let report = work(&mut private).unwrap_or_else(|report| report);
-    // Nobody listens any more when this fails.
+    // If this fails, nobody is listening any more.
     if let Ok(mut line) = serde_json::to_vec(&report) {
         line.push(b'\n');
         let mut output = io::stdout();
         let _ = output.write_all(&line).and_then(|()| output.flush());
     }
-    // Nothing runs any more. For what is left to put away, and for the end of this process, yoi need not wait.
+    // Nothing is running any more. yoi need not wait for the cleanup and for the end of this process.
     let_go();
     if let Some(private) = private {
         private.remove();
@@ -61,17 +61,17 @@ pub(super) fn keep() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Gives its share in the command's output back.
+/// Closes its copy of the command's output.
 fn let_go() {
     if let Ok(nothing) = File::options().write(true).open("/dev/null") {
         let _ = dup2_stderr(&nothing);
     }
 }
 
-/// Runs a command to its end. `private` is put away afterwards.
+/// Runs a command to its end. `private` is removed afterwards.
 fn work(private: &mut Option<Private>) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
-    // What is the same for every order is done before it comes: it may be a while (see `standby`).
+    // What is the same for every order is done before the order arrives, which may take a while (see `standby`).
     set_child_subreaper(Some(getpid()))
         .map_err(|error| failed("what the command starts could not be watched")(error.into()))?;
     limits::go_first_when_memory_is_short();
@@ -102,16 +102,16 @@ fn work(private: &mut Option<Private>) -> Result<Report, Report> {
     report
 }
 
-/// Returns when yoi has closed its end, or is gone.
+/// Returns when yoi has closed its end or is gone.
 fn until_end_of(mut input: impl Read) {
     let mut bytes = [0; 64];
     while !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
 }
 
-/// Everything that was started, and what is heard of it.
+/// Everything that was started, and how it can be heard.
 struct Started {
     channel: Channel,
-    /// What the builder says, where it is another program.
+    /// The builder's error output, if that is another program.
     words: Option<PipeReader>,
 }
 
@@ -132,7 +132,7 @@ fn start(order: &Order, private: &Private, group: Option<&Group>) -> Result<Star
     started.map_err(|error| Report::NotStarted(format!("the helper could not start itself: {error}")))
 }
 
-/// The first process is this one again. Nothing has started a thread here before.
+/// Starts the first process by forking this one. Nothing has started a thread here before.
 fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::Result<Started> {
     let (channel, inner) = Channel::pair()?;
     let namespaces = match (&inside.plan, inside.order.network.is_own()) {
@@ -163,7 +163,7 @@ fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::
     process::exit(0)
 }
 
-/// bubblewrap builds the room and starts this program in it.
+/// Has bubblewrap build the sandbox and start this program in it.
 fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Result<Started> {
     let plan = inside.plan.as_ref().ok_or_else(|| io::Error::other("there is no room to build"))?;
     let arguments = file_of(&bubblewrap::arguments(plan, &inside.order.network))?;
@@ -196,12 +196,12 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
     drop((builder, told));
     let mut line = serde_json::to_vec(inside)?;
     line.push(b'\n');
-    // It may have ended by now; what it said tells.
+    // It may have ended by now; its error output tells.
     let _ = input.write_all(&line);
     Ok(Started { channel, words: Some(words) })
 }
 
-/// A file in memory that is read from its beginning.
+/// A file in memory, positioned at its beginning.
 fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
     let file = memfd_create("arguments", MemfdFlags::CLOEXEC)?;
     let mut file = File::from(file);
@@ -211,7 +211,7 @@ fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
 }
 
 impl Started {
-    /// Waits for the end of the first process. Its report counts, or the shell's that was not started.
+    /// Waits for the end of the first process. Returns its report, or that of the shell if that was not started.
     fn report(self, order: &Order) -> Report {
         let (mut is_here, mut report) = (false, None);
         let inner = order.way_in.as_ref().and_then(|socket| way_in::open(socket, &self.channel));
@@ -226,7 +226,7 @@ impl Started {
                 }
                 Message::Inner(connection) => {
                     if let Some(inner) = &inner {
-                        // Whoever asked for it may have gone away.
+                        // The requester may have gone away.
                         let _ = inner.send(connection);
                     }
                 }

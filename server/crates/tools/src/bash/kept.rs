@@ -1,5 +1,5 @@
-//! What is left of a command's output: its beginning and its end for the model, and all of it in a file when that is
-//! longer.
+//! What is kept of a command's output: its beginning and end for the model, and all of it in a file if it is longer
+//! than that.
 
 use std::path::{Path, PathBuf};
 
@@ -10,22 +10,22 @@ use tokio::{
 
 use super::text::{Decoder, head_chars, tail_chars};
 
-/// Characters of output that a model gets.
+/// The most characters of output that a model gets.
 pub(super) const CONTENT_CHARS_MAX: usize = 30_000;
-/// Of these, when something is left out: from the beginning, and from the end, where what went wrong usually stands.
+/// When something is left out: the characters from the beginning, and from the end, where errors usually are.
 const HEAD_CHARS: usize = 10_000;
 const TAIL_CHARS: usize = 19_700;
-/// Bytes of output; a command that writes more is ended.
+/// The most bytes of output; a command that writes more is ended.
 pub(super) const OUTPUT_BYTES_MAX: u64 = 50 * 1024 * 1024;
 
-/// Takes the output as it comes.
+/// Collects the output as it arrives.
 #[derive(Debug)]
 pub(super) struct Kept {
     decoder: Decoder,
     /// The first [`CONTENT_CHARS_MAX`] characters.
     head: String,
     head_chars: usize,
-    /// What came after them, at least the last [`TAIL_CHARS`] characters.
+    /// What came after those; at least the last [`TAIL_CHARS`] characters of it.
     tail: String,
     chars: usize,
     lines: usize,
@@ -51,7 +51,7 @@ impl Kept {
         }
     }
 
-    /// The text of it, and whether there may be more.
+    /// Adds bytes. Returns their text, and whether there is room for more.
     pub(super) async fn push(&mut self, bytes: &[u8]) -> (String, bool) {
         let room = OUTPUT_BYTES_MAX - self.bytes;
         let taken = &bytes[..bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
@@ -83,7 +83,8 @@ impl Kept {
         self.lines + usize::from(self.ends_in_line)
     }
 
-    /// The content for a model, which is told `name` for the rest; and the last of the text, which may be bad UTF-8.
+    /// The content for a model, with `name` as the place of the rest; and the last of the text, which may be invalid
+    /// UTF-8.
     pub(super) async fn finish(mut self, name: &str) -> (String, String) {
         let last = self.decoder.finish();
         self.take(&last);
@@ -105,17 +106,17 @@ impl Kept {
     }
 }
 
-/// Where the whole output of a call is kept. Ids are made by the server: letters, digits and `-`; another has no file.
+/// The file with a call's whole output. Ids are made by the server from letters, digits and `-`; any other has no file.
 fn file_of(folder: &Path, call_id: &str) -> Option<PathBuf> {
     let is_id = !call_id.is_empty() && call_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     is_id.then(|| folder.join(call_id))
 }
 
-/// A file that comes into being when it is needed.
+/// A file that is created when it is needed.
 #[derive(Debug)]
 struct Spill {
     path: Option<PathBuf>,
-    /// What fits into the content, if every byte is a character.
+    /// As much as fits into the content if every byte is a character.
     early: Vec<u8>,
     file: Option<File>,
     is_made: bool,
@@ -153,7 +154,7 @@ impl Spill {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).await?;
         }
-        // One of this name is left from a run that a crash ended, or is anything else.
+        // A file of this name is a leftover of a crashed run, or something else entirely.
         remove_file(path).await.or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
@@ -163,7 +164,7 @@ impl Spill {
         Ok(file)
     }
 
-    /// Whether all of it is in the file.
+    /// Returns true if all of it is in the file.
     async fn finish(mut self) -> bool {
         let flushed = match self.file.as_mut() {
             Some(file) => file.flush().await,

@@ -1,6 +1,7 @@
-//! What a command left in a repository that it made itself, and that runs something when somebody next works there: hooks, settings
-//! that name programs, start files. None of it could be fixed ahead in the command's room, where the repository was not yet. It is
-//! told with the result: putting it away would take a Pod's own work from it, or undo what a person does meanwhile.
+//! What a command left in a repository that it created itself and that runs something when somebody next works there:
+//! hooks, settings that name programs, start files. None of it could be write-protected in the sandbox, because the
+//! repository did not exist yet. It is reported with the result: removing it would destroy the Pod's own work, or undo
+//! what a person does meanwhile.
 
 use std::{
     fs::{self, File},
@@ -8,12 +9,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Of git's settings as much is read; longer ones are told as they are.
+/// How much of git's settings is parsed; longer ones are reported as suspicious.
 const SETTINGS_BYTES_MAX: u64 = 64 * 1024;
 const TOLD_MAX: usize = 5;
 const TOLD_CHARS_MAX: usize = 200;
 
-/// What in git's folder of a new repository runs something.
+/// What in the git folder of a new repository would run something.
 pub(super) fn in_git_folder(folder: &Path) -> Vec<PathBuf> {
     let mut found = hooks(&folder.join("hooks"));
     let settings = folder.join("config");
@@ -25,7 +26,7 @@ pub(super) fn in_git_folder(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Where a file or a link in the place of git's folder leads. None where that cannot be told.
+/// The target of a file or link that stands in for a git folder. `None` if that cannot be determined.
 pub(super) fn leads_to(path: &Path) -> Option<PathBuf> {
     if path.symlink_metadata().ok()?.is_symlink() {
         return path.canonicalize().ok();
@@ -35,7 +36,7 @@ pub(super) fn leads_to(path: &Path) -> Option<PathBuf> {
     path.parent()?.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
-/// A sentence for the person who reads the result. Empty when there is nothing to tell.
+/// A sentence for the reader of the result; empty if there is nothing to report.
 pub(super) fn told(cwd: &Path, found: &[PathBuf]) -> String {
     if found.is_empty() {
         return String::new();
@@ -52,7 +53,7 @@ pub(super) fn told(cwd: &Path, found: &[PathBuf]) -> String {
     format!(" · runs something once somebody works there: {}{more}", paths.join(", "))
 }
 
-/// All but the samples that git itself puts there.
+/// All hooks except the samples that git itself creates.
 fn hooks(folder: &Path) -> Vec<PathBuf> {
     match folder.symlink_metadata() {
         Err(_) => Vec::new(),
@@ -66,7 +67,8 @@ fn hooks(folder: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Settings as git writes them for a new or a copied repository. What is not known to be harmless is not plain.
+/// Whether the settings are as git writes them for a new or cloned repository. Anything not known to be harmless is not
+/// plain.
 fn is_plain(settings: &Path) -> bool {
     let is_file = settings.symlink_metadata().is_ok_and(|kind| kind.is_file() && kind.len() <= SETTINGS_BYTES_MAX);
     let mut text = String::new();
@@ -81,7 +83,7 @@ fn has_plain_lines(text: &str) -> bool {
             let Some(head) = head.strip_suffix(']') else { return false };
             let (name, part) = head.split_once(' ').unwrap_or((head, ""));
             section = (name.to_lowercase(), !part.is_empty());
-            // A bracket in the middle would begin the first setting on the same line.
+            // A bracket further on would begin a setting on the same line.
             return !head.contains(['[', ']']);
         }
         let (key, value) = line.split_once('=').unwrap_or((line, "true"));
@@ -89,7 +91,7 @@ fn has_plain_lines(text: &str) -> bool {
     })
 }
 
-/// Names no program, and leads to none.
+/// Whether the setting names no program and leads to none.
 fn is_harmless(section: &str, has_part: bool, key: &str, value: &str) -> bool {
     match (section, has_part, key) {
         (
@@ -111,11 +113,11 @@ fn is_harmless(section: &str, has_part: bool, key: &str, value: &str) -> bool {
         | ("user", false, "name" | "email")
         | ("submodule", _, "active")
         | ("init", false, "defaultbranch") => true,
-        // `ext::…` and its like are programs.
+        // `ext::…` and the like are programs.
         ("remote", true, "url" | "pushurl") | ("submodule", true, "url") => {
             !value.contains("::") && !value.contains('"') && !value.starts_with('-')
         }
-        // Of a submodule, whose folder lies beside.
+        // For a submodule, whose work tree lies beside it.
         ("core", false, "worktree") => value.starts_with("../"),
         _ => false,
     }

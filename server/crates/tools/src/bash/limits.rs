@@ -1,35 +1,35 @@
-//! How much of the machine one command may take. What the kernel counts for each process is set for each; how many
-//! processes there are is counted for the whole room.
+//! How much of the machine one command may take. Limits that the kernel counts per process are set for each process;
+//! the number of processes is counted for the whole sandbox.
 
 use std::{fs, io};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-/// Processes and threads at once, in one room.
+/// The most processes and threads in one sandbox at once.
 const PROCESSES_DEFAULT: u64 = 2048;
-/// Of one file.
+/// The most bytes of one file.
 const FILE_BYTES_DEFAULT: u64 = 16 << 30;
-/// Files that one process may have open, however far it raises that itself.
+/// The hard limit of open files per process.
 const OPEN_FILES_MAX: u64 = 64 * 1024;
-/// Of the machine's memory, in hundredths, what one process may write to.
+/// The percentage of the machine's memory that one process may write to.
 const MEMORY_SHARE_DEFAULT: u64 = 75;
-/// More are none.
+/// The kernel has no higher PIDs.
 const NUMBERS_MAX: u64 = 4 << 20;
-/// Numbers that the kernel gives out once and not again.
+/// PIDs that the kernel assigns once and does not reuse.
 const NUMBERS_ONCE: u64 = 300;
-/// The kernel that first counted the numbers of processes for each room.
+/// The first kernel that limits PIDs per sandbox.
 const NUMBERS_SINCE: (u32, u32) = (6, 14);
-/// The kernel ends a command before it ends the server.
+/// Makes the kernel end a command before the server when memory is short.
 const OOM_SCORE: &str = "500";
 
-/// All that is none is as it was when yoi was started.
+/// Each `None` leaves the limit as it was when yoi was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The soft limit of open files, where it is not to be that of yoi.
+    /// The soft limit of open files, if it is to differ from yoi's.
     pub open_files: Option<u64>,
     pub processes: u64,
-    /// Of one process.
+    /// Per process.
     pub memory_bytes: Option<u64>,
     pub file_bytes: u64,
 }
@@ -46,14 +46,15 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The highest number that a process of a room may have. Of root the kernel counts no processes; numbers run out for it,
-    /// too. None where they are the whole machine's (before Linux 6.14).
+    /// The highest PID in a sandbox. The kernel does not limit root's number of processes, but PIDs run out for root
+    /// too. `None` before Linux 6.14, where the limit is machine-wide.
     pub(super) fn numbers(&self) -> Option<u64> {
         let is_of_room = kernel_version().is_some_and(|version| version >= NUMBERS_SINCE);
         is_of_room.then(|| self.processes.saturating_add(NUMBERS_ONCE).min(NUMBERS_MAX))
     }
 
-    /// Of this process and those that it starts. `in_room`: its processes are counted apart from all others of the account.
+    /// Applies the limits to this process and those that it starts. `in_room`: its processes are counted separately
+    /// from the account's others.
     pub(super) fn apply(&self, in_room: bool) -> io::Result<()> {
         if in_room {
             lower(Resource::Nproc, self.processes)?;
@@ -70,15 +71,15 @@ impl Limits {
     }
 }
 
-/// Both limits: it cannot be raised again.
+/// Lowers the soft and the hard limit, so that it cannot be raised again.
 fn lower(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.unwrap_or(most).min(most);
     Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
 }
 
-/// When memory is short, this process and those that it starts go first.
+/// When memory is short, this process and those that it starts are ended first.
 pub(super) fn go_first_when_memory_is_short() {
-    // Where the kernel does not take it, the server and its commands are alike, as they were.
+    // If the kernel refuses, the server and its commands stay equal.
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
 }
 

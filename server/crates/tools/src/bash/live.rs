@@ -1,4 +1,4 @@
-//! What a viewer sees while a command runs: its output in pieces, not one per line, and not without end.
+//! What a viewer sees while a command runs: its output in chunks, not one per line, and not without limit.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use tokio::{sync::mpsc::Permit, time::Instant};
 use super::text::head_bytes;
 use crate::Output;
 
-/// Of one piece, which becomes one record.
+/// The most bytes of one chunk, which becomes one record.
 const PIECE_BYTES_MAX: usize = 4 * 1024;
-/// A piece waits this long for more.
+/// How long a chunk waits for more.
 const GATHER: Duration = Duration::from_millis(30);
-/// Output that waits for the transcript; at this the command is not read any further.
+/// The most output that may wait for the transcript; beyond that the command's output is not read.
 const WAITING_BYTES_MAX: usize = 64 * 1024;
-/// Of all pieces of a call.
+/// The most bytes of all chunks of a call.
 const SHOWN_BYTES_MAX: usize = 256 * 1024;
 
 /// Output on its way to the transcript.
 #[derive(Debug)]
 pub(super) struct Live {
     waiting: String,
-    /// When the oldest of it came.
+    /// When the oldest of it arrived.
     since: Option<Instant>,
     bytes_left: usize,
-    /// Said when no more is shown.
+    /// Sent when no more is shown.
     last_words: String,
     is_closed: bool,
 }
@@ -50,7 +50,7 @@ impl Live {
         }
     }
 
-    /// There is nobody to show it to.
+    /// Nobody is left to show it to.
     pub(super) fn close(&mut self) {
         self.waiting.clear();
         self.since = None;
@@ -61,7 +61,7 @@ impl Live {
         self.waiting.len() >= WAITING_BYTES_MAX
     }
 
-    /// When the next piece is to go.
+    /// When the next chunk is to be sent.
     pub(super) fn due(&self) -> Option<Instant> {
         let since = self.since?;
         Some(if self.waiting.len() >= PIECE_BYTES_MAX { since } else { since + GATHER })
@@ -74,7 +74,7 @@ impl Live {
         permit.send(piece);
     }
 
-    /// Sends all that waits.
+    /// Sends everything that is waiting.
     pub(super) async fn finish(&mut self, to: &Output) {
         while !self.waiting.is_empty() {
             match to.reserve().await {

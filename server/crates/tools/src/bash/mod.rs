@@ -1,10 +1,10 @@
-//! Bash: runs a command line in a room of its own, which holds what the Pod's scope grants and nothing else.
+//! Bash: runs a command line in a sandbox that contains what the Pod's scope grants and nothing else.
 //!
-//! The server never confines itself and never forks by hand: it starts its own program again as a helper (`helper`). The
-//! `keeper` stands outside, has the room built (`room`), and ends everything when the call ends: with the time limit, with
-//! the call being given up, and with yoi's own death. The `first` process of the room starts the `shell`, which gives up
-//! every right before it is there: files by Landlock (`confine`), calls of the kernel (`seccomp`), capabilities (`rights`),
-//! and what it may take of the machine (`limits`, and `groups` for all of its processes together).
+//! The server never confines itself and never forks by hand: it starts its own program again as a helper (`helper`).
+//! The `keeper` runs outside, has the sandbox built (`room`), and ends everything when the call ends: at the time
+//! limit, when the call is dropped, and when yoi dies. The `first` process of the sandbox starts the `shell`, which
+//! first gives up every privilege: file access by Landlock (`confine`), system calls (`seccomp`), capabilities
+//! (`rights`), and its share of the machine (`limits`, and `groups` for all of its processes together).
 
 mod carve;
 mod channel;
@@ -83,19 +83,19 @@ pub struct BashOptions {
     pub helper: PathBuf,
     pub confine: Confine,
     pub builder: Builder,
-    /// Where the kernel cannot confine: whether commands may run all the same. Then the caller has asked somebody.
+    /// Whether commands may run even if the kernel cannot confine them. The caller then has to ask a person first.
     pub allow_unconfined: bool,
-    /// Names of variables that a command gets beside those that every one needs.
+    /// Names of variables that commands get besides the common ones.
     pub environment: Vec<String>,
     pub limits: Limits,
-    /// Where each has a group of its own.
+    /// Where each command has a group of its own.
     pub groups: Groups,
 }
 
 /// Whether commands are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confine {
-    /// Where the kernel can.
+    /// If the kernel can.
     Auto,
     /// As if the kernel could not.
     Never,
@@ -142,7 +142,7 @@ impl Bash {
         Self { options, helpers: Standby::default() }
     }
 
-    /// Whether commands are held to the scope, each in a room. If not, each should be asked for.
+    /// Whether commands are confined to the scope, each in a sandbox. If not, each should need an approval.
     pub fn is_confined(&self) -> bool {
         matches!(self.hold(), Hold::Room { .. })
     }
@@ -203,7 +203,7 @@ impl Bash {
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let clock = Clock::start(limit, place.questions.clone());
         let ending = running.finish(clock, &mut kept, &mut live, &output).await;
-        // Where there are no rooms, it would be in reach of commands.
+        // Without sandboxes it would be exposed to commands.
         if is_confined {
             self.helpers.prepare(&self.options);
         }
@@ -254,12 +254,12 @@ impl Tool for Bash {
     }
 }
 
-/// Work on the disk that may take a while.
+/// Runs disk work that may take a while.
 async fn beside<T: Default + Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-/// Where a command is to run: a folder that the Pod may read.
+/// The folder in which to run a command, if the Pod may read it.
 fn folder(place: &Place, wanted: Option<&str>) -> Result<PathBuf, Failure> {
     let cwd = plain(&place.cwd.join(wanted.unwrap_or("")));
     let folder = cwd.display().to_string();
@@ -270,7 +270,7 @@ fn folder(place: &Place, wanted: Option<&str>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// `.` and `..` taken out as text: what is asked of a scope has none.
+/// Resolves `.` and `..` as text, because scopes only accept paths without them.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::from("/");
     for part in path.components() {

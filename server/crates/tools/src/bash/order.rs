@@ -1,5 +1,5 @@
-//! What yoi and its helper tell each other: one order on the helper's standard input, which then stays open for as long
-//! as the command may run, and one report on its standard output. The command itself sees neither.
+//! The protocol between yoi and its helper: one order on the helper's standard input, which stays open as long as the
+//! command may run, and one report on its standard output. The command itself sees neither.
 
 use std::path::PathBuf;
 
@@ -17,34 +17,34 @@ pub(super) struct Order {
     pub(super) cwd: PathBuf,
     pub(super) rules: Vec<ScopeRule>,
     pub(super) lent: Vec<ScopeRule>,
-    /// Files and folders that are there, and are only read, whatever the rules say; nor are they moved away.
+    /// Existing files and folders that are read-only whatever the rules say, and cannot be moved away.
     pub(super) fixed: Vec<PathBuf>,
-    /// Of the system what is kept back from it.
+    /// Parts of the system that are hidden from it.
     pub(super) closed: Vec<PathBuf>,
     pub(super) hold: Hold,
     pub(super) network: Network,
-    /// Where the keeper takes connections to ports of the room's own loopback.
+    /// The socket on which the keeper takes connections to ports of the sandbox's own loopback.
     pub(super) way_in: Option<PathBuf>,
     pub(super) limits: Limits,
-    /// Where it is to be with all that it starts; none where no groups were handed over.
+    /// The group for it and everything that it starts; `None` if no groups are delegated.
     pub(super) group: Option<groups::Wanted>,
 }
 
-/// What is to hold the command to its scope. Where that cannot be done, nothing runs.
+/// How the command is confined to its scope. If that is not possible, nothing runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Hold {
     Nothing,
-    /// The kernel's file rules alone: somebody has been asked.
+    /// Only Landlock's file rules: a person has been asked.
     Landlock,
-    /// A room of its own, built by bubblewrap where that is named.
+    /// In a sandbox, built by bubblewrap if that is given.
     Room {
         bubblewrap: Option<PathBuf>,
     },
 }
 
 impl Order {
-    /// Runs a command that does nothing, without a scope: whether it can be held so.
+    /// Runs a command that does nothing, without a scope, to test the confinement.
     pub(super) fn nothing(hold: Hold) -> Self {
         Self {
             command: "exit 0".to_owned(),
@@ -66,11 +66,11 @@ impl Order {
     }
 }
 
-/// One line of JSON; the first that comes counts.
+/// One line of JSON; the first one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
-    /// What was to hold the command could not be had, so nothing was run.
+    /// The confinement was not available, so nothing was run.
     Unconfined(String),
     /// The command could not be started.
     NotStarted(String),

@@ -1,4 +1,4 @@
-//! Reads a command line as the shell's language, for rules over it: which commands are in it, however deep.
+//! Parses a command line as shell code, for rules about it: which commands it contains, at any depth.
 
 use std::{
     ops::ControlFlow,
@@ -7,16 +7,16 @@ use std::{
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
-/// A longer text is not read: no pattern of a rule is held against it.
+/// A longer text is not parsed: no pattern is matched against it.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// What is not read by then is not read.
+/// The time limit for parsing.
 const READ_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// Nodes that are commands.
+/// Syntax nodes that are commands.
 const COMMANDS: [&str; 4] = ["command", "declaration_command", "unset_command", "test_command"];
 
-/// The words of each command in a text, at any depth, without their quotes. Nothing when the text is no command line of
-/// bash, or could not be read in time. Blocks, for some milliseconds as a rule.
+/// The words of each command in a text, at any depth, without their quotes. `None` if the text is no bash command line
+/// or could not be parsed in time. Blocks, usually for some milliseconds.
 pub fn commands_in(text: &str) -> Option<Vec<Vec<String>>> {
     if text.len() > TEXT_BYTES_MAX {
         return None;
@@ -35,7 +35,7 @@ pub fn commands_in(text: &str) -> Option<Vec<Vec<String>>> {
     (!root.has_error()).then(|| found(root, text))
 }
 
-/// Walks the tree without recursion: how deep it is, the text decides.
+/// Walks the tree without recursion, because the text determines its depth.
 fn found(root: Node<'_>, text: &str) -> Vec<Vec<String>> {
     let mut commands = Vec::new();
     let mut cursor = root.walk();
@@ -55,7 +55,7 @@ fn found(root: Node<'_>, text: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// What a command says, word by word; what is put in by an expansion stays as it is written.
+/// The words of a command; expansions stay as they are written.
 fn words(command: Node<'_>, text: &str) -> Vec<String> {
     let mut cursor = command.walk();
     let is_word =

@@ -1,10 +1,10 @@
-//! The repositories that a command could change, and what in them it must not: git's settings and hooks name programs that run when
-//! a person next asks for the state of the work (docs/decisions/0044-what-runs-later-is-not-written.md).
+//! The repositories that a command could change, and what in them it must not: git's settings and hooks name programs
+//! that run when a person next asks for the status of the work (docs/decisions/0044-what-runs-later-is-not-written.md).
 //!
-//! What is there is fixed in the room: mounted over itself for reading, and the folders on the way to it over themselves, so that
-//! none is moved away with what it holds. What git would read and is not there can have no mount; it is taken away when the
-//! command has ended. No repository has it that was made by git for its own. What a command puts into a repository that it
-//! makes itself is told afterwards.
+//! What exists is protected in the sandbox: it is mounted over itself read-only, and the folders on the path to it over
+//! themselves, so that none of them can be moved away. What git would read and does not exist yet cannot be mounted; it
+//! is removed when the command has ended. No repository that git itself created has such files. What a command puts
+//! into a repository that it creates itself is reported afterwards.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -18,16 +18,16 @@ use protocol::Access;
 
 use super::leavings;
 
-/// Folders of a scope that are looked through for repositories; what lies deeper or beyond is not found.
+/// How many folders of a scope are searched for repositories; what lies deeper or beyond is not found.
 const FOLDERS_MAX: usize = 400;
 const DEPTH_MAX: usize = 4;
-/// Of one repository: its own folder, and those of its parts.
+/// The most git folders of one repository: its own, and those of its submodules and work trees.
 const PARTS_MAX: usize = 64;
-/// Folders that hold what was fetched or built, by the thousand.
+/// Folders with thousands of downloaded or built files.
 const SKIPPED: [&str; 6] = ["node_modules", "target", ".venv", "venv", "vendor", "dist"];
-/// Leads all of git elsewhere; only folders of further work trees have it.
+/// Redirects all of git elsewhere; only folders of additional work trees have it.
 const LEADS_AWAY: &str = "commondir";
-/// A second file of settings, which git reads only where the first one says so.
+/// A second settings file, which git reads only if the first one says so.
 const SECOND_SETTINGS: &str = "config.worktree";
 const START_FILE: &str = ".envrc";
 
@@ -35,16 +35,16 @@ const START_FILE: &str = ".envrc";
 #[derive(Debug, Default)]
 pub(super) struct Repositories {
     fixed: BTreeSet<PathBuf>,
-    /// Git's own folders.
+    /// Git folders.
     folders: BTreeSet<PathBuf>,
-    /// What stands in the place of one and leads to it: a file, or a link.
+    /// Files or links that stand in for a git folder and lead to it.
     leading: BTreeSet<PathBuf>,
-    /// What is not there, and must not be there afterwards.
+    /// What does not exist, and must not exist afterwards.
     missing: Vec<PathBuf>,
 }
 
 impl Repositories {
-    /// Reads folders: not for a thread that others wait for.
+    /// Reads folders, so it must not be called on an async thread.
     pub(super) fn within(scope: &Scope) -> Self {
         let mut found = Self::default();
         let mut left = FOLDERS_MAX;
@@ -55,7 +55,7 @@ impl Repositories {
         found
     }
 
-    /// Nearest first, so that many folders in one place do not hide a repository beside them.
+    /// Breadth-first, so that many folders in one place do not hide a repository beside them.
     fn look_through(&mut self, top: &Path, depth_max: usize, left: &mut usize) {
         let mut folders = VecDeque::from([(top.to_owned(), 0)]);
         while let Some((folder, depth)) = folders.pop_front() {
@@ -82,7 +82,7 @@ impl Repositories {
         }
     }
 
-    /// Git's folder, those of its submodules and of its further work trees.
+    /// The git folder, and those of its submodules and additional work trees.
     fn fix_parts_of(&mut self, top: &Path) {
         let mut folders = VecDeque::from([top.to_owned()]);
         for _ in 0..PARTS_MAX {
@@ -105,13 +105,14 @@ impl Repositories {
     fn fix(&mut self, folder: &Path) {
         self.folders.insert(folder.to_owned());
         let hooks = folder.join("hooks");
-        // An empty one is as good as none, and can be mounted. One that cannot be made here cannot be made by the command.
+        // An empty folder is as good as none and can be mounted. If it cannot be created here, the command cannot
+        // create it either.
         if folder.join("HEAD").is_file() && !hooks.exists() {
             let _ = fs::create_dir(&hooks);
         }
         for name in IN_GIT_FOLDERS.iter().chain(&["gitdir"]) {
             let path = folder.join(name);
-            // One that is somebody's own keeps its objects, and leads nowhere.
+            // A repository with its own objects leads nowhere.
             let is_odd = *name == LEADS_AWAY && folder.join("objects").is_dir();
             match path.symlink_metadata() {
                 Ok(_) if is_odd => self.missing.push(path),
@@ -126,8 +127,8 @@ impl Repositories {
         self.fixed.iter().cloned().collect()
     }
 
-    /// What the command made beside, that runs something later: in repositories that were not there before it, and start files.
-    /// Reads folders, as [`Repositories::within`].
+    /// What the command created that runs something later: in repositories that did not exist before, and start files.
+    /// Reads folders, like [`Repositories::within`].
     pub(super) fn left_in(&self, scope: &Scope) -> Vec<PathBuf> {
         let now = Self::within(scope);
         let in_new = now.folders.difference(&self.folders).flat_map(|folder| leavings::in_git_folder(folder));
@@ -139,7 +140,7 @@ impl Repositories {
         in_new.chain(start_files).chain(away).collect()
     }
 
-    /// Takes away what came to be, and must not. The command and all that it started have ended.
+    /// Removes what was created and must not exist. The command and everything that it started have ended.
     pub(super) fn tidy(&self) {
         for path in self.missing.iter().filter(|path| path.symlink_metadata().is_ok()) {
             let taken = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
@@ -155,7 +156,7 @@ impl Repositories {
     }
 }
 
-/// By its name, or by what is in it, as git itself finds bare ones.
+/// By its name, or by its contents, as git itself recognises bare repositories.
 fn is_git_folder(folder: &Path) -> bool {
     let is_named = folder.file_name() == Some(OsStr::new(".git"));
     is_named || folder.join("HEAD").is_file() && folder.join("objects").is_dir()

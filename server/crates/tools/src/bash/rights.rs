@@ -1,4 +1,4 @@
-//! Takes every right from a process that is about to become a command.
+//! Drops every privilege of a process that is about to become a command.
 
 use std::io;
 
@@ -10,16 +10,16 @@ use rustix::{
     },
 };
 
-/// Capabilities that a kernel may know; those that it does not are refused by it.
+/// Capabilities that a kernel may know; unknown ones are refused by it.
 const CAPABILITIES_MAX: u32 = 64;
 
-/// No capability is left in any set, none comes back when a program is started, whoever owns it, and no program raises
-/// its rights.
+/// Leaves no capability in any set, keeps any from coming back when a program is started, whoever owns it, and keeps
+/// programs from raising their privileges.
 pub(super) fn drop_all() -> io::Result<()> {
     let had = capabilities(None)?;
     if had.effective.contains(CapabilitySet::SETPCAP) {
         let all = (0..CAPABILITIES_MAX).map(|number| CapabilitySet::from_bits_retain(1 << number));
-        // Those behind the first that it does not know are none.
+        // The kernel knows none of those after the first unknown one.
         for capability in all {
             if remove_capability_from_bounding_set(capability) == Err(Errno::INVAL) {
                 break;
@@ -40,9 +40,9 @@ pub(super) fn drop_all() -> io::Result<()> {
     Ok(set_no_new_privs(true)?)
 }
 
-/// Keeps of root's rights what files and their owners need, where there is no room: with the others, root reads the memory of
-/// unconfined processes, loads modules, or opens disks, past every rule. What is given up here does not come back when a
-/// program is started.
+/// Without a sandbox, keeps only those of root's capabilities that file access and ownership need: with the others,
+/// root could read the memory of unconfined processes, load modules, or open disks, bypassing every rule. What is
+/// dropped here does not come back when a program is started.
 pub(super) fn lower() -> io::Result<()> {
     let kept = CapabilitySet::CHOWN
         | CapabilitySet::DAC_OVERRIDE

@@ -1,4 +1,4 @@
-//! One command from its start to its end, seen from yoi: the helper is started, told its order, listened to, and let go.
+//! One command from start to end, as seen by yoi: the helper is started, given its order, listened to, and let go.
 
 use std::{future::pending, io, path::PathBuf, time::Duration};
 
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{Lifeline, Output};
 
-/// For the helper to end a command that was told to stop. A process that is stuck in the kernel takes longer.
+/// How long the helper may take to end a command that was told to stop. A process stuck in the kernel takes longer.
 const END_WAIT: Duration = Duration::from_secs(5);
 const READ_BYTES: usize = 32 * 1024;
 
@@ -35,7 +35,7 @@ pub(super) struct Running {
     control: Option<ChildStdin>,
     report: BufReader<ChildStdout>,
     output: ChildStderr,
-    /// The command's, which the helper removes, unless it is killed.
+    /// The command's group, which the helper removes unless it is killed.
     group: Option<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ impl Running {
         })
     }
 
-    /// Passes the output on until the command, and all that it started, has ended.
+    /// Forwards the output until the command and everything that it started have ended.
     pub(super) async fn finish(mut self, mut clock: Clock, kept: &mut Kept, live: &mut Live, to: &Output) -> Ending {
         let mut stopped = None;
         let mut deadline = None;
@@ -89,7 +89,7 @@ impl Running {
                     deadline = Some(self.stop());
                 }
                 () = until(deadline) => is_open = false,
-                // What it could not end may hold the output open.
+                // Processes that the helper could not end may hold the output open.
                 () = ended(self.helper.as_mut()), if self.group.is_some() => end_left_behind(self.group.take()).await,
             }
         }
@@ -97,13 +97,13 @@ impl Running {
         stopped.or(report.map(Ending::Reported)).unwrap_or(Ending::HelperLost)
     }
 
-    /// Tells the helper to end everything; until when it has time for that.
+    /// Tells the helper to end everything. Returns the deadline for that.
     fn stop(&mut self) -> Instant {
         self.control = None;
         Instant::now() + END_WAIT
     }
 
-    /// What the helper says last of all: everything has ended. None: it is lost, or does not end.
+    /// The helper's final report: everything has ended. `None` if the helper is lost or does not end.
     async fn report(&mut self) -> Option<Report> {
         let mut line = String::new();
         let read = timeout(END_WAIT, self.report.read_line(&mut line)).await;
@@ -123,7 +123,7 @@ impl Running {
     }
 }
 
-/// Without a time it does not return.
+/// Never returns if there is no time.
 async fn until(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
@@ -137,7 +137,7 @@ async fn ended(helper: Option<&mut Child>) {
     }
 }
 
-/// Of a helper that could not do it.
+/// Ends what a lost helper left in its group.
 async fn end_left_behind(group: Option<PathBuf>) {
     if let Some(group) = group.filter(|group| group.exists()) {
         let _ = tokio::task::spawn_blocking(move || groups::end(&group)).await;
@@ -147,7 +147,7 @@ async fn end_left_behind(group: Option<PathBuf>) {
 impl Drop for Running {
     fn drop(&mut self) {
         self.control = None;
-        // Without a runtime the process is about to end, and with it every share in the lifeline.
+        // Without a runtime the process is about to end, and with it every share of the lifeline.
         let (lifeline, group) = (self.lifeline.take(), self.group.take());
         if let (Some(mut helper), Ok(runtime)) = (self.helper.take(), Handle::try_current()) {
             runtime.spawn(async move {

@@ -1,8 +1,8 @@
-//! Which calls of the kernel a command may make: those that programs need, and none that reach around the room.
+//! Which system calls a command may make: those that programs need, and none that reach around the sandbox.
 //!
-//! Three filters, one behind the other. Numbers that were given to calls after this was written do not exist here, nor do
-//! calls whose arguments a filter cannot see: programs then do what they do on an older kernel. What is known to lead out is
-//! refused. And no file gets the bits that make a program run as its owner.
+//! Three filters in sequence. System calls that were added after this was written do not exist here, nor do calls whose
+//! arguments a filter cannot see; programs then do what they would on an older kernel. Calls that are known to lead out
+//! of the sandbox are refused. And no file gets the bits that make a program run as its owner.
 
 use std::{collections::BTreeMap, env::consts::ARCH, sync::OnceLock};
 
@@ -14,14 +14,14 @@ use seccompiler::{
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// The last call that was looked at (`mseal`); every architecture gives the newer ones the same numbers.
+/// The last call that was considered (`mseal`); newer ones have the same number on every architecture.
 const LAST_KNOWN: u32 = 462;
-/// Numbers that are the same everywhere, and that the C library's own list does not have yet.
+/// Numbers that are the same everywhere and that the `libc` crate does not have yet.
 const STATMOUNT: c_long = 457;
 const LISTMOUNT: c_long = 458;
-/// Their arguments lie in memory, where a filter does not see them.
+/// Their arguments are in memory, which a filter cannot see.
 const UNSEEN: [c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];
-/// Never.
+/// Always refused.
 const REFUSED: [c_long; 57] = [
     // Mounts and roots.
     libc::SYS_mount,
@@ -53,7 +53,7 @@ const REFUSED: [c_long; 57] = [
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
-    // Large parts of the kernel that commands do not need, and in which holes are found.
+    // Large parts of the kernel that commands do not need and in which vulnerabilities are found.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_io_uring_setup,
@@ -67,7 +67,7 @@ const REFUSED: [c_long; 57] = [
     libc::SYS_mbind,
     libc::SYS_set_mempolicy,
     libc::SYS_set_mempolicy_home_node,
-    // Files by number, past every folder.
+    // Files by handle, bypassing every folder.
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
     // The machine.
@@ -88,7 +88,8 @@ const REFUSED: [c_long; 57] = [
     libc::SYS_settimeofday,
     libc::SYS_clock_settime,
 ];
-/// Bits of a new process that put it into namespaces of its own. The last one counts in `clone` as a signal instead.
+/// Clone flags that put a new process into namespaces of its own. In `clone` the last one counts as part of the signal
+/// instead.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWNS,
@@ -99,11 +100,11 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
 ];
 const FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-/// Types into another terminal; and the console's.
+/// Ioctls that type into another terminal, or the console's.
 const TERMINAL: [u64; 2] = [0x5412, 0x541c];
-/// What a program may be to the kernel: as it is, 32 bits of addresses, or an older version's name.
+/// Allowed personalities: unchanged, 32-bit addresses, an older version's name, and the query.
 const PERSONALITIES: [u64; 5] = [0, 8, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
-/// Which argument of a call is a file's mode, and which says whether a file is made.
+/// For each call: which argument is a file's mode, and for some which says whether a file is created.
 const MODES: [(c_long, u8); 5] = [
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -125,7 +126,7 @@ const OPENS: [(c_long, u8); 2] = [(libc::SYS_open, 1), (libc::SYS_openat, 2)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENS: [(c_long, u8); 1] = [(libc::SYS_openat, 2)];
 
-/// Binds this thread, and all that it becomes and starts, for good.
+/// Binds this thread, and everything that it becomes and starts, permanently.
 pub(super) fn apply() -> Result<(), String> {
     for program in prepared().as_ref().map_err(Clone::clone)? {
         apply_filter(program).map_err(|error| error.to_string())?;
@@ -133,7 +134,7 @@ pub(super) fn apply() -> Result<(), String> {
     Ok(())
 }
 
-/// Puts the filters together beforehand, for this process and those that it becomes two of.
+/// Builds the filters in advance, for this process and those forked from it.
 pub(super) fn prepare() {
     let _ = prepared();
 }
@@ -153,8 +154,7 @@ fn compiled(rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Allow, refusal, TargetArch::try_from(ARCH)?)?.try_into()
 }
 
-/// Calls with a number above the last that is known are not there. This is also an end to those with which a program says
-/// that it is of another kind (x32).
+/// Calls with a number above the last known one do not exist. This also covers calls of the x32 ABI.
 fn known() -> BpfProgram {
     const LOAD: u16 = 0x20;
     const JUMP_IF_GREATER: u16 = 0x25;
@@ -184,7 +184,7 @@ fn refused() -> Result<Rules, BackendError> {
     for (call, flags) in OPENS {
         rules.insert(call, made_to_run_as_owner(flags)?);
     }
-    // Device files, which root's own eyes would open.
+    // Device files, which root could open.
     for (call, argument) in MODES.iter().chain(&OLD_MODES).filter(|(call, _)| is_mknod(*call)) {
         let devices = [libc::S_IFCHR, libc::S_IFBLK].map(|kind| all([masked(*argument, libc::S_IFMT, kind)?]));
         rules.entry(*call).or_default().extend(devices.into_iter().collect::<Result<Vec<_>, _>>()?);
@@ -202,7 +202,7 @@ fn is_mknod(call: c_long) -> bool {
     call == libc::SYS_mknodat
 }
 
-/// Other families than those of the internet and of this machine; of the kernel's own, all but what lists addresses.
+/// Refuses socket families other than internet and Unix sockets, and netlink except for listing addresses.
 fn sockets() -> Result<Vec<SeccompRule>, BackendError> {
     let other =
         FAMILIES.iter().map(|family| is_not(0, (*family).unsigned_abs().into())).collect::<Result<Vec<_>, _>>()?;
@@ -215,7 +215,7 @@ fn runs_as_owner(mode: u8) -> Result<Vec<SeccompRule>, BackendError> {
     [libc::S_ISUID, libc::S_ISGID].iter().map(|bit| all([has(mode, *bit)?])).collect()
 }
 
-/// The mode stands behind the flags.
+/// The mode is the argument after the flags.
 fn made_to_run_as_owner(flags: u8) -> Result<Vec<SeccompRule>, BackendError> {
     let made = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY].map(i32::unsigned_abs);
     let bits = [libc::S_ISUID, libc::S_ISGID];

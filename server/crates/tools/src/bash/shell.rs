@@ -1,4 +1,4 @@
-//! The process that becomes the shell: it gives up what it could do, and starts it.
+//! The process that becomes the shell: it drops its privileges and executes it.
 
 use std::{
     env,
@@ -20,15 +20,15 @@ use super::{
     system::System,
 };
 
-/// Comes back only when that fails.
+/// Returns only on failure.
 pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, output: OwnedFd) -> Report {
     let not_started = |what: &str, error: &dyn Display| Report::NotStarted(format!("{what}: {error}"));
-    // A signal to all of the shell's group stays with it; and it has no terminal, through which it could type for the
-    // person at it.
+    // Keeps a signal to the shell's process group from reaching others, and leaves it without a terminal through which
+    // it could type on a person's behalf.
     if let Err(error) = setsid() {
         return not_started("it could not be taken from the terminal", &error);
     }
-    // Where there is no room, nothing else ties it to the process that waits for it.
+    // Without a sandbox, nothing else ties it to the process that waits for it.
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return not_started("its end could not be tied to the helper's", &error);
     }
@@ -42,7 +42,7 @@ pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, output: 
     if let Err(error) = order.limits.apply(matches!(order.hold, Hold::Room { .. })) {
         return not_started("its limits could not be set", &error);
     }
-    // From here on nothing is opened that the command may not open.
+    // From here on nothing is opened that the command itself may not open.
     if let Err(error) = kernel::close_on_exec() {
         return not_started("what is open could not be closed to it", &error);
     }

@@ -1,6 +1,6 @@
-//! Helpers, and one that is started ahead: its start takes longer than a short command, so when one command has ended, the helper of the
-//! next one is started and waits for its order. It has been told nothing and holds nothing. It ends when its input closes: when nobody
-//! has wanted it for a while, and with yoi.
+//! Helpers, with one started ahead: starting one takes longer than a short command, so when a command has ended, the
+//! helper for the next one is started and waits for its order. It has been told nothing and holds nothing. It ends when
+//! its input closes: when it has not been needed for a while, and with yoi.
 
 use std::{
     io,
@@ -21,7 +21,7 @@ use super::{BashOptions, environment, helper};
 /// How long one waits for a command.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// A keeper as yoi sees it. It ends everything, and itself, when `control` is dropped.
+/// A keeper as seen by yoi. It ends everything, including itself, when `control` is dropped.
 #[derive(Debug)]
 pub(super) struct Helper {
     pub(super) process: Child,
@@ -55,14 +55,14 @@ impl Helper {
     }
 }
 
-/// At most one helper that waits.
+/// At most one waiting helper.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Standby(Arc<Mutex<Option<Helper>>>);
 
 impl Standby {
-    /// A helper that has been told `order`: the one that waits, else a new one.
+    /// A helper that has been given `order`: the waiting one, otherwise a new one.
     pub(super) async fn told(&self, options: &BashOptions, order: &[u8]) -> io::Result<Helper> {
-        // One that is gone, whoever ended it, has run nothing.
+        // If it has ended for any reason, it has run nothing.
         let waiting = self.waiting().take();
         if let Some(mut helper) = waiting
             && !helper.has_ended()
@@ -75,7 +75,7 @@ impl Standby {
         Ok(helper)
     }
 
-    /// Has one wait for the next command, beside what is done now.
+    /// Starts one for the next command in the background.
     pub(super) fn prepare(&self, options: &BashOptions) {
         let (own, options) = (Arc::downgrade(&self.0), options.clone());
         tokio::spawn(async move {
@@ -88,7 +88,7 @@ impl Standby {
         });
     }
 
-    /// The number of the one that was started; none where one waits already.
+    /// The number of the one that was started; `None` if one is waiting already.
     fn start(&self, options: &BashOptions) -> Option<u32> {
         let mut waiting = self.waiting();
         if waiting.is_some() {

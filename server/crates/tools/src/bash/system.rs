@@ -1,4 +1,4 @@
-//! What a command may read beside its scope: the system, the folders of PATH, and the tool chains of the user.
+//! What a command may read besides its scope: the system, the folders of PATH, and the user's tool chains.
 
 use std::{
     env, fs,
@@ -11,32 +11,32 @@ use serde::{Deserialize, Serialize};
 
 const SYSTEM: [&str; 10] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/sys/devices/system/cpu"];
-/// Where `/etc/resolv.conf` and, on NixOS, every program really is.
+/// The real locations of `/etc/resolv.conf` and, on NixOS, of every program.
 const RUNNING: [&str; 4] =
     ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system"];
-/// In the user's cargo folder. Its credentials lie beside them.
+/// In the user's cargo folder. Its credentials are beside these and excluded.
 const CARGO: [&str; 5] = ["bin", "registry", "git", "config.toml", "config"];
-/// Without these git refuses to work at all. Its credentials lie elsewhere.
+/// Without these git refuses to work. Its credentials are elsewhere.
 const GIT: [&str; 4] = [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"];
-/// Links on the way to one file; the kernel follows as many.
+/// The most links on the way to one file, as in the kernel.
 const LINKS_MAX: usize = 40;
 
 /// What the system offers to every command.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct System {
-    /// The real paths of what may be read, those that are there. None of them passes through something that the scope may
-    /// write: a command could have put a link there, and would read more the next time.
+    /// The canonical paths of what may be read and exists. None of them passes through something that the scope may
+    /// write: a command could have put a link there, to read more the next time.
     pub(super) readable: Vec<PathBuf>,
-    /// Links on the way to them, each with what it says.
+    /// Links on the way to them, each with its text.
     pub(super) links: Vec<(PathBuf, PathBuf)>,
-    /// Parts of it that are kept back.
+    /// Parts that are hidden.
     pub(super) closed: Vec<PathBuf>,
 }
 
 impl System {
     pub(super) fn of(scope: &Scope, closed: Vec<PathBuf>) -> Self {
         let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        // A whole home, or what holds it, is never meant by a folder of programs.
+        // A whole home folder, or one above it, cannot be meant by a folder of programs.
         let is_narrow =
             |folder: &PathBuf| folder != Path::new("/") && !home.as_ref().is_some_and(|home| home.starts_with(folder));
         let mut links = Vec::new();
@@ -70,10 +70,11 @@ fn wanted(home: Option<&Path>) -> Vec<PathBuf> {
     fixed.chain(of_cargo).chain(of_git).chain(folder("RUSTUP_HOME", ".rustup")).chain(of_path).collect()
 }
 
-/// `path` with its links followed and added to `links`, unless it is not there or passes through what `scope` may write.
+/// `path` with its links followed and added to `links`, unless it does not exist or passes through what `scope` may
+/// write.
 fn resolved(path: &Path, scope: &Scope, links: &mut Vec<(PathBuf, PathBuf)>) -> Option<PathBuf> {
     let mut passed = Vec::new();
-    // Also what is lent: then it is a child's commands that write it.
+    // Includes what is lent, which a child's commands can write.
     let is_granted = |path: &str| scope.rules().iter().any(|rule| rule.access == Access::Write && covers(rule, path));
     let is_writable = |path: &Path| path.to_str().is_none_or(is_granted);
     let mut links_left = LINKS_MAX;
@@ -103,7 +104,7 @@ fn resolved(path: &Path, scope: &Scope, links: &mut Vec<(PathBuf, PathBuf)>) -> 
     Some(real)
 }
 
-/// The names in a path, the last first.
+/// The names in a path, last one first.
 fn parts(path: &Path) -> Vec<std::ffi::OsString> {
     let named = |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
     path.components().rev().filter(named).map(|part| part.as_os_str().to_owned()).collect()

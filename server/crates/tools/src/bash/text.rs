@@ -1,9 +1,9 @@
-//! Bytes of a command → text that can be kept and shown, in whatever pieces they come.
+//! Turns the bytes of a command into text that can be stored and shown, whatever pieces they come in.
 
-/// Decodes UTF-8 that is cut anywhere. What is not UTF-8, and NUL, becomes U+FFFD.
+/// Decodes UTF-8 that may be cut anywhere. Invalid bytes and NUL become U+FFFD.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    /// The beginning of a character whose rest has not come.
+    /// The beginning of a character whose rest has not arrived.
     begun: Vec<u8>,
 }
 
@@ -28,18 +28,18 @@ impl Decoder {
         if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
     }
 
-    /// What is left when no more comes.
+    /// What is left at the end of the input.
     pub(super) fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.begun)).into_owned()
     }
 }
 
-/// More bytes could make these a character.
+/// Whether more bytes could make these a character.
 fn is_beginning(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
-/// The first `limit` bytes of `text`, or less: a character is not cut.
+/// At most the first `limit` bytes of `text`; a character is not cut.
 pub(super) fn head_bytes(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }

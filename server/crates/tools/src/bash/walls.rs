@@ -1,4 +1,4 @@
-//! Which walls stand around commands on this machine. Found out by really building a room, once.
+//! Which walls stand around commands on this machine. Determined once, by actually building a sandbox.
 
 use std::{
     fmt,
@@ -16,28 +16,28 @@ use super::{
     room::bubblewrap,
 };
 
-/// How commands are held on this machine.
+/// How commands are confined on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Confinement {
-    /// Each in a room of its own, with Landlock of version `abi` beneath; built by bubblewrap where that is named.
+    /// Each in a sandbox of its own, with Landlock version `abi` beneath; built by bubblewrap if that is given.
     Room { bubblewrap: Option<PathBuf>, abi: i32 },
-    /// They are not; the reason is half a sentence. `landlock` says whether at least that is there.
+    /// They are not confined; the reason is half a sentence. `landlock` says whether at least that is available.
     Missing { reason: String, landlock: bool },
 }
 
-/// Who builds a room.
+/// What builds a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Builder {
-    /// We ourselves, which is quicker; bubblewrap where only it may make namespaces.
+    /// Our own code, which is faster; bubblewrap where only that may create namespaces.
     #[default]
     Quickest,
-    /// Bubblewrap, where it is installed and works; else we ourselves.
+    /// Bubblewrap if it is installed and works, otherwise our own code.
     Bubblewrap,
     /// Never bubblewrap.
     Own,
 }
 
-/// Asked of the kernel once for each builder. It takes some tens of milliseconds.
+/// Determined once for each builder. Takes some tens of milliseconds.
 pub fn confinement(builder: Builder) -> Confinement {
     static FOUND: [OnceLock<Confinement>; 3] = [const { OnceLock::new() }; 3];
     FOUND[builder as usize].get_or_init(|| probe(builder)).clone()
@@ -64,7 +64,7 @@ fn probe(builder: Builder) -> Confinement {
     Confinement::Missing { reason: reasons.join("; "), landlock: true }
 }
 
-/// Runs a command that does nothing, in a room without a scope.
+/// Runs a command that does nothing, in a sandbox without a scope.
 fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
     match carried_out(&Order::nothing(Hold::Room { bubblewrap })) {
         Ok(Report::Exited(0)) => Ok(()),
@@ -75,7 +75,7 @@ fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
     }
 }
 
-/// Without a runtime.
+/// Runs an order synchronously, without an async runtime.
 pub(super) fn carried_out(order: &Order) -> io::Result<Report> {
     let options = BashOptions::of_this_process();
     let mut helper = Command::new(&options.helper)
@@ -102,7 +102,7 @@ pub(super) fn carried_out(order: &Order) -> io::Result<Report> {
     Ok(serde_json::from_str(&said)?)
 }
 
-/// What stands, for a person.
+/// The walls and their states, for people.
 pub fn walls(confine: Confine, builder: Builder, groups: &Groups) -> Vec<WallItem> {
     let found = match confine {
         Confine::Auto => confinement(builder),

@@ -1,7 +1,7 @@
-//! The way into a room: connections to ports of its loopback, for whoever looks at what a command serves.
+//! The way into a sandbox: connections to ports of its loopback, for people who look at what a command serves.
 //!
-//! The first process makes them, since it is inside, and hands them to the keeper, which passes their bytes on to a Unix socket that yoi
-//! alone can connect to. The command has no share in either.
+//! The first process makes the connections, because it is inside, and hands them to the keeper, which connects them to
+//! a Unix socket that only yoi can connect to. The command has no access to either.
 
 use std::{
     fs,
@@ -26,17 +26,17 @@ use super::{
 };
 use crate::preview::{CONNECTED, LIST, NOBODY};
 
-/// For one of the two loopback addresses: what listens there takes a connection at once, or is too busy to.
+/// For each of the two loopback addresses: a listener accepts at once, or is too busy to.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(2);
-/// For both, and for the way to the first process and back.
+/// For both, including the way to the first process and back.
 const INNER_WAIT_MAX: Duration = Duration::from_secs(10);
-/// Answers that may be late; while there are so many, nobody is let in.
+/// The most answers that may be late; while there are that many, nobody is let in.
 const OWED_MAX: usize = 16;
-/// For yoi to say which port it means.
+/// How long yoi may take to say which port it wants.
 const PORT_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// In the room: connects to each port that is asked for, until nobody asks any more. `own`: the port of the way out, which is none of
-/// the command's.
+/// Inside the sandbox: connects to each requested port until nobody can request any more. `own` is the port of the way
+/// out, which is not the command's.
 pub(super) fn lead_in(channel: Channel, own: Option<u16>) {
     run("way in", move || {
         while let Some(port) = channel.asked_for() {
@@ -52,7 +52,7 @@ fn connection(port: u16) -> Option<OwnedFd> {
     addresses.into_iter().find_map(connect).map(Into::into)
 }
 
-/// One port for each line, to be read from what is given.
+/// A descriptor from which the ports can be read, one per line.
 fn list(own: Option<u16>) -> Option<OwnedFd> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| fs::read_to_string(path).unwrap_or_default());
     let ports = tables.iter().flat_map(|table| table.lines().filter_map(listening_port));
@@ -62,7 +62,7 @@ fn list(own: Option<u16>) -> Option<OwnedFd> {
     Some(to.into())
 }
 
-/// Of a line of `/proc/net/tcp` (proc(5)): `0: 0100007F:1435 00000000:0000 0A …`, where `0A` is a socket that listens.
+/// Parses a line of `/proc/net/tcp` (proc(5)): `0: 0100007F:1435 00000000:0000 0A …`, where `0A` is a listening socket.
 fn listening_port(line: &str) -> Option<u16> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (address, state) = (words.next()?, words.nth(1)?);
@@ -70,8 +70,8 @@ fn listening_port(line: &str) -> Option<u16> {
     (state == "0A").then_some(port)
 }
 
-/// Outside: takes connections at this socket. What the first process answers is to be sent on to what comes back; nothing comes back
-/// where there is no way in.
+/// Outside: takes connections on this socket. The first process's answers have to be sent to the returned sender;
+/// `None` if there is no way in.
 pub(super) fn open(socket: &Path, channel: &Channel) -> Option<SyncSender<Option<OwnedFd>>> {
     let (asking, listener) = (channel.again().ok()?, UnixListener::bind(socket).ok()?);
     let (sender, answers) = sync_channel(OWED_MAX + 1);
@@ -99,7 +99,7 @@ fn pass_in(mut outer: UnixStream, asking: &mut Asking, count: &Arc<AtomicUsize>)
     }
 }
 
-/// The first process, as it is asked from outside. It answers in the order in which it is asked.
+/// Requests to the first process, which answers in the order of the requests.
 struct Asking {
     asking: Channel,
     answers: Receiver<Option<OwnedFd>>,
@@ -108,7 +108,7 @@ struct Asking {
 }
 
 impl Asking {
-    /// None: nobody listens there, or there is no answer in time.
+    /// `None`: nobody listens there, or there is no answer in time.
     fn ask(&mut self, port: u16) -> Option<OwnedFd> {
         while self.owed > 0 && self.answers.try_recv().is_ok() {
             self.owed -= 1;

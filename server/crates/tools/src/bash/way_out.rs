@@ -1,8 +1,8 @@
-//! The way out of a room to the network, where there is one.
+//! The way out of a sandbox to the network, if it has one.
 //!
-//! A room has a network of its own: a loopback and nothing else. The way out is a socket that listens on this loopback
-//! and is held outside, by the keeper, which passes on what comes to a Unix socket of the server. So nothing of it runs
-//! where the command could end, read or replace it.
+//! A sandbox has a network of its own: a loopback and nothing else. The way out is a socket that listens on this
+//! loopback and is held outside by the keeper, which forwards connections to a Unix socket of the server. So no part of
+//! it runs where the command could end, read or replace it.
 
 use std::{
     fs::File,
@@ -21,9 +21,9 @@ use rustix::fd::OwnedFd;
 
 use crate::network::PORT;
 
-/// At once, for one command; one more is closed at once.
+/// The most connections of one command; a further one is closed at once.
 pub(super) const CONNECTIONS_MAX: usize = 256;
-/// Of a thread that copies bytes.
+/// The stack of a thread that copies bytes.
 const STACK_BYTES: usize = 128 * 1024;
 
 /// The inner end of the way out. Only in a network of its own.
@@ -31,7 +31,7 @@ pub(super) fn listen() -> io::Result<OwnedFd> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, PORT))?.into())
 }
 
-/// Passes connections on until this process ends.
+/// Forwards connections until this process ends.
 pub(super) fn forward(door: OwnedFd, socket: PathBuf) {
     let listener = TcpListener::from(door);
     let count = Arc::new(AtomicUsize::new(0));
@@ -50,7 +50,7 @@ fn pass_on(inner: TcpStream, socket: &Path, count: &Arc<AtomicUsize>) {
     }
 }
 
-/// One connection, on two threads: one for each direction.
+/// One connection on two threads, one for each direction.
 pub(super) fn join(inner: TcpStream, outer: UnixStream, count: &Arc<AtomicUsize>) {
     let (Ok(from), Ok(to)) = (outer.try_clone(), inner.try_clone()) else { return };
     count.fetch_add(1, Ordering::Relaxed);

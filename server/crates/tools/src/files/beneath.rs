@@ -1,4 +1,5 @@
-//! Opening beneath a folder that is already open, never through a symbolic link. The system calls and their flags.
+//! Opening files beneath a folder that is already open, never through a symbolic link: the system calls and their
+//! flags.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
@@ -11,10 +12,10 @@ use rustix::{
 
 use super::path::{beneath, join, split};
 
-/// The kernel answers EAGAIN when names move while it looks them up. Then it is asked again, this often.
+/// How often to retry when the kernel returns EAGAIN, because names move while it resolves them.
 const TRIES_MAX: usize = 16;
 
-/// A folder that the path's own rule names, or the closest one above it that is there.
+/// The folder that the path's own rule names, or its nearest existing ancestor.
 #[derive(Debug)]
 pub(super) struct Anchor {
     fd: OwnedFd,
@@ -43,12 +44,12 @@ impl Anchor {
         (&self.fd, &self.path)
     }
 
-    /// Opens `path`, which is the anchor or beneath it. `ELOOP`: a symbolic link is in the way.
+    /// Opens `path`, which is the anchor or beneath it. `ELOOP`: there is a symbolic link on the way.
     pub(super) fn open_path(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         open_beneath(&self.fd, beneath(&self.path, path).ok_or(Errno::XDEV)?, flags)
     }
 
-    /// Where `path` leads by the first symbolic link in it, as text; none if there is no link (any more).
+    /// Where `path` leads by its first symbolic link, as text; `None` if there is no link, or not any more.
     pub(super) fn follow(&self, path: &str) -> Result<Option<String>, Errno> {
         let rest = beneath(&self.path, path).ok_or(Errno::XDEV)?;
         let ends = rest.match_indices('/').map(|(at, _)| at).chain([rest.len()]);
@@ -66,18 +67,18 @@ impl Anchor {
     }
 }
 
-/// Opens what is at `rest` beneath `folder`; empty is the folder itself.
+/// Opens what is at `rest` beneath `folder`; empty means the folder itself.
 pub(super) fn open_beneath(folder: impl AsFd, rest: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let rest = if rest.is_empty() { "." } else { rest };
     open_from(folder, rest, flags, ResolveFlags::BENEATH)
 }
 
-/// The text of a symbolic link; `EINVAL`: it is none. An empty `name` means `folder` itself.
+/// The text of a symbolic link; `EINVAL` if it is none. An empty `name` means `folder` itself.
 pub(super) fn link_text(folder: impl AsFd, name: &str) -> Result<String, Errno> {
     readlinkat(folder, name, Vec::new())?.into_string().map_err(|_| Errno::ILSEQ)
 }
 
-/// The path that `fd` has now, as the kernel says it; none if it was deleted or has no path that a scope could name.
+/// The current path of `fd` according to the kernel; `None` if it was deleted or has no path that a scope could name.
 pub(super) fn real_path(fd: impl AsFd) -> Option<String> {
     let link = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
     let path = readlink(link, Vec::new()).ok()?.into_string().ok()?;

@@ -1,4 +1,5 @@
-//! Which files a person may mean by a few letters: for the composer, which refers to files and reads none.
+//! Completes a few letters to files that a person may mean, for the composer, which refers to files without reading
+//! them.
 
 use std::{
     collections::BTreeSet,
@@ -18,33 +19,33 @@ use super::{
     work::{Bounds, Work},
 };
 
-/// How long one look takes, at most; what was found by then is the answer.
+/// How long one lookup may take; what was found by then is the answer.
 const LOOK_MAX: Duration = Duration::from_millis(300);
-/// Files and folders that one look meets, at most.
+/// The most files and folders that one lookup visits.
 const ENTRIES_MAX: usize = 20_000;
-/// Paths in one answer.
+/// The most paths in one answer.
 const PATHS_MAX: usize = 20;
-/// What is near is looked at first: this many folders down, for this part of the entries.
+/// Nearby files come first: this many folders down, for this share of the entries.
 const NEAR: Reach = Reach { entries: ENTRIES_MAX / 2, depth: Some(3) };
 
-/// Looks that go on at once in this process; those beyond wait, as long as they may.
+/// How many lookups run at once in this process; further ones wait, as long as they may.
 static LOOKS: Semaphore = Semaphore::const_new(4);
 
-/// Files of the scope whose path has all letters of `begun` in their order, the best first; what git ignores is left
-/// out, and what is hidden is, unless it is named. Nothing when the disk is too slow to say.
+/// Files in the scope whose path contains all letters of `begun` in order, best match first. Leaves out what git
+/// ignores, and hidden files unless they are asked for. Empty if the disk is too slow.
 pub async fn complete(cwd: &str, scope: Scope, begun: &str) -> Vec<String> {
     let (cwd, begun) = (cwd.to_owned(), begun.to_owned());
     let look = async move {
         let permit = LOOKS.acquire().await.ok()?;
         let found = tokio::task::spawn_blocking(move || {
-            // Held to the end, also when nobody waits any more.
+            // Held to the end, even if nobody waits any more.
             let _permit = permit;
             let bounds = Bounds { until: Instant::now() + LOOK_MAX, steps: AtomicUsize::new(ENTRIES_MAX) };
             found(&Work::looking(&cwd, scope, bounds), &begun)
         });
         found.await.ok()
     };
-    // A disk that hangs holds the thread, and nobody else.
+    // A disk that hangs blocks this thread and nothing else.
     timeout(2 * LOOK_MAX, look).await.ok().flatten().unwrap_or_default()
 }
 
@@ -53,7 +54,7 @@ fn found(work: &Work, begun: &str) -> Vec<String> {
     let mut fits = BTreeSet::new();
     for reach in [NEAR, Reach { entries: ENTRIES_MAX, depth: None }] {
         for root in roots(work) {
-            // Given up in mid-walk, it has still found what it has found.
+            // A walk that is cut short still counts for what it has found.
             let _ = Walk { root, hidden }.files_within(reach, work, |path| {
                 let shown = work.shown(path);
                 if let Some(rank) = rank(begun, &shown) {
@@ -67,7 +68,7 @@ fn found(work: &Work, begun: &str) -> Vec<String> {
         let absolute = work.absolute(path);
         absolute.and_then(|path| open::open(work, &path)).is_ok_and(|file| file.kind().is_file())
     };
-    // A link may lead anywhere: each is opened to know that it is a file of the scope.
+    // A link may lead anywhere, so each is opened to make sure that it is a file in the scope.
     fits.into_iter().map(|(_, path)| path).filter(|path| is_file(path)).take(PATHS_MAX).collect()
 }
 
@@ -84,7 +85,8 @@ fn roots(work: &Work) -> Vec<String> {
     roots
 }
 
-/// How well a path fits, less is better: where the letters are found, how far away it is, how long it is. None: not.
+/// How well a path matches, lower is better: where the letters are found, how deep it is, how long it is. `None`: no
+/// match.
 fn rank(begun: &str, path: &str) -> Option<(u8, usize, usize)> {
     let (begun, path) = (begun.to_lowercase(), path.to_lowercase());
     let begun = begun.strip_prefix("./").unwrap_or(&begun);

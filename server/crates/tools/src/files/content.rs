@@ -9,10 +9,10 @@ use super::{failure::Failure, open::Opened};
 /// Larger files are neither read nor searched nor edited.
 pub(super) const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 
-/// A NUL this early makes a file binary.
+/// A NUL within this many bytes makes a file binary.
 const BINARY_HEAD_BYTES: usize = 8 * 1024;
 
-/// First bytes of files that models like to open, and what they are.
+/// The first bytes of files that models like to open, and what they are.
 const KINDS: [(&[u8], &str); 13] = [
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -29,7 +29,7 @@ const KINDS: [(&[u8], &str); 13] = [
     (b"\xfe\xff", "UTF-16 text"),
 ];
 
-/// All bytes of `file`, which is told as `asked`. Only regular files up to [`FILE_BYTES_MAX`].
+/// All bytes of `file`, which is called `asked` in errors. Only regular files up to [`FILE_BYTES_MAX`].
 pub(super) fn bytes(file: &Opened, asked: &str) -> Result<Vec<u8>, Failure> {
     if file.kind().is_dir() {
         return Err(Failure::InvalidInput(format!(
@@ -54,7 +54,7 @@ pub(super) fn bytes(file: &Opened, asked: &str) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The bytes as text, or what they are instead.
+/// The bytes as text; the error says what they are instead.
 pub(super) fn text<'a>(bytes: &'a [u8], asked: &str) -> Result<&'a str, Failure> {
     let has_nul = bytes.iter().take(BINARY_HEAD_BYTES).any(|byte| *byte == 0);
     match str::from_utf8(bytes) {

@@ -1,4 +1,4 @@
-//! What a change does to a file, as a unified diff.
+//! The effect of a change on a file, as a unified diff.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use similar::{ChangeTag, TextDiff};
 
 const DIFF_BYTES_MAX: usize = 64 * 1024;
 
-/// After this a diff is coarser than it could be, but still right.
+/// After this time a diff gets coarser, but stays correct.
 const DIFF_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// A change of one file.
 #[derive(Debug)]
 pub(super) struct Diff {
-    /// Unified, 3 lines of context; none when nothing changes.
+    /// Unified, with 3 lines of context; `None` if nothing changes.
     pub(super) text: Option<String>,
     pub(super) added: usize,
     pub(super) removed: usize,
 }
 
-/// From `old` (none: there was no file) to `new`.
+/// From `old` (`None` if there was no file) to `new`.
 pub(super) fn diff(path: &str, old: Option<&str>, new: &str) -> Diff {
     let changes = TextDiff::configure().timeout(DIFF_TIME_MAX).diff_lines(old.unwrap_or_default(), new);
     let count = |tag| changes.iter_all_changes().filter(|change| change.tag() == tag).count();

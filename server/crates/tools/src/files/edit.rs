@@ -1,4 +1,4 @@
-//! Edit: one passage of a file for another.
+//! Edit: replaces a passage of a file.
 
 use pod::ToolOutcome;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use super::{
     write::check_size,
 };
 
-/// Changes a part of a file.
+/// Changes part of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit;
 
@@ -59,7 +59,7 @@ impl FileTool for Edit {
     }
 }
 
-/// What it would do now.
+/// What the call would do now.
 pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure> {
     let arguments: Arguments = parsed(Edit::NAME, arguments)?;
     check_passages(&arguments)?;
@@ -96,7 +96,8 @@ fn changed(text: &str, arguments: &Arguments, asked: &str) -> Result<String, Fai
     }
 }
 
-/// A model sees and writes plain line breaks. In a file whose lines all end in CR LF, its passages get them too.
+/// A model sees and writes plain line breaks. In a file whose lines all end in CR LF, its passages are converted to
+/// that.
 fn in_line_endings_of(text: &str, old: &str, new: &str) -> (String, String) {
     let breaks = text.matches('\n').count();
     if breaks == 0 || breaks != text.matches("\r\n").count() {

@@ -1,9 +1,9 @@
-//! What can go wrong with a file, each with the code and the sentence that a model gets.
+//! What can go wrong with a file, each with the code and the message that a model gets.
 
 use pod::{ScopeRefusal, ToolOutcome};
 use rustix::io::Errno;
 
-/// A call that did not do what it was asked. Every sentence names the thing and the way out.
+/// A call that did not do what it was asked. Every message names the problem and the way out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failure {
     #[error("{0}")]
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// What the system answered for `path`, which is shown to the model.
+    /// The system's error for `path`, which is shown to the model.
     pub(super) fn of_system(path: &str, errno: Errno) -> Self {
         match errno {
             Errno::NOENT => Self::NotFound(path.to_owned()),

@@ -1,4 +1,4 @@
-//! Glob: which files there are.
+//! Glob: lists files.
 
 use std::ops::ControlFlow;
 
@@ -50,7 +50,7 @@ impl FileTool for Glob {
         let mut found = Vec::new();
         let walked = walk.files(work, |path| {
             let matches = beneath(&walk.root, path).is_some_and(|rest| matcher.is_match(rest));
-            // Opened only to know that it is there, in the scope, and a file; a link may lead to anything.
+            // Opened only to make sure that it exists, is in the scope, and is a file; a link may lead to anything.
             if matches && open::open(work, path).is_ok_and(|file| file.kind().is_file()) {
                 if found.len() == PATHS_MAX {
                     return Ok(ControlFlow::Break(()));

@@ -1,4 +1,4 @@
-//! Grep: which lines match.
+//! Grep: finds matching lines.
 
 use std::{
     io::{self, Read as _},
@@ -27,10 +27,10 @@ const MATCHES_DEFAULT: u64 = 100;
 const MATCHES_MAX: u64 = 1000;
 const CONTEXT_LINES_MAX: u64 = 10;
 
-/// A compiled pattern may be this large; more is a pattern that is not meant well.
+/// The largest compiled pattern; a larger one is no reasonable pattern.
 const REGEX_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-/// Of a file so much is read, and then searched, at once.
+/// How much of a file is read and then searched at once.
 const PART_BYTES_MAX: usize = 8 * 1024;
 
 /// Searches files for a regular expression.
@@ -83,7 +83,7 @@ impl FileTool for Grep {
     }
 }
 
-/// Adds what is found in one file. A file that is not text, not in the scope or not there has nothing.
+/// Adds the matches in one file. A file that is not text, not in the scope or missing has none.
 fn search(work: &Work, path: &str, matcher: &RegexMatcher, searcher: &mut Searcher, matches: &mut Matches) {
     let Ok(file) = open::open(work, path) else { return };
     if !file.kind().is_file() || file.size() > FILE_BYTES_MAX {
@@ -99,7 +99,7 @@ fn search(work: &Work, path: &str, matcher: &RegexMatcher, searcher: &mut Search
     }
 }
 
-/// A file, read in small parts, so that a pattern that takes long for each byte ends soon after nobody waits for it any more.
+/// A file read in small parts, so that a slow pattern stops soon after nobody waits for it any more.
 struct Patient<'a, File> {
     work: &'a Work,
     file: File,
@@ -143,7 +143,7 @@ fn regex(pattern: &str) -> Result<RegexMatcher, Failure> {
         .dfa_size_limit(REGEX_BYTES_MAX)
         .build(pattern);
     built.map_err(|error| {
-        // The parser draws the place on several lines; the last one says what is wrong.
+        // The parser points at the position over several lines; the last one says what is wrong.
         let text = error.to_string();
         let reason = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         let reason = reason.trim().trim_start_matches("error: ");

@@ -1,4 +1,4 @@
-//! Matching lines as they are printed: `path:12: text`, and `path-11- text` for the lines around.
+//! Formats matching lines: `path:12: text`, and `path-11- text` for the lines around them.
 
 use std::io;
 
@@ -6,20 +6,20 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
 use super::page::cut;
 
-/// Characters of a line that are shown.
+/// The most characters of a line that are shown.
 const LINE_CHARS_MAX: usize = 500;
 
-/// All that a search prints, at most.
+/// The most bytes that a search returns.
 const OUTPUT_BYTES_MAX: usize = 100 * 1024;
 
-/// What was found so far.
+/// What has been found so far.
 #[derive(Debug)]
 pub(super) struct Matches {
     pub(super) text: String,
     pub(super) lines: usize,
     pub(super) files: usize,
     lines_max: usize,
-    /// Why nothing more is taken.
+    /// Why no more is collected.
     pub(super) end: Option<End>,
 }
 
@@ -34,7 +34,7 @@ impl Matches {
         Self { text: String::new(), lines: 0, files: 0, lines_max, end: None }
     }
 
-    /// Where one file's lines go. What is printed stays only if the file proves to be text.
+    /// Collects one file's lines. They are kept only if the file turns out to be text.
     pub(super) fn file<'a>(&'a mut self, shown: &'a str) -> FileMatches<'a> {
         FileMatches { shown, text: String::new(), lines: 0, is_binary: false, matches: self }
     }
@@ -51,7 +51,7 @@ pub(super) struct FileMatches<'a> {
 }
 
 impl FileMatches<'_> {
-    /// Takes over what was found.
+    /// Adds what was found to the result.
     pub(super) fn keep(self) {
         if self.is_binary {
             self.matches.end = None;

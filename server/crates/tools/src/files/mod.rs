@@ -1,8 +1,8 @@
 //! Read, Write, Edit, Glob and Grep: a Pod's files, within its scope.
 //!
-//! Every byte that is read or written passes through `open` or `target`: the path is checked as text before the disk
-//! is touched, opened without following any symbolic link by itself, and checked again as the path that was really
-//! opened. Nothing here may reach a file by its path alone; the walk of Glob and Grep only proposes paths.
+//! Every byte that is read or written passes through `open` or `target`: the path is checked as text before the disk is
+//! touched, opened without following any symbolic link implicitly, and checked again as the path that was really
+//! opened. Nothing here may access a file by its path alone; the walk of Glob and Grep only proposes paths.
 
 mod beneath;
 mod complete;
@@ -37,7 +37,7 @@ pub use write::Write;
 
 use crate::Tool;
 
-/// The absolute path that `path` names, seen from `cwd`; as text, without asking the disk. The error is a sentence.
+/// The absolute path that `path` names, relative to `cwd`; computed as text, without the disk. The error is a sentence.
 pub fn absolute(cwd: &str, path: &str) -> Result<String, String> {
     path::absolute(cwd, path).map_err(|failure| failure.to_string())
 }

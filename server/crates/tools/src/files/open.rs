@@ -1,6 +1,7 @@
-//! Opening what may be read. The path is checked as text, opened without any link, and checked as what it really is.
+//! Opening files for reading. The path is checked as text, opened without following links, and checked as what it
+//! really is.
 //!
-//! Symbolic links are followed here, not by the kernel: each is read, and where it leads is checked against the scope
+//! Symbolic links are followed here and not by the kernel: each is read, and its target is checked against the scope
 //! before the disk is asked about it. So nothing outside is touched, and nobody learns whether it exists.
 
 use std::{
@@ -20,20 +21,20 @@ use super::{
     work::Work,
 };
 
-/// As many symbolic links are followed as the kernel would.
+/// How many symbolic links are followed, as in the kernel.
 pub(super) const LINKS_MAX: usize = 40;
 
-/// A file or folder of the scope, held open, so that it stays the same whatever happens to its name.
+/// A file or folder in the scope, held open, so that it stays the same whatever happens to its name.
 #[derive(Debug)]
 pub(super) struct Opened {
     handle: OwnedFd,
-    /// Absolute and real: no part of it is a symbolic link.
+    /// Absolute and canonical: no part of it is a symbolic link.
     pub(super) path: String,
-    /// As it was when it was opened.
+    /// As of opening.
     pub(super) stat: Stat,
 }
 
-/// Opens `path` (absolute, normalised) for reading, if the scope has it.
+/// Opens `path` (absolute, normalised) for reading, if it is in the scope.
 pub(super) fn open(work: &Work, path: &str) -> Result<Opened, Failure> {
     let mut route = Route::new(work, path);
     for _ in 0..LINKS_MAX {
@@ -63,7 +64,7 @@ impl Opened {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
 
-    /// The very same file, opened for its content. Only for regular files: opening others may do something.
+    /// Opens the very same file for its content. Only for regular files: opening others may have side effects.
     pub(super) fn reader(&self) -> Result<File, Errno> {
         let same = format!("/proc/self/fd/{}", self.handle.as_raw_fd());
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -71,13 +72,13 @@ impl Opened {
     }
 }
 
-/// The way from the path that was asked for to the one that is opened, link by link.
+/// The route from the requested path to the one that is opened, link by link.
 #[derive(Debug)]
 pub(super) struct Route<'a> {
     work: &'a Work,
-    /// As it is told to the model.
+    /// The path as the model is told.
     pub(super) asked: String,
-    /// Absolute path, as far as links were followed.
+    /// The absolute path, as far as links have been followed.
     pub(super) at: String,
     is_led: bool,
 }
@@ -87,7 +88,7 @@ impl<'a> Route<'a> {
         Self { work, asked: work.shown(path), at: path.to_owned(), is_led: false }
     }
 
-    /// Whether the scope, asked by `may`, has where the route is now.
+    /// Checks with `may` whether the scope allows the current path of the route.
     pub(super) fn check(&self, may: impl Fn(&str) -> Result<(), ScopeRefusal>) -> Result<(), Failure> {
         may(&self.at).map_err(|refusal| self.refused(refusal))
     }
@@ -110,7 +111,7 @@ impl<'a> Route<'a> {
         })
     }
 
-    /// Goes on to where the first link leads. If it is no link any more, the path is simply tried again.
+    /// Continues at the target of the first link. If it is no longer a link, the path is simply tried again.
     pub(super) fn follow(&mut self, anchor: &Anchor) -> Result<(), Failure> {
         if let Some(led) = anchor.follow(&self.at).map_err(|errno| self.failed(errno))? {
             self.lead(led);
@@ -123,7 +124,7 @@ impl<'a> Route<'a> {
         self.is_led = true;
     }
 
-    /// Checks what was really opened, and that it is no window into the server's own process.
+    /// Checks what was really opened, and that it is not in `/proc`, which would expose the server's own process.
     pub(super) fn real(&self, handle: impl AsFd) -> Result<String, Failure> {
         if fstatfs(&handle).is_ok_and(|system| system.f_type == PROC_SUPER_MAGIC) {
             return Err(Failure::Denied(format!("{} is about running processes, which no scope has", self.asked)));

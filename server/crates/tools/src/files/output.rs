@@ -1,4 +1,4 @@
-//! Long output of earlier calls, read under the name `output:CALL_ID`. Where it is kept is told to nobody.
+//! Long output of earlier calls, read under the name `output:CALL_ID`. Its real location is never revealed.
 
 use std::{fs::File, io::Read as _};
 
@@ -9,7 +9,7 @@ use rustix::{
 
 use super::{beneath::open_beneath, failure::Failure, work::Work};
 
-/// No tool keeps more of one call.
+/// No tool keeps more for one call.
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 const PREFIX: &str = "output:";
@@ -19,7 +19,7 @@ pub(super) fn call_id(path: &str) -> Option<&str> {
     path.strip_prefix(PREFIX)
 }
 
-/// What is kept of a call's output, at most [`OUTPUT_BYTES_MAX`] of it. What is not UTF-8 is replaced.
+/// The stored output of a call, at most [`OUTPUT_BYTES_MAX`] of it. Invalid UTF-8 is replaced.
 pub(super) fn read(work: &Work, call_id: &str) -> Result<String, Failure> {
     let is_id = !call_id.is_empty() && call_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !is_id {

@@ -1,4 +1,4 @@
-//! A part of a text with line numbers, as much as fits.
+//! Part of a text with line numbers, as much as fits.
 
 use std::fmt::Write as _;
 
@@ -15,10 +15,10 @@ pub(super) struct Range {
     limit: usize,
 }
 
-/// Numbered lines, and where they are from.
+/// Numbered lines, and their range.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// With a last line that says how to go on, when there is more.
+    /// Ends with a line that says how to continue, if there is more.
     pub(super) text: String,
     /// "lines 1–120 of 340", or that it is empty.
     pub(super) extent: String,
@@ -35,7 +35,7 @@ impl Range {
     }
 }
 
-/// The wanted lines of `text`, fewer if they do not fit in [`PAGE_BYTES_MAX`].
+/// The wanted lines of `text`, fewer if they exceed [`PAGE_BYTES_MAX`].
 pub(super) fn page(text: &str, range: Range) -> Result<Page, Failure> {
     let total = text.lines().count();
     if total == 0 {

@@ -1,12 +1,13 @@
-//! Paths as text: what a model wrote → an absolute path without `.` and `..`, and back to what it is shown.
+//! Paths as text: converts what a model wrote into an absolute path without `.` and `..`, and back into what the model
+//! is shown.
 
 use super::failure::Failure;
 
-/// Bytes of a path, and of one name in it, as the kernel has them.
+/// The most bytes of a path, and of one name in it, as in the kernel.
 const PATH_BYTES_MAX: usize = 4095;
 const NAME_BYTES_MAX: usize = 255;
 
-/// The absolute path that `path` names, seen from `cwd`. The disk is not asked: `a/../b` is `b`, whatever `a` is.
+/// The absolute path that `path` names, relative to `cwd`. The disk is not consulted: `a/../b` is `b`, whatever `a` is.
 pub(super) fn absolute(cwd: &str, path: &str) -> Result<String, Failure> {
     let refused = |what: &str| Err(Failure::InvalidInput(format!("path: {what}; give the path of a file or folder")));
     if path.is_empty() {
@@ -25,7 +26,7 @@ pub(super) fn absolute(cwd: &str, path: &str) -> Result<String, Failure> {
     Ok(whole)
 }
 
-/// `path` seen from `folder`, normalised; an absolute `path` stands for itself.
+/// `path` relative to `folder`, normalised; an absolute `path` is not changed by `folder`.
 pub(super) fn join(folder: &str, path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     let folder = if path.starts_with('/') { "" } else { folder };
@@ -39,7 +40,7 @@ pub(super) fn join(folder: &str, path: &str) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// As it is written in outputs: from `cwd` when it is beneath, else absolute.
+/// The path as it is written in results: relative to `cwd` if it is beneath that, otherwise absolute.
 pub(super) fn shown(cwd: &str, path: &str) -> String {
     match beneath(cwd, path) {
         Some("") => ".".to_owned(),
@@ -48,7 +49,7 @@ pub(super) fn shown(cwd: &str, path: &str) -> String {
     }
 }
 
-/// What remains of `path` seen from `folder`; empty for the folder itself, none if it is elsewhere.
+/// The rest of `path` relative to `folder`; empty for the folder itself, `None` if it is elsewhere.
 pub(super) fn beneath<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     let folder = folder.trim_end_matches('/');
     match path.strip_prefix(folder)? {
@@ -57,7 +58,7 @@ pub(super) fn beneath<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     }
 }
 
-/// The folder and the name of an absolute path; the root has neither.
+/// The folder and the name of an absolute path; `None` for the root.
 pub(super) fn split(path: &str) -> Option<(&str, &str)> {
     match path.rsplit_once('/')? {
         (_, "") => None,

@@ -1,5 +1,5 @@
-//! What a Write or an Edit would do to a file as it is now, for whoever is asked whether it may. It reads as the call
-//! itself would, through the same doors, and changes nothing.
+//! What a Write or an Edit would do to a file as it is now, for the person who is asked to approve it. It reads like
+//! the call itself would, with the same checks, and changes nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,17 +20,17 @@ use super::{
     write,
 };
 
-/// So many calls are looked at; those behind them say that they were not.
+/// The most calls that are looked at; further ones say that they were not.
 const LOOKED_MAX: usize = 16;
-/// All looks together end after this.
+/// The time limit for all of them together.
 const LOOK_TIME_MAX: Duration = Duration::from_secs(2);
-/// A disk that does not answer is not waited for.
+/// How long to wait for a disk that does not answer.
 const WAIT_MAX: Duration = Duration::from_secs(4);
 
 /// What a call would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preview {
-    /// Unified, as the call itself would give it; none when nothing would change.
+    /// Unified, like the call's own diff; `None` if nothing would change.
     pub diff: Option<String>,
     /// `+3 −11`, or why it would fail.
     pub effect: String,
@@ -42,7 +42,7 @@ impl Preview {
         Self { diff: diff.text, effect: format!("new file, {lines} {}", noun(lines)) }
     }
 
-    /// `refusal`: why it would not be done all the same.
+    /// `refusal` is why the call would fail all the same.
     pub(super) fn change(diff: Diff, places: usize, refusal: Option<Failure>) -> Self {
         let places = if places > 1 { format!(" in {places} places") } else { String::new() };
         let effect = match &diff.text {
@@ -58,7 +58,7 @@ impl Preview {
     }
 }
 
-/// Of each of these calls (tool and arguments) what it would do; none for other tools than Write and Edit.
+/// What each of these calls (tool and arguments) would do; `None` for tools other than Write and Edit.
 pub async fn previews(
     cwd: &str,
     scope: Scope,
@@ -91,7 +91,7 @@ pub async fn previews(
     }
 }
 
-/// This tool changes a file.
+/// Whether this tool changes files.
 pub fn is_change(tool: &str) -> bool {
     tool::facts(tool).changes == Changes::Files
 }

@@ -55,7 +55,7 @@ impl FileTool for Read {
     }
 }
 
-/// The picture itself, without what was written beside it. It is no text that could be edited, so it does not count as seen.
+/// The picture itself, without its metadata. It is no text that could be edited, so it does not count as seen.
 fn picture(kind: PictureKind, bytes: &[u8], asked: &str) -> Result<ToolOutcome, Failure> {
     let bare = kind.bare(bytes).ok_or_else(|| {
         let sentence =

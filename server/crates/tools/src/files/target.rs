@@ -1,5 +1,6 @@
-//! Where a file is written: its folder, held open, and its name there. Content goes into a new file beside the old
-//! one, which takes its name when it is whole; so a crash leaves the old or the new, never half of one.
+//! The place where a file is written: its folder, held open, and its name there. Content goes into a new file beside
+//! the old one, which takes its name when it is complete, so a crash leaves either the old file or the new one, never
+//! half of one.
 
 use std::{
     fs::File,
@@ -31,13 +32,13 @@ pub(super) struct Target<'a> {
     work: &'a Work,
     folder: OwnedFd,
     name: String,
-    /// Absolute and real.
+    /// Absolute and canonical.
     pub(super) path: String,
-    /// As it is told to the model.
+    /// The path as the model is told.
     pub(super) asked: String,
 }
 
-/// What happens to folders on the way that are not there.
+/// What to do about missing folders on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     Made,
@@ -74,7 +75,7 @@ impl<'a> Target<'a> {
         Ok(Self { work, folder, name: name.to_owned(), path, asked: route.asked })
     }
 
-    /// The file as it is now; none if it is not there yet.
+    /// The file as it is now; `None` if it does not exist.
     pub(super) fn present(&self) -> Result<Option<Opened>, Failure> {
         let handle = match open_beneath(&self.folder, &self.name, OFlags::PATH | OFlags::NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
@@ -90,7 +91,7 @@ impl<'a> Target<'a> {
         Ok(Some(opened))
     }
 
-    /// Puts `content` in the place of `old`, which must still be what is there (none: nothing must be there).
+    /// Replaces `old`, which must still be what is there (`None`: nothing must be there), by `content`.
     pub(super) fn replace(&self, content: &str, old: Option<&Opened>) -> Result<(), Failure> {
         if old.is_some() {
             let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
@@ -109,7 +110,7 @@ impl<'a> Target<'a> {
         .map_err(|errno| if errno == Errno::EXIST { self.changed() } else { self.failed(errno) })
     }
 
-    /// The folder is still where it was when it was checked.
+    /// Checks that the folder is still where it was when it was checked.
     fn recheck(&self) -> Result<(), Failure> {
         let is_there = real_path(&self.folder).is_some_and(|folder| join(&folder, &self.name) == self.path);
         if is_there { Ok(()) } else { Err(self.changed()) }
@@ -122,7 +123,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// A new file in the same folder, under a name that nobody uses.
+    /// A new file in the same folder, under an unused name.
     fn draft(&self) -> Result<(Draft<'_>, File), Failure> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
@@ -145,7 +146,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A file that has not got its name yet; gone when it never gets it.
+/// A file that has not got its final name yet; removed if it never gets it.
 #[derive(Debug)]
 struct Draft<'a> {
     target: &'a Target<'a>,
@@ -157,7 +158,7 @@ impl Draft<'_> {
     fn take_name(mut self, flags: RenameFlags) -> Result<(), Errno> {
         let (folder, name) = (&self.target.folder, &self.target.name);
         match renameat_with(folder, &self.name, folder, name, flags) {
-            // Some file systems know no flags. Then the name is looked at first, which leaves a short gap.
+            // Some file systems do not support the flags. Then the name is checked first, which leaves a short race.
             Err(Errno::INVAL) if !flags.is_empty() => match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Err(Errno::NOENT) => renameat(folder, &self.name, folder, name)?,
                 Ok(_) => return Err(Errno::EXIST),
@@ -180,19 +181,20 @@ impl Drop for Draft<'_> {
     }
 }
 
-/// Writes it all to the disk. Owner and mode are the old file's; the set-id bits never survive a change of content.
+/// Writes everything to the disk. Owner and mode are copied from the old file; set-id bits never survive a change of
+/// content.
 fn fill(mut file: &File, content: &str, old: Option<&Stat>) -> std::io::Result<()> {
     file.write_all(content.as_bytes())?;
     if let Some(old) = old {
-        // Only a privileged server may give files away; for any other the file is its own already.
+        // Only a privileged server can change a file's owner; for any other the file belongs to it already.
         let _ = fchown(file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
         fchmod(file, Mode::from_raw_mode(old.st_mode & 0o777))?;
     }
     Ok(fsync(file)?)
 }
 
-/// Makes the folders from the anchor to `folder`, each only where it may be written. Stops at a link: that is followed
-/// by the caller, who looks again.
+/// Creates the folders from the anchor to `folder`, each only if it may be written. Stops at a link, which the caller
+/// follows before it tries again.
 fn make_folders(work: &Work, route: &Route<'_>, anchor: &Anchor, folder: &str) -> Result<(), Failure> {
     let (top, top_path) = anchor.parts();
     let mut at = top.try_clone().map_err(|error| Failure::Io(format!("{}: {error}", route.asked)))?;

@@ -1,6 +1,7 @@
-//! Walking a folder by names, in name order: what git ignores and what is hidden is left out.
+//! Walks a folder by name, in order, leaving out hidden files and what git ignores.
 //!
-//! The walk only proposes paths, for names may change while it runs; whoever uses one opens it by [`super::open`].
+//! The walk only proposes paths, because names may change while it runs; whoever uses one opens it with
+//! [`super::open`].
 
 use std::{ffi::OsStr, ops::ControlFlow};
 
@@ -15,25 +16,25 @@ use super::{
     work::Work,
 };
 
-/// Files and folders that one call looks at, at most.
+/// The most files and folders that one call visits.
 const ENTRIES_MAX: usize = 200_000;
 
 /// How a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Walked {
     All,
-    /// At the wish of the visitor.
+    /// The visitor stopped it.
     Stopped,
-    /// At the most entries that it may look at.
+    /// It reached the limit of entries.
     TooMuch,
 }
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reach {
-    /// Files and folders that are looked at.
+    /// The most files and folders that are visited.
     pub(super) entries: usize,
-    /// Folders below the root; none: all the way down.
+    /// The number of levels below the root; `None` for all.
     pub(super) depth: Option<usize>,
 }
 
@@ -41,17 +42,17 @@ impl Reach {
     const WHOLE: Self = Self { entries: ENTRIES_MAX, depth: None };
 }
 
-/// What a walk looks at.
+/// What a walk visits.
 #[derive(Debug, Clone)]
 pub(super) struct Walk {
-    /// Absolute and real: a folder, or a single file.
+    /// Absolute and canonical: a folder or a single file.
     pub(super) root: String,
-    /// Names that begin with a dot are not left out. `.git` always is.
+    /// Include names that begin with a dot. `.git` is always left out.
     pub(super) hidden: bool,
 }
 
 impl Walk {
-    /// Gives `visit` every path beneath the root that is no folder and that the scope may read.
+    /// Calls `visit` with every readable path beneath the root that is not a folder.
     pub(super) fn files(
         &self,
         work: &Work,
@@ -60,7 +61,7 @@ impl Walk {
         self.files_within(Reach::WHOLE, work, visit)
     }
 
-    /// The same, not all the way.
+    /// The same, with a limit.
     pub(super) fn files_within(
         &self,
         reach: Reach,
@@ -71,7 +72,7 @@ impl Walk {
         let mut met_root = false;
         let mut walked = self.files_from(&base, reach, work, &mut met_root, &mut visit)?;
         if !met_root && base != self.root {
-            // The root itself is ignored. It was asked for by name, so what is in it is looked at.
+            // The root itself is ignored by git. It was asked for by name, so its contents are visited.
             walked = self.files_from(&self.root, reach, work, &mut met_root, &mut visit)?;
         }
         Ok(walked)
@@ -103,7 +104,7 @@ impl Walk {
             if count == reach.entries {
                 return Ok(Walked::TooMuch);
             }
-            // A folder that cannot be listed, or went away, has nothing for us.
+            // A folder that cannot be listed, or has gone away, contributes nothing.
             let Ok(entry) = entry else { continue };
             let Some(path) = entry.path().to_str() else { continue };
             *met_root |= path == self.root;
@@ -118,7 +119,7 @@ impl Walk {
         Ok(Walked::All)
     }
 
-    /// On the way down to the root, only what leads there; beneath it, what is not left out.
+    /// Above the root, only the path that leads to it; beneath it, whatever is not left out.
     fn enters(&self, entry: &DirEntry, scope: &Scope) -> bool {
         let Some(path) = entry.path().to_str() else { return false };
         if beneath(path, &self.root).is_some() {
@@ -131,7 +132,7 @@ impl Walk {
     }
 }
 
-/// A pattern for paths relative to a folder, as text that the model gave in `field`.
+/// A pattern for paths relative to a folder, which the model gave in `field`.
 pub(super) fn glob(field: &str, pattern: &str) -> Result<GlobMatcher, Failure> {
     let refused = |why: &str| Failure::InvalidInput(format!("{field}: {why}"));
     if pattern.is_empty() {
@@ -145,24 +146,24 @@ pub(super) fn glob(field: &str, pattern: &str) -> Result<GlobMatcher, Failure> {
     glob.map(|glob| glob.compile_matcher()).map_err(|error| refused(&format!("{}; correct the pattern", error.kind())))
 }
 
-/// The pattern asks for names that begin with a dot.
+/// Whether the pattern asks for names that begin with a dot.
 pub(super) fn names_hidden(pattern: &str) -> bool {
     pattern.split(['/', '{', ',']).any(|name| name.starts_with('.') && name != "." && name != "..")
 }
 
-/// Where ignore files begin to count: at the root of the repository, or else at the working directory; never beyond
-/// what the scope reads without a gap.
+/// Where ignore files begin to apply: at the root of the repository, otherwise at the working directory, but never
+/// above a folder that the scope cannot read.
 fn base(work: &Work, root: &str) -> String {
     let readable = |folder: &&str| work.scope.may_read(folder).is_ok();
     let folders = std::iter::successors(Some(root), |folder| split(folder).map(|(parent, _)| parent));
     let above = folders.take_while(readable).collect::<Vec<_>>();
-    // Only whether the name is there is asked, of folders in the scope.
+    // Only asks whether the name exists, and only in folders of the scope.
     let repository = above.iter().find(|folder| std::fs::symlink_metadata(format!("{folder}/.git")).is_ok());
     let base = repository.or_else(|| above.iter().find(|folder| **folder == work.cwd));
     base.map_or(root, |folder| *folder).to_owned()
 }
 
-/// Something in `folder` may be readable.
+/// Whether something in `folder` may be readable.
 fn reaches(scope: &Scope, folder: &str) -> bool {
     let is_within = |rule: &protocol::ScopeRule| rule.recursive && covers(rule, folder);
     let is_denied = scope.rules().iter().any(|rule| rule.access == Access::Deny && is_within(rule));

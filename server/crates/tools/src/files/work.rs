@@ -1,4 +1,4 @@
-//! Where a call on files runs: on a thread that may block, with what it needs to know, until it is given up.
+//! Runs file calls on a blocking thread, with what they need to know, until they are done or dropped.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,27 +20,27 @@ use serde_json::Value;
 use super::{failure::Failure, path};
 use crate::{Lifeline, Output, Place, Tool, arguments};
 
-/// What a call on files stands on.
+/// What a file call works with.
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) cwd: String,
     pub(super) scope: Scope,
-    /// Where the path led when rules decided on it.
+    /// Where the path led when the rules were applied to it.
     leads: Option<String>,
     pub(super) seen: Arc<BTreeMap<String, BTreeSet<String>>>,
     pub(super) outputs: PathBuf,
     given_up: Arc<AtomicBool>,
-    /// What it may take; none for a call, which takes what it needs.
+    /// The limits of a lookup; `None` for a call, which is not limited.
     bounds: Option<Bounds>,
     /// Held until the thread is done, which may be after the future is dropped.
     _lifeline: Option<Lifeline>,
 }
 
-/// What a look may take.
+/// The limits of a lookup.
 #[derive(Debug)]
 pub(super) struct Bounds {
     pub(super) until: Instant,
-    /// How often it may still go on.
+    /// How many more steps it may take.
     pub(super) steps: AtomicUsize,
 }
 
@@ -52,7 +52,7 @@ impl Bounds {
 }
 
 impl Work {
-    /// A look that is no call: it changes nothing and keeps nothing, and ends at its bounds.
+    /// A lookup that is no call: it changes nothing and stores nothing, and ends at its limits.
     pub(super) fn looking(cwd: &str, scope: Scope, bounds: Bounds) -> Self {
         Self {
             cwd: path::join("/", cwd),
@@ -66,12 +66,12 @@ impl Work {
         }
     }
 
-    /// The absolute path of what a model wrote.
+    /// The absolute path for what a model wrote.
     pub(super) fn absolute(&self, path: &str) -> Result<String, Failure> {
         path::absolute(&self.cwd, path)
     }
 
-    /// What was opened for the path that was asked for is what rules decided on.
+    /// Checks that what was opened for the requested path is what the rules decided on.
     pub(super) fn check_led(&self, asked: &str, path: &str) -> Result<(), Failure> {
         match self.leads.as_deref().is_none_or(|leads| leads == path) {
             true => Ok(()),
@@ -81,12 +81,13 @@ impl Work {
         }
     }
 
-    /// How `path` is written in outputs.
+    /// How `path` is written in results.
     pub(super) fn shown(&self, path: &str) -> String {
         path::shown(&self.cwd, path)
     }
 
-    /// Fails when nobody waits for the call any more, or it has taken what it may. Asked between the parts of long work, and before a change.
+    /// Fails if nobody waits for the call any more, or it has reached its limits. Called between the parts of long
+    /// work, and before a change.
     pub(super) fn go_on(&self) -> Result<(), Failure> {
         let is_over = self.bounds.as_ref().is_some_and(|bounds| !bounds.allow_one_more());
         match is_over || self.given_up.load(Ordering::Relaxed) {
@@ -96,14 +97,14 @@ impl Work {
     }
 }
 
-/// A tool on files: what a model knows of it, and what it does.
+/// A file tool: its description for the model, and what it does.
 pub(super) trait FileTool: fmt::Debug + Send + Sync + 'static {
     const NAME: &str;
     /// One paragraph for the model.
     const DESCRIPTION: &str;
     type Arguments: DeserializeOwned + JsonSchema;
 
-    /// On a thread that may block.
+    /// Runs on a blocking thread.
     fn run(work: &Work, arguments: &Self::Arguments) -> Result<ToolOutcome, Failure>;
 }
 
@@ -126,7 +127,7 @@ impl<T: FileTool> Tool for T {
     }
 }
 
-/// Runs `work` on a thread that may block. Dropping the future makes it stop at its next [`Work::go_on`].
+/// Runs `work` on a blocking thread. Dropping the future makes it stop at its next [`Work::go_on`].
 async fn blocking<F>(place: &Place, work: F) -> ToolOutcome
 where
     F: FnOnce(&Work) -> Result<ToolOutcome, Failure> + Send + 'static,
@@ -158,7 +159,7 @@ where
     }
 }
 
-/// The arguments as their type.
+/// Parses the arguments.
 pub(super) fn parsed<T: DeserializeOwned + JsonSchema>(tool: &str, arguments: Value) -> Result<T, Failure> {
     arguments::parsed(tool, arguments).map_err(Failure::InvalidInput)
 }

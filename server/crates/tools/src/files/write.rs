@@ -1,4 +1,4 @@
-//! Write: a whole file, new or in the place of one that was read.
+//! Write: a whole file, new or replacing one that was read.
 
 use pod::ToolOutcome;
 use schemars::JsonSchema;
@@ -64,7 +64,7 @@ impl FileTool for Write {
     }
 }
 
-/// What it would do now.
+/// What the call would do now.
 pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure> {
     let arguments: Arguments = parsed(Write::NAME, arguments)?;
     let new = arguments.content.as_str();
@@ -82,7 +82,7 @@ pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure>
     Ok(Preview::change(diff(&target.asked, Some(old), new), 1, refusal))
 }
 
-/// Whether `content` may be written.
+/// Checks whether `content` may be written.
 pub(super) fn check_size(content: &str) -> Result<(), Failure> {
     match content.len() > CONTENT_BYTES_MAX {
         false => Ok(()),

@@ -1,4 +1,4 @@
-//! From an allowed host to a connection. The name is looked up once, and it is connected to what was found.
+//! Connects to an allowed host. The name is resolved once, and the connection goes to the addresses that were found.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-/// For a name to be found, and for a host to take a connection.
+/// The time limit for resolving the name, and for connecting.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Why there is no connection.
@@ -18,8 +18,8 @@ pub(super) struct Refused {
     pub(super) why: String,
 }
 
-/// Connects to a host that was allowed. A name may lead to public addresses alone: whoever owns a name says where it
-/// leads, and could have it lead to this machine. `localhost` and addresses were allowed as what they are.
+/// Connects to an allowed host. A name may only resolve to public addresses: its owner decides where it leads and could
+/// point it at this machine. `localhost` and plain addresses were allowed as such.
 pub(super) async fn connect(to: &HostPort) -> Result<TcpStream, Refused> {
     let HostPort { host, port } = to;
     let failed = |why: String| Refused { status: 502, why };
@@ -35,7 +35,7 @@ pub(super) async fn connect(to: &HostPort) -> Result<TcpStream, Refused> {
     }
 }
 
-/// Those of the found addresses that the name may lead to.
+/// Those of the resolved addresses that the name may lead to.
 fn reachable(to: &HostPort, found: &[SocketAddr]) -> Result<Vec<SocketAddr>, Refused> {
     let HostPort { host, port } = to;
     let is_here = host == "localhost" || host.ends_with(".localhost");

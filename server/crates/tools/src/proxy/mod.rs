@@ -1,7 +1,7 @@
-//! The way out of a command to the network: a proxy for one call, on a Unix socket that only the command's keeper has.
-//! Each host and port is asked for; who answers is not this module's business.
+//! A command's way out to the network: a proxy for one call, on a Unix socket to which only the command's keeper has
+//! access. Each host and port needs a decision, which is made elsewhere.
 //!
-//! It speaks what programs speak to proxies: `CONNECT`, and plain requests for `http://` addresses.
+//! It supports what programs use with proxies: `CONNECT`, and plain requests for `http://` addresses.
 
 mod connect;
 mod request;
@@ -26,12 +26,12 @@ use tokio::{
 use self::request::{HEAD_BYTES_MAX, Request};
 use crate::questions::{Asking, Questions};
 
-/// Connections of one call at once; more wait until one has ended.
+/// The most connections of one call at once; further ones wait until one has ended.
 const CONNECTIONS_MAX: usize = 256;
-/// For a program to say where it wants to go.
+/// How long a program may take to say where it wants to go.
 const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Somebody wants to reach a host, and waits for a yes or a no. No answer is a no.
+/// A request to connect to a host, waiting for yes or no. No answer means no.
 #[derive(Debug)]
 pub struct Wish {
     pub call_id: String,
@@ -48,7 +48,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Listens in a folder of its own, which nobody else may enter. Each wish goes to `wishes`.
+    /// Listens in a folder of its own that no other account can enter. Each request is sent to `wishes`.
     pub fn open(call_id: &str, wishes: mpsc::Sender<Wish>) -> io::Result<Self> {
         let folder = new_folder()?;
         let listener = UnixListener::bind(socket_in(&folder)).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
@@ -62,7 +62,7 @@ impl Proxy {
         socket_in(&self.folder)
     }
 
-    /// Those that wait for a yes or a no.
+    /// The requests that wait for a decision.
     pub fn questions(&self) -> Questions {
         self.asking.questions()
     }
@@ -81,8 +81,8 @@ fn socket_in(folder: &Path) -> PathBuf {
     folder.join("out")
 }
 
-/// In the system's temporary folder, because a socket's path has 107 bytes at most. Of its own name, so that nobody is
-/// there before.
+/// In the system's temporary folder, because a socket's path is limited to 107 bytes. Under a unique name, so that
+/// nobody can have created it before.
 pub(crate) fn new_folder() -> io::Result<PathBuf> {
     let name = format!("yoi-{}", uuid::Uuid::new_v4().simple());
     let folder = std::env::temp_dir().join(name);
@@ -90,7 +90,7 @@ pub(crate) fn new_folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Takes connections until it is dropped, and they end with it.
+/// Accepts connections until it is dropped; they end with it.
 async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wish>, asking: Asking) {
     let mut connections = JoinSet::new();
     loop {
@@ -104,7 +104,7 @@ async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wi
     }
 }
 
-/// One connection from its first byte to its last.
+/// One connection from start to end.
 async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wish>, asking: Asking) {
     let Ok(Some(head)) = timeout(HEAD_WAIT_MAX, read_head(&mut stream)).await else { return };
     let request = match Request::parse(&head) {
@@ -124,12 +124,12 @@ async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wis
     match connect::connect(&request.to).await {
         Ok(mut outer) => {
             let begun = match request.first {
-                // What the program sends first goes to the host as it is.
+                // The program's first bytes are forwarded to the host.
                 Some(first) => outer.write_all(&first).await,
                 None => stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await,
             };
             if begun.is_ok() {
-                // That one side closed is how it ends.
+                // One side closing the connection is the normal end.
                 let _ = copy_bidirectional(&mut stream, &mut outer).await;
             }
         }
@@ -137,7 +137,7 @@ async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wis
     }
 }
 
-/// All bytes until the empty line, and none behind it. Nothing when the program goes away or says too much.
+/// All bytes up to the empty line and none after it. `None` if the program goes away or sends too much.
 async fn read_head(stream: &mut UnixStream) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

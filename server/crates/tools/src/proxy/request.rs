@@ -1,23 +1,23 @@
-//! What a program asks of a proxy: where it wants to go, and what goes there first.
+//! A program's request to a proxy: where it wants to go, and what to send there first.
 
 use pod::HostPort;
 
-/// Bytes of a request's first line and its headers.
+/// The most bytes of a request's first line and headers.
 pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Between a proxy and its client alone.
+/// Headers that only concern a proxy and its client.
 const HOP_BY_HOP: [&str; 5] = ["proxy-authorization", "proxy-connection", "connection", "keep-alive", "te"];
 
 /// A request to a proxy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) to: HostPort,
-    /// Of a plain request: its head as the host gets it. None of `CONNECT`.
+    /// For a plain request: its head as the host gets it. `None` for `CONNECT`.
     pub(super) first: Option<Vec<u8>>,
 }
 
 impl Request {
-    /// Reads a head. The error is a sentence.
+    /// Parses a head. The error is a sentence.
     pub(super) fn parse(head: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8".to_owned())?;
         let mut lines = text.trim_end_matches("\r\n").split("\r\n");
@@ -41,7 +41,7 @@ impl Request {
             sent.push_str(line);
             sent.push_str("\r\n");
         }
-        // One request each: the next one may be for somebody else.
+        // One request per connection: the next one may be for another host.
         sent.push_str("Connection: close\r\n\r\n");
         Ok(Self { to, first: Some(sent.into_bytes()) })
     }
@@ -52,7 +52,7 @@ fn is_hop_by_hop(line: &str) -> bool {
     HOP_BY_HOP.iter().any(|hop| name.eq_ignore_ascii_case(hop))
 }
 
-/// `host:port`, with the port that is meant where none is said.
+/// Parses `host:port`, with a default port if none is given.
 fn authority(text: &str, default: Option<u16>) -> Result<HostPort, String> {
     let wrong = || format!("\"{text}\" names no host and port");
     if text.contains('@') {

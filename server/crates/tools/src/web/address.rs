@@ -1,5 +1,5 @@
-//! Which addresses a fetch may go to: those of the public internet. A model must not reach through us what is only
-//! reachable from here: this machine, its networks, a cloud's metadata.
+//! Which addresses a fetch may connect to: those of the public internet. A model must not reach through us what is only
+//! reachable from here: this machine, its networks, a cloud's metadata service.
 
 use std::net::SocketAddr;
 
@@ -17,7 +17,7 @@ impl AddressPolicy {
         Self::default()
     }
 
-    /// And exactly this one, whatever it is.
+    /// Allows exactly this address as well, whatever it is.
     #[must_use]
     pub fn and(mut self, address: SocketAddr) -> Self {
         self.also.push(address);

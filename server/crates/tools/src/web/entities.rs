@@ -1,8 +1,8 @@
-//! Character references of HTML: numbers, and the names that texts use.
+//! Character references in HTML: numeric ones, and the common names.
 
 use std::borrow::Cow;
 
-/// Longer names are none of ours.
+/// We know no longer names.
 const NAME_BYTES_MAX: usize = 10;
 
 const NAMED: [(&str, &str); 62] = [
@@ -70,7 +70,7 @@ const NAMED: [(&str, &str); 62] = [
     ("agrave", "à"),
 ];
 
-/// `text` with its references replaced; what is none stays as it is.
+/// `text` with its references replaced; anything else stays as it is.
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -103,7 +103,7 @@ fn meaning(name: &str) -> Option<Cow<'static, str>> {
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return None;
     }
-    // Zero, halves of pairs and what is too large are no characters.
+    // Zero, surrogates and values out of range are no characters.
     let code = u32::from_str_radix(digits, radix).ok().filter(|code| *code > 0);
     Some(Cow::Owned(code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER).to_string()))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a fetch, each with the code and the sentence that a model gets.
+//! What can go wrong with a fetch, each with the code and the message that a model gets.
 
 use std::error::Error as _;
 
@@ -11,7 +11,7 @@ use super::fetch::host;
 pub(super) enum Failure {
     #[error("{0}")]
     BadUrl(String),
-    /// Says no more than the host: not what it resolves to.
+    /// Only reveals the host, not what it resolves to.
     #[error("{0} is not on the public internet, and nothing else is fetched")]
     NotPublic(String),
     #[error("no host is called {0}")]

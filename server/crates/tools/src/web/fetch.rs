@@ -1,5 +1,5 @@
 //! One GET with its redirects. At every hop the host is resolved here, all of its addresses are checked, and the
-//! connection goes to just these: what a name says to the next question does not matter.
+//! connection goes to exactly those, so it does not matter what a later lookup would return.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -35,7 +35,7 @@ fn check(url: &Url) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The answer at the end of the redirects, before its body, and where that was.
+/// The response at the end of the redirects, without its body, and its URL.
 pub(super) async fn follow(
     mut url: Url,
     policy: &AddressPolicy,
@@ -55,7 +55,7 @@ pub(super) async fn follow(
     Err(Failure::TooManyRedirects { host: host(&url).to_owned(), max: REDIRECTS_MAX })
 }
 
-/// The rules of the Pod decide on every address, and not on the first one alone.
+/// The Pod's rules decide on every address, not only on the first one.
 fn judge(redirects: &Redirects, from: &Url, to: &Url) -> Result<(), Failure> {
     match redirects.decide(to.as_str()) {
         PermissionDecision::Allow => Ok(()),
@@ -64,7 +64,7 @@ fn judge(redirects: &Redirects, from: &Url, to: &Url) -> Result<(), Failure> {
     }
 }
 
-/// `http` at its own port became `https` at its own, and nothing else is another.
+/// Whether the only change is from `http` to `https`, each on its default port.
 fn is_same_made_secure(from: &Url, to: &Url) -> bool {
     let mut secure = from.clone();
     from.scheme() == "http" && from.port().is_none() && secure.set_scheme("https").is_ok() && secure == *to
@@ -103,12 +103,12 @@ async fn get(url: &Url, policy: &AddressPolicy) -> Result<Response, Failure> {
     client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await.map_err(|error| Failure::of(url, error))
 }
 
-/// Where the host is, if all of that may be gone to.
+/// The addresses of the host, if all of them are allowed.
 async fn addresses(url: &Url, policy: &AddressPolicy) -> Result<Vec<SocketAddr>, Failure> {
     let port = url.port_or_known_default().unwrap_or(0);
     let name = host(url);
     let unknown = || Failure::UnknownHost(name.to_owned());
-    // Brackets are how a url writes it.
+    // Brackets are only URL syntax.
     let bare = name.trim_start_matches('[').trim_end_matches(']');
     let found = tokio::net::lookup_host((bare, port)).await.map_err(|_| unknown())?.collect::<Vec<_>>();
     match found.iter().all(|address| policy.allows(*address)) {
@@ -118,7 +118,7 @@ async fn addresses(url: &Url, policy: &AddressPolicy) -> Result<Vec<SocketAddr>,
     }
 }
 
-/// Answers every question with the addresses that were checked.
+/// Answers every lookup with the addresses that were checked.
 #[derive(Debug)]
 struct Pinned(Vec<SocketAddr>);
 

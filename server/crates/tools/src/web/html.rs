@@ -1,17 +1,17 @@
-//! A page of HTML → the text on it, with headings, lists and links as Markdown writes them.
+//! Converts an HTML page to its text, with headings, lists and links as in Markdown.
 //!
-//! Each byte is looked at a bounded number of times, whatever the page is: it comes from a stranger.
+//! Each byte is looked at a bounded number of times, whatever the page contains: it is untrusted.
 
 use reqwest::Url;
 
 use super::entities::decode;
 
-/// Their content is not on the page.
+/// Elements whose content is not visible on the page.
 const UNSEEN: [&str; 8] = ["script", "style", "template", "svg", "iframe", "object", "math", "noscript"];
-/// Longer targets are left out: nobody follows them by hand.
+/// Longer link targets are left out: nobody follows them by hand.
 const LINK_BYTES_MAX: usize = 500;
 
-/// At least the first `chars_max` characters of the text; the rest of the page is not looked at.
+/// At least the first `chars_max` characters of the text; the rest of the page is not processed.
 pub(super) fn text(page: &str, base: &Url, chars_max: usize) -> String {
     let mut writer = Writer::new(base);
     let mut rest = page;
@@ -23,7 +23,7 @@ pub(super) fn text(page: &str, base: &Url, chars_max: usize) -> String {
     writer.finish()
 }
 
-/// Takes what begins with `<`, and gives what comes after.
+/// Processes what begins with `<`, and returns what comes after it.
 fn step<'a>(tag: &'a str, writer: &mut Writer<'_>) -> &'a str {
     if let Some(comment) = tag.strip_prefix("<!--") {
         return comment.split_once("-->").map_or("", |(_, rest)| rest);
@@ -54,7 +54,7 @@ fn step<'a>(tag: &'a str, writer: &mut Writer<'_>) -> &'a str {
     rest
 }
 
-/// Where the `>` of a tag is: not one in a quoted value. A quote elsewhere is a letter.
+/// The position of the `>` that ends a tag, ignoring quoted values. A quote elsewhere is an ordinary character.
 fn tag_end(attributes: &str) -> Option<usize> {
     let mut quote = None;
     let mut is_value_next = false;
@@ -94,7 +94,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
             if after.is_empty() {
                 return None;
             }
-            // A lone `"` or a name without a value.
+            // A lone `"`, or a name without a value.
             rest = if end == 0 { after.get(1..).unwrap_or("") } else { after };
             continue;
         };
@@ -114,13 +114,13 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 struct Writer<'a> {
     base: &'a Url,
     out: String,
-    /// Line breaks that are due before the next word.
+    /// Line breaks due before the next word.
     breaks: usize,
-    /// A space is.
+    /// A space is due before the next word.
     is_apart: bool,
-    /// Within so many `pre`.
+    /// The nesting depth of `pre`.
     verbatim: usize,
-    /// Where the text of the open link begins, and where it leads.
+    /// Where the text of the open link begins, and its target.
     link: Option<(usize, String)>,
 }
 

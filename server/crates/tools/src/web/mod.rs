@@ -1,7 +1,7 @@
 //! WebFetch: gets one page of the public internet as text.
 //!
-//! The address is chosen by a model, which may be repeating what a stranger wrote. So it reaches only public addresses,
-//! sends nothing of ours but the address itself, and reads no more than a bound.
+//! The address is chosen by a model, which may be repeating what a stranger wrote. So it can reach only public
+//! addresses, sends nothing of ours but the address itself, and reads no more than a limit.
 
 mod address;
 mod entities;
@@ -24,7 +24,7 @@ pub use address::AddressPolicy;
 use self::{failure::Failure, fetch::host, page::Page};
 use crate::{Output, Place, Redirects, Tool, arguments};
 
-/// Characters of a page that a model gets, and of one that says what went wrong.
+/// The most characters of a page that a model gets, and of an error page.
 const CONTENT_CHARS_MAX: usize = 60_000;
 const ERROR_CHARS_MAX: usize = 2_000;
 
@@ -32,7 +32,7 @@ const ERROR_CHARS_MAX: usize = 2_000;
 #[derive(Debug, Clone)]
 pub struct WebOptions {
     pub addresses: AddressPolicy,
-    /// For everything: names, redirects, and the body.
+    /// For everything: name resolution, redirects, and the body.
     pub time_limit: Duration,
 }
 
@@ -57,7 +57,7 @@ pub struct WebFetch {
 
 impl WebFetch {
     pub fn new(options: WebOptions) -> Self {
-        // An error says that it is there already.
+        // An error only means that it is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Self { options }
     }
@@ -96,7 +96,7 @@ impl WebFetch {
     }
 }
 
-/// The beginning of a page, and what was left out; together no more than `limit` characters.
+/// The beginning of a page, with a note about what was left out; at most `limit` characters together.
 fn bounded(redirected: &str, page: &Page, limit: usize) -> String {
     let is_long = redirected.chars().count() + page.text.chars().count() > limit;
     if !is_long && !page.is_cut {

@@ -1,37 +1,37 @@
-//! An answer's body → text: read to a bound, decoded, and made readable.
+//! Turns a response body into text: read up to a limit, decoded, and made readable.
 
 use encoding_rs::{Encoding, UTF_8};
 use reqwest::{Response, Url, header::CONTENT_TYPE};
 
 use super::{failure::Failure, fetch::host, html};
 
-/// Read of a body, after decompression.
+/// The most bytes read of a body, after decompression.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Where a page names its encoding, if it does.
+/// Where a page declares its encoding, if it does.
 const META_BYTES: usize = 1024;
 
 /// What was fetched.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Without parameters; as the server said.
+    /// As sent by the server, without parameters.
     pub(super) kind: String,
     pub(super) bytes: usize,
-    /// There was more than is read.
+    /// There was more than was read.
     pub(super) is_cut: bool,
     pub(super) text: String,
 }
 
-/// What a body is taken for.
+/// How a body is interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Html,
     Plain,
-    /// Nothing was said: text if it looks like it.
+    /// Nothing was declared: text if it looks like text.
     Unknown,
     Binary,
 }
 
-/// At most `chars_max` characters are of use to the caller.
+/// The caller can use at most `chars_max` characters.
 pub(super) async fn read(mut response: Response, url: &Url, chars_max: usize) -> Result<Page, Failure> {
     let said = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("").to_owned();
     let kind = said.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
@@ -91,14 +91,14 @@ fn readable(body: &[u8], said: &str, form: Form, base: &Url, chars_max: usize) -
     }
 }
 
-/// As the server says, else as the page says, else UTF-8. A byte order mark beats all of them.
+/// The server's declaration, otherwise the page's, otherwise UTF-8. A byte order mark overrides all of them.
 fn encoding(body: &[u8], said: &str, form: Form) -> &'static Encoding {
     let head = String::from_utf8_lossy(&body[..body.len().min(META_BYTES)]);
     let by_page = || if form == Form::Html { charset(&head) } else { None };
     charset(said).or_else(by_page).unwrap_or(UTF_8)
 }
 
-/// What follows the first `charset=`.
+/// The encoding after the first `charset=`.
 fn charset(text: &str) -> Option<&'static Encoding> {
     let text = text.to_ascii_lowercase();
     let label = text.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
@@ -106,7 +106,7 @@ fn charset(text: &str) -> Option<&'static Encoding> {
     Encoding::for_label(&label.as_bytes()[..end.unwrap_or(label.len())])
 }
 
-/// `34 kB`.
+/// For example `34 kB`.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

@@ -1,5 +1,5 @@
-//! The lists of all runtimes as one: first the whole, then what changes. What is the whole of one runtime is no whole
-//! for the reader, so who is there is remembered for each.
+//! The lists of all runtimes merged into one: first the whole, then its changes. The whole list of one runtime is only
+//! a part for the reader, so which Pods each runtime has is remembered.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
@@ -23,10 +23,10 @@ use tokio::{
 
 use crate::{Entry, Registry, RuntimePort};
 
-/// Our own list is waited for; for the others it is this long before the first whole is told without them.
+/// The first item waits for our own list; for the others it waits this long and then goes out without them.
 const OTHERS_WAIT: Duration = Duration::from_millis(200);
 
-/// What a list said; none when it has ended.
+/// An item of a list; `None` when that list has ended.
 type Heard = (RuntimeId, u64, Option<PodsItem>);
 
 struct Merger {
@@ -34,7 +34,7 @@ struct Merger {
     changes: watch::Receiver<u64>,
     revision: Arc<AtomicU64>,
     lists: SelectAll<BoxStream<'static, Heard>>,
-    /// Which list of a runtime counts: one that was taken out and put in again is another.
+    /// The current list of each runtime; one that was removed and added again has a new list.
     open: BTreeMap<RuntimeId, Open>,
     opened: u64,
     is_begun: bool,
@@ -42,10 +42,10 @@ struct Merger {
 }
 
 struct Open {
-    /// Which port the list is of. A reader that does not read on holds no runtime that was taken out.
+    /// The port that the list belongs to. Weak, so that an idle reader does not keep a removed runtime alive.
     port: Weak<dyn RuntimePort>,
     number: u64,
-    /// Its whole list has come.
+    /// Its whole list has arrived.
     is_known: bool,
     pods: HashSet<WorkerId>,
 }
@@ -81,7 +81,7 @@ impl Merger {
             }
             tokio::select! {
                 heard = self.lists.next() => self.take(heard?)?,
-                // The registry lives as long as the backend; its end is the server's.
+                // The registry lives as long as the backend, so this is the end of the server.
                 changed = self.changes.changed() => {
                     changed.ok()?;
                     self.follow_registry();
@@ -90,7 +90,7 @@ impl Merger {
         }
     }
 
-    /// The first item: all that is known.
+    /// The first item: everything that is known.
     async fn whole(&mut self) -> Option<PodsItem> {
         self.follow_registry();
         let patience = Instant::now() + OTHERS_WAIT;
@@ -105,7 +105,7 @@ impl Merger {
         Some(self.item(true, upserts, Vec::new()))
     }
 
-    /// Opens the lists of new runtimes and forgets those of runtimes that are gone.
+    /// Opens the lists of new runtimes and drops those of removed ones.
     fn follow_registry(&mut self) {
         self.changes.borrow_and_update();
         let entries: BTreeMap<RuntimeId, Entry> = self.registry.entries().into_iter().collect();
@@ -132,7 +132,7 @@ impl Merger {
         self.open.insert(id, Open { port: known, number, is_known: false, pods: HashSet::new() });
     }
 
-    /// None when our own list has ended: the reader connects again.
+    /// `None` when our own list has ended: the reader connects again.
     fn take(&mut self, (id, number, item): Heard) -> Option<()> {
         let is_current = self.open.get(&id).is_some_and(|open| open.number == number);
         match item {
@@ -142,7 +142,7 @@ impl Merger {
                 Some(())
             }
             None if id == RuntimeId::local() => None,
-            // What is known stays until the registry takes the runtime out.
+            // Its known Pods stay until the runtime is removed from the registry.
             None => Some(()),
         }
     }
@@ -182,7 +182,7 @@ impl Merger {
     }
 }
 
-/// What several items come to: our own Pods first, each runtime's in the order in which it told them.
+/// Merges several items: our own Pods first, each runtime's in the order in which it listed them.
 fn together(items: VecDeque<PodsItem>) -> Vec<PodSummary> {
     let mut places: HashMap<PodRef, usize> = HashMap::new();
     let mut found: Vec<Option<PodSummary>> = Vec::new();

@@ -1,4 +1,4 @@
-//! What is done to two Pods of which one is here and the other one in another store.
+//! Commands on two Pods of which one is here and the other in another store.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use runtime::{FarPod, Introduced};
 use super::{super::Carrier, Links, names};
 use crate::EntryKind;
 
-/// How long a line is waited for whose server answers.
+/// How long to wait for the line to a server that answers.
 const LINE_WAIT: Duration = Duration::from_secs(2);
 
 impl Carrier<'_> {
-    /// Introduces the two; a moment later it is told whether they know each other, or that it goes on.
+    /// Makes the two peers. Returns within moments whether they are peers or the request is still pending.
     pub(in crate::door) async fn introduce_across(
         self,
         pod: &PodRef,
@@ -32,7 +32,8 @@ impl Carrier<'_> {
         let own = self.backend.pod(peer).await?;
         let (worker_id, name) = (&peer.worker_id, &own.summary.name);
         let done = match own.peer_policy {
-            // It is proposed from here whoever is named first: the one that is here takes it in any case.
+            // The proposal is made from here, whichever Pod was named first: the one that is here accepts it in any
+            // case.
             PeerPolicy::Open => {
                 let target = self.backend.links().far_pod(pod).await?;
                 peers.introduce_far(key, self.origin, worker_id, target, note).await
@@ -52,7 +53,8 @@ impl Carrier<'_> {
         Ok(Introduced { answer, stood })
     }
 
-    /// Where both would have to be asked, nobody is. What is not known now, its own server says when it hears of it.
+    /// Refuses if both Pods would have to be asked. If the other Pod's policy is not known now, its own server decides
+    /// when it gets the request.
     async fn check_open(self, pod: &PodRef, other: &PodName) -> Result<(), ApiError> {
         match self.backend.pod(pod).await {
             Ok(detail) if detail.peer_policy != PeerPolicy::Open => {
@@ -67,7 +69,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// A message from one to the other. From the one that is there its own server sends it.
+    /// Sends a message from one to the other. If the sender is the one there, its own server sends it.
     pub(in crate::door) async fn send_across(self, send: SendMessage, peer: &PodRef) -> Result<Answer, ApiError> {
         let pod = &send.pod;
         if is_local(pod) {
@@ -101,7 +103,7 @@ impl Carrier<'_> {
 }
 
 impl Links<'_> {
-    /// The peer of another runtime that a person means by a name or an address, whether its server answers or not.
+    /// The peer in another runtime that a person means by a name or an address, whether its server answers or not.
     pub(in crate::door) async fn far_peer(self, pod: &PodRef, target: &str) -> Result<Option<PodRef>, ApiError> {
         let Ok(target) = target.parse::<Target>() else { return Ok(None) };
         if !is_local(pod) || matches!(&target, Target::Name { runtime_id: None, .. }) {
@@ -118,7 +120,7 @@ impl Links<'_> {
         Ok(meant.next().map(|view| view.pod))
     }
 
-    /// What the two wrote to each other, as the one that is here knows it.
+    /// The messages between the two, as the one that is here has them.
     pub(in crate::door) async fn messages(
         self,
         pod: &PodRef,
@@ -146,14 +148,14 @@ impl Links<'_> {
             let sentence = format!("the runtime \"{}\" has not answered yet; try again", pod.runtime_id);
             return Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
         };
-        // While its server is away, what it told last will do: the introduction waits for it, as messages do.
+        // While its server is away, its last known state will do: the request waits for the server, as messages do.
         let summary = match self.backend.pod(pod).await {
             Err(error) if error.code == ErrorCode::RuntimeUnavailable => {
                 entry.port.pod_seen(&pod.worker_id).ok_or(error)?
             }
             found => found?.summary,
         };
-        // Right after it was added its line is on the way; what is settled soon is told as settled.
+        // Right after a server was added its line is still coming up; waiting a moment lets the answer be final.
         let mut lines = self.backend.lines.watch();
         let is_up = async { while !self.backend.lines.state(&store).0 && lines.changed().await.is_ok() {} };
         if entry.port.view(self.backend.since).state == RuntimeState::Live {

@@ -1,5 +1,6 @@
-//! A server that added this one, as a runtime: its Pods that Pods here know, as it told of them last. It is reached over
-//! its own connection and for what the link is for; all else is asked of its own server.
+//! A server that added this one, as a runtime: those of its Pods that are peers of Pods here, as it last described
+//! them. It is reached over its own connection and only for what the line carries; everything else has to be asked of
+//! that server directly.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -23,7 +24,7 @@ use crate::{
     port::{pod_query, whole},
 };
 
-/// Changes that come within this come as one.
+/// Changes within this time are merged.
 const GATHER: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone)]
@@ -59,7 +60,7 @@ impl Announced {
             updated_at: at,
             head_seq: Seq(0),
             activity: None,
-            // Its own server tells its people.
+            // Its own server notifies its people.
             needs_you: false,
             unread: 0,
             queued_count: 0,
@@ -101,7 +102,7 @@ impl Announced {
         })
     }
 
-    /// Why something cannot be done; of a Pod that is not known here, that it is not.
+    /// Why something cannot be done; for an unknown Pod, that it is unknown.
     async fn refuse(&self, pod: Option<&PodRef>) -> ApiError {
         match pod {
             Some(pod) => self.refuse_of(&pod.worker_id).await,
@@ -140,7 +141,7 @@ impl RuntimePort for Announced {
 
     async fn read(&self, query: Query) -> Result<Answer, ApiError> {
         Ok(match query {
-            // Few enough for one page: as many as Pods here know.
+            // They fit into one page: only peers of Pods here are listed.
             Query::Pods(pods) => {
                 let query = pod_query(pods);
                 whole(self.summaries().await?.into_iter().filter(|pod| selects(&query, pod)).collect()).into()
@@ -195,12 +196,12 @@ fn selects(query: &PodQuery, pod: &PodSummary) -> bool {
         && (holds(pod.name.as_str()) || holds(&pod.model))
 }
 
-/// The whole list, then what changes in it.
+/// The whole list, then its changes.
 struct Watcher {
     port: Announced,
     moved: watch::Receiver<()>,
     lines: watch::Receiver<()>,
-    /// What its reader has.
+    /// What the reader has been told.
     told: HashMap<PodRef, PodSummary>,
     revision: u64,
 }
@@ -231,7 +232,7 @@ impl Watcher {
         }
     }
 
-    /// None when nothing has changed.
+    /// `None` if nothing has changed.
     fn tell(&mut self, pods: Vec<PodSummary>) -> Option<PodsItem> {
         let now: HashMap<PodRef, PodSummary> = pods.into_iter().map(|pod| (pod.pod.clone(), pod)).collect();
         let upserts: Vec<_> = now.values().filter(|pod| self.told.get(&pod.pod) != Some(pod)).cloned().collect();

@@ -1,5 +1,5 @@
-//! This server's side of the lines that it makes: one task listens with a long wait, another one tells at once what there
-//! is to tell. Both go on for ever; whatever breaks off is begun again, and nothing counts that was not acknowledged.
+//! This server's side of the lines that it opens: one task listens with a long poll, another sends what there is to
+//! send at once. Both run forever; whatever fails is tried again, and nothing counts until it is acknowledged.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -12,14 +12,14 @@ use tokio::{sync::Mutex, task::JoinSet, time::sleep};
 use super::super::Backend;
 use crate::{EntryKind, Terms};
 
-/// The first pause after a failure, doubled with each …
+/// The first pause after a failure, doubled with each further one …
 const PAUSE_FIRST: Duration = Duration::from_millis(200);
-/// … and never longer than this: both sides are up, so it has to be settled soon.
+/// … up to this: both servers may be up already, and then the line should recover soon.
 const PAUSE_MAX: Duration = Duration::from_secs(3);
-/// What there is to tell is looked for again after so long.
+/// How often to look for something to send without a signal.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// Begins a line for each server that was added, as soon as its store is known, and ends it with the entry.
+/// Opens a line for each server that was added as soon as its store is known, and closes it when the entry is removed.
 pub(super) async fn keep(backend: Backend) {
     let mut changed = backend.registry.watch();
     let mut lines: BTreeMap<(RuntimeId, String), JoinSet<()>> = BTreeMap::new();
@@ -58,16 +58,16 @@ struct Line {
     store: String,
     client: Client,
     terms: Arc<Terms>,
-    /// Answers are taken one after the other.
+    /// Answers are processed one after the other.
     told: Mutex<()>,
 }
 
-/// Why an exchange came to nothing.
+/// Why an exchange failed.
 #[derive(Debug)]
 enum Failure {
     /// The other side does not answer.
     Away(ClientError),
-    /// It answers what does not fit.
+    /// The other side's answer is not acceptable.
     Refused(ApiError),
 }
 
@@ -75,7 +75,7 @@ impl Line {
     async fn listen(&self) {
         let mut pause = PAUSE_FIRST;
         loop {
-            // The first word is only whether there is anybody.
+            // The first exchange only finds out whether anybody is there.
             let wait = match self.backend.lines.state(&self.store).0 {
                 true => Duration::from_millis(LINK_WAIT_MS_MAX),
                 false => Duration::ZERO,
@@ -128,14 +128,14 @@ impl Line {
     async fn take(&self, answer: LinkAnswer) -> Result<(), Failure> {
         let LinkAnswer { store_id, runtime_id, taken, items } = answer;
         if store_id != self.store {
-            // The registry hears of it by itself, and another line begins.
+            // The registry learns of it by itself, and another line begins.
             return Err(Failure::Refused(ApiError::invalid("another database answers at this address now")));
         }
         let _mine = self.told.lock().await;
         self.terms.set_ours_there(runtime_id);
         self.backend.lines.heard(&self.store, Duration::from_millis(LINK_WAIT_MS_MAX)).answered();
         let host = &self.backend.host;
-        // An answer that was overtaken by a later one says less.
+        // An answer that was overtaken by a later one is out of date.
         if taken > host.stores().acked(&self.store).await.map_err(Failure::Refused)? {
             host.stores().outgoing(&self.store, taken, Duration::ZERO).await.map_err(Failure::Refused)?;
         }

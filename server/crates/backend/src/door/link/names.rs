@@ -1,4 +1,4 @@
-//! Keeps true what the runtime knows of other stores: what they are called here, and whether their lines are up.
+//! Keeps the runtime's knowledge of other stores up to date: what they are called here, and whether their lines are up.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::time::Instant;
 use super::{super::Backend, Links};
 use crate::{Entry, EntryKind};
 
-/// How often silence is looked for when no line is up.
+/// How often to check for silent servers when no line is up.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs as long as the process does. Servers that announced themselves are forgotten after so much silence.
+/// Runs as long as the process. Servers that announced themselves are forgotten after a silence of `forget_after`.
 pub(super) async fn keep(backend: Backend, forget_after: Duration) {
     remember(&backend).await;
     let (mut registry, mut lines) = (backend.registry.watch(), backend.lines.watch());
@@ -34,8 +34,8 @@ pub(super) async fn keep(backend: Backend, forget_after: Duration) {
 }
 
 impl Links<'_> {
-    /// Takes servers out that announced themselves and have been silent for `limit`. Those stay in which Pods here know
-    /// somebody: a person has to see why they do not answer. One that speaks again announces itself again.
+    /// Removes servers that announced themselves and have been silent for `limit`, except those with peers of Pods
+    /// here: a person has to see why those do not answer. A server that speaks again announces itself again.
     pub async fn forget_silent(self, limit: Duration) {
         self.backend.lines.check_silence();
         let now = Timestamp::now();
@@ -62,7 +62,7 @@ impl Links<'_> {
     }
 }
 
-/// Servers that announced themselves before the start, and have not spoken yet.
+/// Servers that announced themselves before the start and have not spoken yet.
 async fn remember(backend: &Backend) {
     match backend.host.stores().named().await {
         Ok(named) => {
@@ -79,7 +79,7 @@ async fn remember(backend: &Backend) {
 pub(super) fn tell(backend: &Backend) {
     let entries = backend.registry.entries();
     for (id, entry) in entries.iter().filter(|(_, entry)| entry.kind == EntryKind::Announced) {
-        // It was added by address and is reached so from now on.
+        // It has been added by address meanwhile and is reached that way from now on.
         let is_added = entries
             .iter()
             .any(|(other, known)| other != id && known.kind == EntryKind::Remote && known.store_id == entry.store_id);

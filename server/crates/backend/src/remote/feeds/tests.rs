@@ -5,7 +5,7 @@ use protocol::DiagnosticCode;
 use super::*;
 use crate::remote::queue::{Queue, Taken};
 
-/// Notes what is subscribed: `sN` with its `after`.
+/// Records subscriptions: `sN` with its `after`.
 #[derive(Default)]
 struct Socket {
     open: RefCell<Vec<(String, Option<String>)>>,
@@ -70,7 +70,7 @@ impl Scene {
     }
 }
 
-/// What waits for a viewer: `snapshot@cursor`, or `after>seqs>cursor`.
+/// What is queued for a viewer: `snapshot@cursor`, or `after>seqs>cursor`.
 async fn told(queue: &Queue) -> Vec<String> {
     let mut told = Vec::new();
     while let Ok(Taken::Item(item)) = tokio::time::timeout(std::time::Duration::ZERO, queue.take()).await {

@@ -1,5 +1,5 @@
-//! Introductions as they begin on this side: one transaction over the own Pod, what it is to the far one, and the item
-//! that tells the other store.
+//! Peer requests begun on this side: one transaction over this side's Pod, its row for the far Pod, and the item that
+//! tells the other store.
 
 use pod_store::{Committed, FarChange, FarPeerRow, FarState, PodRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, LinkNews, PeerAnswer, PeerLabel, PeerLink, PodRef, WorkerId};
@@ -18,7 +18,7 @@ use crate::{
     view,
 };
 
-/// Introduces a Pod to one of another store: proposes it there, or accepts what the other side proposed.
+/// Makes a Pod a peer of one in another store: proposes it there, or accepts what the other side proposed.
 pub(crate) async fn introduce(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -30,8 +30,8 @@ pub(crate) async fn introduce(
     settle::introduced(peers, &target.store, introduced).await
 }
 
-/// Introduces a Pod of another store to one here that is asked first: whoever answers for the own Pod has the request at
-/// once, and the other side is told that it waits.
+/// Asks a Pod here to become a peer of one in another store: whoever answers for the Pod here gets the request at once,
+/// and the other side is told that it waits.
 pub(crate) async fn invite(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -63,7 +63,7 @@ async fn begin(
     let is_pair = |row: &&FarPeerRow| row.store == target.store && row.worker == target.card.worker_id;
     let known = rows.iter().find(is_pair).cloned();
     let now = clock::now();
-    // One whose time is over makes room; what the other side asked is answered even then.
+    // An expired request makes room for a new one, except that the other side's request can be answered even then.
     let is_over = |row: &FarPeerRow| row.expires_at.is_some_and(|at| at <= now);
     let is_answer = |row: &FarPeerRow| news == News::Introduce && row.state == FarState::Asked;
     let is_stale = known.as_ref().is_some_and(|row| is_over(row) && !is_answer(row));
@@ -103,7 +103,7 @@ struct Begun<'a> {
     note: Option<String>,
 }
 
-/// What is answered, written beside the Pod, and in its journal.
+/// The answer, the changes outside the Pod, and the events for its journal.
 type Changes = (Introduced, Vec<FarChange>, Vec<ControlEvent>);
 
 impl Begun<'_> {
@@ -118,7 +118,7 @@ impl Begun<'_> {
         Introduced { answer: PeerAnswer { source, peer, state, request_id }, stood: false }
     }
 
-    /// They are what they were: linked, or one waits for the other.
+    /// Nothing changes: they are peers already, or a request is pending.
     fn stays(&self, peers: &Peers, known: Option<FarPeerRow>) -> Introduced {
         match known.filter(|row| row.state != FarState::Linked) {
             Some(row) => self.introduced(peers, PeerLink::Pending, Some(row.handshake)),
@@ -131,7 +131,7 @@ impl Begun<'_> {
         (self.introduced(peers, PeerLink::Linked, None), far, vec![event])
     }
 
-    /// Another introduction: the other side is asked, or this one is for its sake.
+    /// A new request: either the other side is asked, or this side's Pod is asked on the other's behalf.
     fn begun(self, peers: &Peers, state: FarState, stale: Option<FarPeerRow>) -> Changes {
         let handshake = format!("request-{}", uuid::Uuid::now_v7());
         let introduced = self.introduced(peers, PeerLink::Pending, Some(handshake.clone()));
@@ -155,7 +155,7 @@ impl Begun<'_> {
     }
 }
 
-/// This side holds the link from now on, and says so.
+/// This side records the pair from now on and tells the other.
 pub(super) fn accept(own: &PodRow, row: FarPeerRow, peer: PeerLabel, by: &str) -> (Vec<FarChange>, ControlEvent) {
     let card = card_of(own);
     let told = told(&card);
@@ -167,7 +167,7 @@ pub(super) fn accept(own: &PodRow, row: FarPeerRow, peer: PeerLabel, by: &str) -
     (vec![FarChange::Put(linked), sent], event)
 }
 
-/// A link, with all of its burst.
+/// The row of a new pair, with its full message burst.
 pub(super) fn linked(row: FarPeerRow) -> FarPeerRow {
     let now = clock::now();
     FarPeerRow { state: FarState::Linked, since: now, pace_level: 0, pace_at: now, expires_at: None, ..row }

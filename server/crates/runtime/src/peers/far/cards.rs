@@ -1,4 +1,5 @@
-//! What other stores are told of Pods that theirs know: the newest state of each, and nothing while nothing changes.
+//! Keeps other stores up to date about Pods here that are peers of theirs: sends the newest state of each, and nothing
+//! while nothing changes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,20 +13,20 @@ use crate::{
     view,
 };
 
-/// Changes that follow on each other this fast are told as one.
+/// Changes within this time are sent as one.
 const GATHER: Duration = Duration::from_millis(200);
 
-/// A Pod as another store is told of it.
+/// A Pod as it is described to another store.
 pub(super) fn card_of(row: &PodRow) -> LinkCard {
     link_card(view::summary(row))
 }
 
-/// A card as it is kept, so that the same is not told twice.
+/// A card in the form in which it is stored, so that the same one is not sent twice.
 pub(super) fn told(card: &LinkCard) -> String {
     serde_json::to_string(card).expect("a card always encodes")
 }
 
-/// What a summary says, as another store is told of a Pod.
+/// The card that corresponds to a summary.
 pub fn link_card(summary: PodSummary) -> LinkCard {
     LinkCard {
         worker_id: summary.pod.worker_id,
@@ -40,10 +41,10 @@ pub fn link_card(summary: PodSummary) -> LinkCard {
     }
 }
 
-/// Tells what has changed, until the host stops.
+/// Sends changes until the host stops.
 pub(crate) async fn tell_cards(peers: Arc<Peers>) {
     let mut changes = peers.list.listen();
-    // What changed while nobody looked.
+    // Catch up with what changed before listening began.
     tell(&peers, |_| true).await;
     loop {
         let changed = tokio::select! {

@@ -1,4 +1,4 @@
-//! What a person says to an introduction that a Pod of another store asked for.
+//! A person's answer to a peer request from another store.
 
 use pod_store::{Committed, FarState};
 use protocol::{ApiError, PeerAnswer, PeerLink, PodRef, RequestDecision, WorkerId};
@@ -19,7 +19,7 @@ use crate::{
     view,
 };
 
-/// Accepts or declines what a far Pod asked this one. None when no far Pod asked this.
+/// Accepts or declines a far Pod's request to this one. `None` if there is no such request from a far Pod.
 pub(crate) async fn decide_request(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -37,7 +37,7 @@ pub(crate) async fn decide_request(
         return Err(error::asked_itself());
     }
     let held = hold(peers, &own).await?;
-    // Somebody else may have answered while the Pod was made to stand still.
+    // Somebody else may have answered while the Pod was being held.
     let Some(row) = find().await?.filter(|row| row.expires_at.is_none_or(|at| at > clock::now())) else {
         return Err(error::request_answered(request_id));
     };

@@ -1,4 +1,4 @@
-//! Introductions that the other side begins: the own Pod's side of it, in the transaction that takes the item.
+//! Peer requests that the other side begins: this Pod's side, in the transaction that takes the item.
 
 use std::cmp::Ordering;
 
@@ -21,8 +21,8 @@ use crate::{
     peers::{Peers, link},
 };
 
-/// What was asked here for the other side's sake, and is overtaken by what that side proposes itself: it is told so, and
-/// so is the journal here.
+/// Withdraws a request that was made here on the other side's behalf and that is overtaken by the other side's own
+/// proposal. Both the other side and the journal here are told.
 fn overtaken(row: &FarPeerRow, peer: &PeerLabel, by: &str) -> (FarChange, ControlEvent) {
     let (handshake, by, note) = (row.handshake.clone(), by.to_owned(), Some("withdrawn".to_owned()));
     let told = LinkNews::Withdraw { handshake: handshake.clone(), by: by.clone(), note: note.clone() };
@@ -30,7 +30,7 @@ fn overtaken(row: &FarPeerRow, peer: &PeerLabel, by: &str) -> (FarChange, Contro
     (put_out(&row.store, &told), event)
 }
 
-/// The Pod that is meant, standing still. None when there is none to introduce: the other side is told.
+/// Holds the Pod that the item is about. `None` if it cannot become a peer; then the other side is told.
 pub(super) async fn meant(
     peers: &Peers,
     taken: Taken<'_>,
@@ -42,14 +42,14 @@ pub(super) async fn meant(
     }
 }
 
-/// Nothing is held here, and the other side is told why.
+/// Nothing is recorded here, and the other side is told why.
 pub(super) async fn refuse(peers: &Peers, taken: Taken<'_>, handshake: &str, error: ApiError) -> Result<(), ApiError> {
     let news = LinkNews::Refused { handshake: handshake.to_owned(), code: error.code, sentence: error.detail };
     taken.commit(peers, vec![put_out(taken.store, &news)]).await
 }
 
-/// What a Pod is to the far one that is introduced, with the row that says so. None when the introduction is that of two other
-/// Pods: the other side is told.
+/// How the Pod and the far one stand to each other, and the row between them, if any. `None` if the handshake belongs
+/// to two other Pods; then the other side is told.
 pub(super) async fn between(
     peers: &Peers,
     taken: Taken<'_>,
@@ -77,7 +77,7 @@ fn which(known: Option<&FarPeerRow>, handshake: &str) -> Which {
     }
 }
 
-/// A far Pod wants to know one of ours: what follows by what stands here, and by the Pod's policy.
+/// A far Pod wants to become a peer of one here. The outcome depends on what the two are now and on the Pod's policy.
 pub(super) async fn propose(peers: &Peers, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
     let Some((own, held)) = meant(peers, taken, &proposal).await? else { return Ok(()) };
     let Some((standing, known)) = between(peers, taken, &own, &proposal).await? else { return Ok(()) };
@@ -85,7 +85,7 @@ pub(super) async fn propose(peers: &Peers, taken: Taken<'_>, proposal: Proposal)
     let step = decide(standing, News::Proposed(held.spec.peer_policy, which));
     let peer = label(peers, taken.store, &proposal.from.worker_id, proposal.from.name.clone());
     let (known, over) = match known {
-        // It was asked here for the other side's sake, which proposes it itself now.
+        // It was asked here on behalf of the other side, which now proposes it itself.
         Some(row) if standing == Standing::Asked && which != Which::Same => {
             let over = overtaken(&row, &peer, &proposal.by);
             (Some(row), Some(over))
@@ -113,7 +113,7 @@ pub(super) async fn propose(peers: &Peers, taken: Taken<'_>, proposal: Proposal)
     write(peers, taken, &own, Some(held), far, withdrawn.into_iter().chain(event)).await
 }
 
-/// They are linked under this proposal; what this side had proposed itself it means no longer.
+/// The two are peers under this proposal; this side's own proposal, if any, is withdrawn.
 fn linked(
     store: &str,
     own: &PodRow,
@@ -127,7 +127,7 @@ fn linked(
         .clone()
         .map(|handshake| put_out(store, &LinkNews::Withdraw { handshake, by: by.clone(), note: None }));
     let (mut far, event) = accept(own, row, peer, by);
-    // The journal names the request that it knows.
+    // The journal names the request that it already knows.
     let event = match (event, superseded) {
         (ControlEvent::PeerLinked { peer, by, note, .. }, Some(known)) => {
             ControlEvent::PeerLinked { peer, by, request_id: Some(known), note }
@@ -147,7 +147,7 @@ fn asked(store: &str, own: &PodRow, peer: PeerLabel, proposal: Proposal) -> (Vec
     (vec![FarChange::Put(row), card_change(store, &proposal.from), put_out(store, &news)], Some(event))
 }
 
-/// Writes the own Pod's side of an item that is taken.
+/// Writes this Pod's side of a taken item.
 pub(super) async fn write(
     peers: &Peers,
     taken: Taken<'_>,

@@ -1,4 +1,4 @@
-//! Messages that are held at a receiver of another store: whoever decides, the receiver's side carries it out.
+//! Messages held at a receiver in another store: whoever decides, the receiver's side carries it out.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::{
     peers::Peers,
 };
 
-/// Releases or drops a message from or to a far Pod. None when there is no such message.
+/// Releases or drops a message from or to a far Pod. `None` if there is no such message.
 pub(crate) async fn decide_held(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -32,7 +32,7 @@ pub(crate) async fn decide_held(
     let find = async || peers.store.far().message(own.key, message_id).await;
     let Some(row) = find().await? else { return Ok(None) };
     let held = own::hold(peers, &own).await?;
-    // Somebody else may have decided while the Pod was made to stand still.
+    // Somebody else may have decided while the Pod was being held.
     let row = find().await?.unwrap_or(row);
     if row.state != ReceiptState::Held {
         return Err(error::not_held());
@@ -107,7 +107,7 @@ async fn carry_out(
     peers.pods.commit_together(orders, Together { far, ..together }).await
 }
 
-/// The other side holds it, so it is asked, and what it says is waited for.
+/// The other side holds the message, so it is asked, and its answer is awaited.
 async fn ask_there(
     peers: &Peers,
     asked: &Asked<'_>,
@@ -129,7 +129,7 @@ async fn ask_there(
     let is_over = |now: &FarMessageRow| now.state != ReceiptState::Held || now.changed_at != row.changed_at;
     let told = settle::message(peers, own.key, &row.id, limit, is_over).await;
     let state = match (told, decision) {
-        // That is what was asked for.
+        // A refusal is what was asked for.
         (Err(_), HeldDecision::Drop) => ReceiptState::Refused,
         (Err(error), HeldDecision::Release) => return Err(error),
         (Ok((ReceiptState::Held, _)), _) => ReceiptState::Held,

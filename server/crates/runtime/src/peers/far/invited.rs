@@ -1,4 +1,4 @@
-//! Introductions for which the other side asks its own people: the Pod here that is to be known waits for what they say.
+//! Peer requests for which the other side asks its own people; this side's Pod waits for their answer.
 
 use pod_store::{FarChange, FarState, PodRow};
 use protocol::{ApiError, ControlEvent, ErrorCode};
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::peers::Peers;
 
-/// Why a link is over of which the other side knows nothing.
+/// The note when a pair ends because the other side does not know of it.
 const ASKED_ANEW: &str = "the other side asks its own people anew";
 
-/// One of ours is wanted to know a far Pod whose people are asked.
+/// A far Pod whose people are being asked wants one of this side's Pods as a peer.
 pub(super) async fn invite(peers: &Peers, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
     let Some((own, held)) = meant(peers, taken, &invited).await? else { return Ok(()) };
     let Some((standing, _)) = between(peers, taken, &own, &invited).await? else { return Ok(()) };

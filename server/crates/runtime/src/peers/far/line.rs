@@ -1,4 +1,4 @@
-//! The line between two stores, as a server that carries it sees it: what there is to tell, and what the other side told.
+//! The line between two stores, as seen by the server that carries it: outgoing items, and items from the other side.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,15 +8,15 @@ use protocol::{ApiError, ErrorCode, LINK_ITEMS_MAX, LinkItem};
 use super::receive::{self, Taken};
 use crate::{error, peers::Peers};
 
-/// Bytes of items in one exchange; a single one may be longer.
+/// The most bytes of items in one exchange; a single item may be larger.
 const EXCHANGE_BYTES_MAX: usize = 1024 * 1024;
-/// Another process on the same database moves no watch of ours.
+/// Another process on the same database cannot signal our watch, so this polls.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Characters of a store's id.
+/// The most characters of a store's id.
 const STORE_ID_CHARS_MAX: usize = 64;
 
-/// What there is to tell a store after the last item that it has; waits for it when there is nothing. What it has is
-/// forgotten here.
+/// The items for a store after the last one that it has; waits for one if there are none. Items that the store has are
+/// deleted here.
 pub(crate) async fn outgoing(
     peers: &Peers,
     store: &str,
@@ -62,8 +62,8 @@ async fn items(peers: &Peers, store: &str, after: i64) -> Result<Vec<LinkItem>, 
     Ok(items)
 }
 
-/// One of the two databases is not the one that it was (it was brought back from a copy, say): what lies between is lost,
-/// and going on as if nothing had been would be a lie.
+/// Fails if one of the two databases is not what it was (restored from a backup, say): the items in between are lost,
+/// and the two sides must not go on as if they agreed.
 fn check_after(position: &FarPosition, after: i64) -> Result<(), ApiError> {
     match (position.acked..=position.put_out).contains(&after) {
         true => Ok(()),
@@ -77,8 +77,8 @@ fn check_after(position: &FarPosition, after: i64) -> Result<(), ApiError> {
     }
 }
 
-/// Takes in what another store tells, in order, each item in a transaction of its own; what was taken before is passed
-/// over. The answer is the number of the last one taken; with an error, what came before the item at fault is taken.
+/// Takes in items from another store, in order, each in its own transaction; items already taken are skipped. Returns
+/// the number of the last item taken. If it fails, the items before the faulty one have been taken.
 pub(crate) async fn take_in(peers: &Arc<Peers>, store: &str, items: Vec<LinkItem>) -> Result<i64, ApiError> {
     check_store(peers, store)?;
     if items.len() > LINK_ITEMS_MAX {
@@ -97,7 +97,7 @@ pub(crate) async fn take_in(peers: &Arc<Peers>, store: &str, items: Vec<LinkItem
             return Err(ApiError::invalid(sentence));
         }
         receive::check(&item)?;
-        // By itself: a caller that goes away leaves no item half considered, and nobody waits for a Pod in vain.
+        // In a task of its own, so that an item is not left half processed, with Pods held, when the caller goes away.
         let (task, from) = (peers.clone(), store.to_owned());
         let taking = peers.tracker.spawn(async move { receive::take(&task, Taken { store: &from, seq }, item).await });
         taking.await.map_err(|_| error::stopping())??;

@@ -1,4 +1,4 @@
-//! Far Pods as lists show them: as peers, as what is visible to a model, as those that ask, as the other side of an exchange.
+//! Far Pods in lists: as peers, as visible to a model, as askers, as the other side of an exchange.
 
 use pod_store::{FarPeerRow, FarState, PodKey, PodRow};
 use protocol::{
@@ -13,7 +13,7 @@ use crate::{
     view,
 };
 
-/// Whom a Pod knows elsewhere, and the introductions between it and others; links first, each oldest first.
+/// A Pod's peers in other stores and its open requests with them; peers first, each oldest first.
 pub(crate) async fn peer_views(peers: &Peers, pod: PodKey) -> Result<Vec<PeerView>, ApiError> {
     let rows = peers.store.far().peers(pod).await?;
     if rows.is_empty() {
@@ -45,7 +45,7 @@ fn peer_view(peers: &Peers, cards: &Cards, row: FarPeerRow) -> PeerView {
     }
 }
 
-/// What is known of it, while its runtime answers.
+/// Its last known state, as long as its runtime answers.
 fn state_now(peers: &Peers, cards: &Cards, row: &FarPeerRow) -> PodState {
     match cards.get(row) {
         Some(card) if peers.far_is_reachable(&row.store) => card.state,
@@ -60,7 +60,7 @@ pub(crate) async fn visible(peers: &Peers, pod: PodKey) -> Result<Vec<(FarPeerRo
         return Ok(Vec::new());
     }
     let cards = Cards::read(peers).await?;
-    // One whose runtime this server has no more carries no messages, so that a model does nothing with it.
+    // A Pod whose runtime was removed from this server can take no messages, so a model has no use for it.
     let linked = rows.into_iter().filter(|row| row.state == FarState::Linked && peers.far_is_known(&row.store));
     Ok(linked.map(|row| (row.clone(), visible_one(peers, &cards, &row))).collect())
 }
@@ -80,7 +80,7 @@ fn visible_one(peers: &Peers, cards: &Cards, row: &FarPeerRow) -> VisiblePod {
     }
 }
 
-/// Every introduction from elsewhere that waits for an answer here.
+/// Every request from another store that waits for an answer here.
 pub(crate) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
     let rows = peers.store.far().peers_all().await?;
     let now = clock::now();
@@ -102,7 +102,7 @@ pub(crate) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, Api
     Ok(open)
 }
 
-/// What a Pod and a far one wrote to each other, newest first.
+/// The messages between a Pod and a far one, newest first.
 pub(crate) async fn exchange(
     peers: &Peers,
     own: &PodRow,
@@ -133,7 +133,7 @@ pub(crate) async fn exchange(
     Ok(list::page(messages, limit))
 }
 
-/// The store of a far Pod: that of the pair, or that which has this name now.
+/// The store of a far Pod: that of the pair, or the store that has this name now.
 async fn store_of(peers: &Peers, own: &PodRow, peer: &PodRef) -> Result<Option<String>, ApiError> {
     if let Some(row) = super::row_at(peers, own.key, peer).await? {
         return Ok(Some(row.store));
@@ -142,7 +142,7 @@ async fn store_of(peers: &Peers, own: &PodRow, peer: &PodRef) -> Result<Option<S
     Ok(names.iter().find(|(_, name)| name.runtime_id == peer.runtime_id).map(|(store, _)| store.clone()))
 }
 
-/// How a model and a person point at a far Pod that is like another one by name.
+/// How a model or a person addresses a far Pod when another Pod has the same name.
 pub(crate) fn address(name: &PodName, runtime_id: &RuntimeId) -> String {
     format!("{name}@{runtime_id}")
 }

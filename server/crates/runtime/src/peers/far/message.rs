@@ -1,5 +1,6 @@
-//! Messages between Pods of two stores. Sent means: in the outbox of the own store, with its record, in one transaction.
-//! The guards are the receiver's: it sees hops, the pair's pace and its own budget, and holds what is too much.
+//! Messages between Pods of two stores. "Sent" means in the outbox of the sender's store, with its record, in one
+//! transaction. The guards are the receiver's: it checks hops, the pair's pace and its own budget, and holds what is
+//! too much.
 
 use pod::Input;
 use pod_store::{Committed, FarChange, FarMessageRow, FarPeerRow, FarReceipt, FarState, MailPut, PairRow, PodRow};
@@ -20,14 +21,15 @@ use crate::{
     view,
 };
 
-/// What has become of a message by the time that its sender hears of it.
+/// The state of a message by the time its sender hears of it.
 pub(crate) struct Sent {
     pub(crate) answer: MessageAnswer,
     /// Why it is held.
     pub(crate) why: Option<String>,
 }
 
-/// Sends, or says what has become of what was sent before. What the other side refuses at once is an error.
+/// Sends a message, or returns the state of one that was sent before. An immediate refusal by the other side is an
+/// error.
 pub(crate) async fn send(
     peers: &Peers,
     sender: &WorkerId,
@@ -69,7 +71,7 @@ pub(crate) async fn send(
     let told = ControlEvent::MessageReceipt { message_id: id.clone(), peer, state, turn: None, reason: None };
     let orders = vec![(held, Wanted { events: vec![told], ..Wanted::default() })];
     match (peers.pods.commit_together(orders, together).await?, &cause) {
-        // Somebody else asked for the same at the same time.
+        // The same command was carried out at the same time by somebody else.
         (Committed::Repeated(row), Cause::Person(asked)) => {
             let MessageAnswer { message_id, .. } = asked.repeated(row)?;
             sent(peers, &own, &message_id).await
@@ -78,7 +80,8 @@ pub(crate) async fn send(
     }
 }
 
-/// A runtime that was taken out of the registry gets nothing; one that does not answer gets no more than so much.
+/// Refuses messages to a runtime that was removed from the registry, and limits how many wait for one that does not
+/// answer.
 async fn check_line(peers: &Peers, row: &FarPeerRow, peer: &PeerLabel) -> Result<(), ApiError> {
     let unavailable = |sentence| Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
     if !peers.far_is_known(&row.store) {
@@ -141,7 +144,7 @@ async fn sent(peers: &Peers, own: &PodRow, id: &str) -> Result<Sent, ApiError> {
         _ => std::time::Duration::ZERO,
     };
     let (state, why) = settle::message(peers, own.key, id, limit, settle::is_told).await?;
-    // How far it was read is told by receipts.
+    // Later states are reported by receipts.
     let state = match state {
         ReceiptState::Sent | ReceiptState::Held => state,
         _ => ReceiptState::Stored,
@@ -149,7 +152,7 @@ async fn sent(peers: &Peers, own: &PodRow, id: &str) -> Result<Sent, ApiError> {
     Ok(Sent { answer: MessageAnswer { message_id: id.to_owned(), state }, why })
 }
 
-/// A message that another store brings.
+/// A message from another store.
 pub(super) struct Incoming {
     pub(super) message_id: String,
     pub(super) from: WorkerId,
@@ -158,7 +161,7 @@ pub(super) struct Incoming {
     pub(super) hops: u32,
 }
 
-/// How far a message has come here, for the store that sent it; `from` is the Pod here.
+/// The state of a message received here, for the store that sent it; `from` is the Pod here.
 pub(super) fn receipt(
     message_id: &str,
     (from, to): (&WorkerId, &WorkerId),
@@ -224,7 +227,7 @@ pub(super) async fn receive(peers: &Peers, taken: Taken<'_>, incoming: Incoming)
     own::write(peers, Some(held), Wanted { inputs: vec![input], ..Wanted::default() }, far).await
 }
 
-/// A message that is stored now begins a run of the receiver by itself.
+/// Whether storing the message begins a run of the receiver.
 pub(super) fn wakes(held: &Held, state: ReceiptState) -> bool {
     state == ReceiptState::Stored && held.spec.wake_on_peer && held.pod.state == PodState::Idle
 }
@@ -244,7 +247,7 @@ async fn refuse(peers: &Peers, taken: Taken<'_>, incoming: &Incoming, error: Api
     taken.commit(peers, vec![put_out(taken.store, &receipt)]).await
 }
 
-/// How far a message has come that a Pod here sent.
+/// The new state of a message that a Pod here sent.
 pub(super) struct Told {
     pub(super) message_id: String,
     pub(super) from: WorkerId,
@@ -255,7 +258,7 @@ pub(super) struct Told {
     pub(super) reason: Option<String>,
 }
 
-/// It becomes a letter, so that it is in the journal in its order whatever the Pod is doing.
+/// The state is put into the Pod's mailbox, so that it gets into the journal in order whatever the Pod is doing.
 pub(super) async fn told(peers: &Peers, taken: Taken<'_>, told: Told) -> Result<(), ApiError> {
     let own = peers.store.pods().find(&told.to).await?;
     let row = match &own {
@@ -288,7 +291,8 @@ pub(super) async fn told(peers: &Peers, taken: Taken<'_>, told: Told) -> Result<
     own::write(peers, held, Wanted { extras, ..Wanted::default() }, far).await
 }
 
-/// Nothing comes after the end of a message, and nothing is told twice. That it was sent is said on this side alone.
+/// Whether this state may follow the row's. A final state stays, and nothing is recorded twice. `Sent` is set on this
+/// side only.
 fn follows(row: &FarMessageRow, state: ReceiptState) -> bool {
     let rank = |state| match state {
         ReceiptState::Sent => 0,

@@ -1,4 +1,4 @@
-//! How this server calls other stores.
+//! What this server calls other stores.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use protocol::RuntimeId;
 
 use crate::peers::Peers;
 
-/// What other stores are called here, by their ids.
+/// The names of other stores, by store id.
 pub type FarNames = BTreeMap<String, FarName>;
 
-/// Another store, as this server's registry has it.
+/// Another store as it is known in this server's registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarName {
     pub runtime_id: RuntimeId,
@@ -17,11 +17,11 @@ pub struct FarName {
     pub reachable: bool,
 }
 
-/// So many characters of an id stand for a store that has no name here.
+/// How many characters of the id are used to name a store that has no name here.
 const NAMELESS_CHARS: usize = 8;
 
 impl Peers {
-    /// What a store is called here. One that the registry does not have is called by its id.
+    /// What a store is called here. A store that is not in the registry is named after its id.
     pub(crate) fn far_runtime(&self, store: &str) -> RuntimeId {
         match self.far.names.borrow().get(store) {
             Some(name) => name.runtime_id.clone(),
@@ -29,7 +29,7 @@ impl Peers {
         }
     }
 
-    /// The registry has it.
+    /// True if the registry has the store.
     pub(super) fn far_is_known(&self, store: &str) -> bool {
         self.far.names.borrow().contains_key(store)
     }

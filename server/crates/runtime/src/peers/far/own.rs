@@ -1,4 +1,4 @@
-//! The own Pod of a pair of two stores: it stands still while its side of the pair is written.
+//! This side's Pod of a pair over two stores: it is held while its side of the pair is written.
 
 use pod_store::{FarChange, PodRow};
 use protocol::{ApiError, ErrorCode, WorkerId};
@@ -16,7 +16,8 @@ pub(super) async fn hold(peers: &Peers, own: &PodRow) -> Result<Held, ApiError> 
     holding.remove(&own.worker_id).ok_or_else(|| error::no_such_pod(&own.worker_id))
 }
 
-/// None of one whose record cannot be read: it cannot be told, and what is known beside it is true all the same.
+/// Holds the Pod. `None` if its record cannot be read: then it cannot be told, but the rest of the change still
+/// applies.
 pub(super) async fn hold_readable(peers: &Peers, own: &PodRow) -> Result<Option<Held>, ApiError> {
     if view::open(own).is_err() {
         return Ok(None);
@@ -24,7 +25,7 @@ pub(super) async fn hold_readable(peers: &Peers, own: &PodRow) -> Result<Option<
     Ok(for_the_other_side(hold(peers, own).await)?.ok())
 }
 
-/// The Pod that another store means. What it is told when there is none is the inner error.
+/// Holds the Pod that another store means. The inner error is what that store is told if there is no such Pod.
 pub(super) async fn meant(peers: &Peers, worker_id: &WorkerId) -> Result<Result<(PodRow, Held), ApiError>, ApiError> {
     let meant = async {
         let own = link::readable(peers, worker_id).await?;
@@ -34,7 +35,7 @@ pub(super) async fn meant(peers: &Peers, worker_id: &WorkerId) -> Result<Result<
     for_the_other_side(meant.await)
 }
 
-/// What is about the Pod that is meant, and stays so, is for the other side to know; anything else may pass.
+/// Separates permanent errors about the Pod, which the other side is told (inner), from others, which may pass (outer).
 fn for_the_other_side<T>(found: Result<T, ApiError>) -> Result<Result<T, ApiError>, ApiError> {
     match found {
         Err(error) if !matches!(error.code, ErrorCode::PodNotFound | ErrorCode::NotRestorable) => Err(error),
@@ -42,7 +43,7 @@ fn for_the_other_side<T>(found: Result<T, ApiError>) -> Result<Result<T, ApiErro
     }
 }
 
-/// Writes what follows, for the Pod if it stands still, and beside it.
+/// Writes the changes, together with those of the Pod if it is held.
 pub(super) async fn write(
     peers: &Peers,
     held: Option<Held>,

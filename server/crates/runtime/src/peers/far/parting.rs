@@ -1,5 +1,5 @@
-//! Introductions and links as they end on this side: by a person, by time, or with the Pod. The other store is told in the
-//! same transaction.
+//! Ending requests and pairs on this side: by a person, by expiry, or with the Pod. The other store is told in the same
+//! transaction.
 
 use pod_store::{FarChange, FarPeerRow, PodKey, PodRow};
 use protocol::{ApiError, ControlEvent, LinkNews, PeerLabel, PodRef};
@@ -16,7 +16,7 @@ use crate::{
     view,
 };
 
-/// Ends what a Pod is to a far one: a link, an introduction under way on either side.
+/// Ends a pair of peers or an open request, whichever side began it.
 pub(crate) async fn unlink(
     peers: &Peers,
     asked: Option<&Asked<'_>>,
@@ -31,7 +31,7 @@ pub(crate) async fn unlink(
     end(peers, own, is_meant, &by, note, together).await
 }
 
-/// Ends the row that is meant, if there is one when the Pod stands still.
+/// Ends the matching row, if there still is one when the Pod is held.
 async fn end(
     peers: &Peers,
     own: &PodRow,
@@ -40,7 +40,7 @@ async fn end(
     note: Option<&str>,
     together: Together,
 ) -> Result<(), ApiError> {
-    // One whose record cannot be read cannot be told; the other side is free of it nevertheless.
+    // A Pod whose record cannot be read cannot be told, but the other side is released nevertheless.
     let held = match view::open(own) {
         Ok(_) => peers.pods.hold(&[&own.worker_id]).await?.remove(&own.worker_id),
         Err(_) => None,
@@ -59,7 +59,7 @@ async fn end(
     Ok(())
 }
 
-/// What ends it, here and there.
+/// The changes that end it, here and there.
 pub(super) fn ended(
     row: &FarPeerRow,
     peer: PeerLabel,
@@ -77,7 +77,7 @@ pub(super) fn ended(
     (vec![remove(row), put_out(&row.store, &news)], Some(event))
 }
 
-/// Ends introductions whose time is over; both sides are told.
+/// Ends expired requests; both sides are told.
 pub(crate) async fn expire(peers: &Peers) {
     let rows = match peers.store.far().peers_all().await {
         Ok(rows) => rows,
@@ -91,14 +91,14 @@ pub(crate) async fn expire(peers: &Peers) {
     }
 }
 
-/// Ends this very introduction. The two may have become something else to each other meanwhile, and that stays.
+/// Ends exactly this request. If the two have become something else to each other meanwhile, that stays.
 async fn end_this(peers: &Peers, row: &FarPeerRow) -> Result<(), ApiError> {
     let Some(own) = peers.store.pods().find_by_key(row.pod).await? else { return Ok(()) };
     let is_it = |known: &FarPeerRow| known.handshake == row.handshake && known.state == row.state;
     end(peers, &own, is_it, "yoi", Some(requests::EXPIRED), Together::default()).await
 }
 
-/// Ends all that a Pod is to Pods of other stores, before it goes; each of these is told.
+/// Ends all pairs and requests of a Pod with Pods of other stores before it is deleted; each of those is told.
 pub(crate) async fn end_all(peers: &Peers, own: &PodRow) -> Result<(), ApiError> {
     for row in peers.store.far().peers(own.key).await? {
         unlink(peers, None, own, &pod_ref(peers, &row), Some("deleted")).await?;

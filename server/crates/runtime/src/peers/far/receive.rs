@@ -1,4 +1,4 @@
-//! One item of another store, taken in: checked like anything that comes from outside, and applied once.
+//! Taking in an item from another store: validated like any outside input, and applied once.
 
 use pod_store::{Batch, FarChange};
 use protocol::{ApiError, ErrorCode, LinkNews, MESSAGE_BYTES_MAX};
@@ -9,13 +9,13 @@ use super::{
 };
 use crate::peers::{Peers, link};
 
-/// Characters of an id that another store made up.
+/// The most characters of an id that another store chose.
 const ID_CHARS_MAX: usize = 100;
-/// Characters of a name of somebody, and of a sentence.
+/// The most characters of a person's name, and of a sentence.
 const BY_CHARS_MAX: usize = 200;
 const SENTENCE_CHARS_MAX: usize = 2_000;
 
-/// Which item of which store is being taken.
+/// The item being taken: its store and its number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Taken<'a> {
     pub(super) store: &'a str,
@@ -23,7 +23,7 @@ pub(super) struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// Belongs into the transaction that applies the item.
+    /// Marks the item as taken; belongs in the transaction that applies it.
     pub(super) fn change(&self) -> FarChange {
         FarChange::Took { store: self.store.to_owned(), seq: self.seq }
     }
@@ -35,7 +35,7 @@ impl Taken<'_> {
     }
 }
 
-/// What no yoi would say is refused before anything is looked up.
+/// Refuses what no yoi would send, before anything is looked up.
 pub(super) fn check(news: &LinkNews) -> Result<(), ApiError> {
     match news {
         LinkNews::Propose { handshake, by, note, from, .. } | LinkNews::Invite { handshake, by, note, from, .. } => {
@@ -102,7 +102,7 @@ fn check_text(what: &str, text: &str, chars_max: usize) -> Result<(), ApiError> 
     }
 }
 
-/// Applies one item, which was checked and is next.
+/// Applies one item that has been checked and is next in order.
 pub(super) async fn take(peers: &Peers, taken: Taken<'_>, news: LinkNews) -> Result<(), ApiError> {
     match news {
         LinkNews::Propose { handshake, from, to, by, note } => {

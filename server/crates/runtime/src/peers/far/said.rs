@@ -1,4 +1,4 @@
-//! What the other side says of an introduction that both know of, taken in: the own Pod's side of it.
+//! The other side's answers about a request that both sides know of: this Pod's side of them.
 
 use pod_store::{FarChange, FarPeerRow, FarState};
 use protocol::{ApiError, ControlEvent, LinkCard, PeerLabel};
@@ -51,7 +51,7 @@ pub(super) async fn said(peers: &Peers, taken: Taken<'_>, handshake: &str, said:
     write(peers, taken, &own, held, far, event).await
 }
 
-/// What it makes of what stands here, and the record of it.
+/// The changes that follow from the current row, and the event for the journal.
 fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Option<ControlEvent>) {
     let request_id = Some(row.handshake.clone());
     match decide(standing(Some(&row)), said.news()) {
@@ -75,7 +75,7 @@ fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Optio
 }
 
 impl Said {
-    /// A card is that of the Pod that is meant.
+    /// A card in the answer has to be that of the Pod in the row.
     fn is_about(&self, row: &FarPeerRow) -> bool {
         match self {
             Self::Accepted { card, .. } | Self::Asked { card } => card.worker_id == row.worker,

@@ -1,5 +1,4 @@
-//! Waiting a moment for what the other store says, so that who asked hears it at once. What is not said by then comes
-//! by itself, as records.
+//! Waits a moment for the other store's answer, so that the caller hears it at once. Later answers arrive as records.
 
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use protocol::{ApiError, ErrorCode, PeerLink, ReceiptState};
 use super::Reason;
 use crate::peers::{Introduced, Peers, requests};
 
-/// How long an introduction is waited for.
+/// How long to wait for the answer to a peer request.
 pub(super) const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How long it is waited for what becomes of a message.
+/// How long to wait for the state of a message.
 pub(super) const MESSAGE_WAIT_MAX: Duration = Duration::from_secs(2);
-/// Another process on the same database moves no watch of ours.
+/// Another process on the same database cannot signal our watch, so this polls.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Looking again and again until there is something to say or the time is over.
+/// Polls until there is an answer or the time is up.
 struct Waiter {
     ends: tokio::time::Instant,
     moved: tokio::sync::watch::Receiver<()>,
@@ -27,12 +26,12 @@ impl Waiter {
         Self { ends: tokio::time::Instant::now() + limit, moved: peers.store.far().moved() }
     }
 
-    /// To be called right before a look.
+    /// Call this right before each look.
     fn look(&mut self) {
         self.moved.mark_unchanged();
     }
 
-    /// Whether it is worth looking again.
+    /// Waits for a change. Returns whether to look again.
     async fn again(&mut self, peers: &Peers) -> bool {
         if tokio::time::Instant::now() >= self.ends || peers.stopping.is_cancelled() {
             return false;
@@ -43,7 +42,7 @@ impl Waiter {
     }
 }
 
-/// What an introduction has come to.
+/// The outcome of a peer request.
 pub(super) async fn introduced(peers: &Peers, store: &str, introduced: Introduced) -> Result<Introduced, ApiError> {
     let Some(handshake) = introduced.answer.request_id.clone() else { return Ok(introduced) };
     let limit = if peers.far_is_reachable(store) { HANDSHAKE_WAIT_MAX } else { Duration::ZERO };
@@ -60,7 +59,7 @@ pub(super) async fn introduced(peers: &Peers, store: &str, introduced: Introduce
     match state {
         Some(FarState::Linked) => (answer.state, answer.request_id) = (PeerLink::Linked, None),
         Some(_) => answer.state = PeerLink::Pending,
-        // Refused, or it has gone its way: linked under the other side's handshake, withdrawn, ended.
+        // It was refused, or it is over: they are peers under the other side's handshake, or it was withdrawn or ended.
         None => match peers.far.refusal(&handshake) {
             Some(error) => return Err(error),
             None => answer.state = ended(peers, &answer, &handshake).await?,
@@ -69,7 +68,7 @@ pub(super) async fn introduced(peers: &Peers, store: &str, introduced: Introduce
     Ok(Introduced { answer, stood })
 }
 
-/// What the two are to each other, once this introduction is open no more.
+/// What the two are to each other once this request is no longer open.
 async fn ended(peers: &Peers, answer: &protocol::PeerAnswer, handshake: &str) -> Result<PeerLink, ApiError> {
     let own = peers.existing_row(&answer.source.worker_id).await?;
     let row = super::row_at(peers, own.key, &answer.peer).await?;
@@ -79,7 +78,7 @@ async fn ended(peers: &Peers, answer: &protocol::PeerAnswer, handshake: &str) ->
     Ok(requests::how_it_ended(peers, own.key, handshake).await?.unwrap_or(answer.state))
 }
 
-/// What has become of a message that was put out: where it is, and why. What was refused is an error.
+/// The state of an outgoing message, and why. A refusal is an error.
 pub(super) async fn message(
     peers: &Peers,
     pod: PodKey,
@@ -105,7 +104,7 @@ pub(super) async fn message(
     }
 }
 
-/// The other side has said something of it.
+/// True once the other side has reported on it.
 pub(super) fn is_told(row: &FarMessageRow) -> bool {
     row.state != ReceiptState::Sent
 }

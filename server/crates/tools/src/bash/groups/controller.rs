@@ -1,12 +1,12 @@
-//! What the kernel limits for a group.
+//! The cgroup controllers, and what they limit.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::limits::Limits;
 
-/// Processes of ours in a command's group: who builds its room, its first process, and that one's threads.
+/// Our own processes in a command's group: the sandbox builder, the first process, and its threads.
 const OWN_PROCESSES: u64 = 8;
-/// Of the CPU, while others want it, too; the server has 100.
+/// The CPU weight while there is contention; the server has 100.
 const CPU_WEIGHT: u64 = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub(super) enum Controller {
 impl Controller {
     pub(super) const ALL: [Self; 3] = [Self::Pids, Self::Memory, Self::Cpu];
 
-    /// As the kernel calls it.
+    /// The kernel's name.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Pids => "pids",
@@ -29,7 +29,7 @@ impl Controller {
         }
     }
 
-    /// What it limits, for a person.
+    /// What it limits, for people.
     pub(super) fn limited(self) -> &'static str {
         match self {
             Self::Pids => "processes",
@@ -38,7 +38,7 @@ impl Controller {
         }
     }
 
-    /// Files of a group, and what is written to each.
+    /// The files of a group and what is written to each.
     pub(super) fn settings(self, limits: &Limits) -> Vec<(&'static str, u64)> {
         match self {
             Self::Pids => vec![("pids.max", limits.processes.saturating_add(OWN_PROCESSES))],

@@ -1,4 +1,4 @@
-//! The group of one command, from its beginning to its end.
+//! The group of one command, from creation to removal.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{super::limits::Limits, controller::Controller};
 
-/// The kernel tells when a group gets empty. It is looked at once more all the same …
+/// The kernel notifies when a group becomes empty. It is also polled at this interval …
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// … so often. What is left then is stuck in the kernel, and its group stays until the next start.
+/// … this many times. What is left then is stuck in the kernel, and its group stays until the next start.
 const LOOKS_MAX: usize = 30;
 
-/// A group that is to be.
+/// A group to be created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Wanted {
     pub(in super::super) folder: PathBuf,
@@ -28,7 +28,7 @@ pub(in super::super) struct Wanted {
     pub(super) controllers: Vec<Controller>,
 }
 
-/// A group that is there.
+/// An existing group.
 #[derive(Debug)]
 pub(in super::super) struct Group {
     folder: PathBuf,
@@ -36,7 +36,7 @@ pub(in super::super) struct Group {
 }
 
 impl Group {
-    /// An empty one, with its limits. Where one of them cannot be set, there is none.
+    /// Creates an empty group with its limits. If one of them cannot be set, there is no group.
     pub(in super::super) fn make(wanted: &Wanted, limits: &Limits) -> io::Result<Self> {
         let folder = wanted.folder.clone();
         fs::create_dir(&folder)?;
@@ -49,12 +49,12 @@ impl Group {
         }
     }
 
-    /// Ends every process in it.
+    /// Kills every process in it.
     pub(in super::super) fn kill(&self) {
         let _ = kill(&self.folder);
     }
 
-    /// Ends every process in it, and removes it.
+    /// Kills every process in it and removes it.
     pub(in super::super) fn end(&self) {
         end(&self.folder);
     }
@@ -66,7 +66,7 @@ impl AsFd for Group {
     }
 }
 
-/// Ends every process in a group, and removes it with those beneath it. Where it is gone already, nothing is done.
+/// Kills every process in a group and removes it with its subgroups. Does nothing if the group is gone.
 pub(in super::super) fn end(folder: &Path) {
     let ended = kill(folder).and_then(|()| await_empty(folder)).and_then(|()| remove(folder));
     match ended {
@@ -82,7 +82,7 @@ fn limit(wanted: &Wanted, limits: &Limits) -> io::Result<()> {
         write(&wanted.folder, file, &value.to_string())?;
     }
     if wanted.controllers.contains(&Controller::Memory) {
-        // What may not be in memory is not to fill the disk instead. A kernel without swap has no such file.
+        // What must not be in memory must not fill the swap instead. A kernel without swap has no such file.
         write(&wanted.folder, "memory.swap.max", "0").or_else(|error| match error.kind() {
             ErrorKind::NotFound => Ok(()),
             _ => Err(error),
@@ -95,7 +95,7 @@ fn open(folder: &Path) -> io::Result<OwnedFd> {
     Ok(openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// To a file of a group, which the kernel has made.
+/// Writes to one of a group's files, which the kernel has created.
 pub(super) fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(folder.join(file))?.write_all(text.as_bytes())
 }
@@ -113,13 +113,13 @@ fn await_empty(folder: &Path) -> io::Result<()> {
         if text.lines().any(|line| line == "populated 0") {
             return Ok(());
         }
-        // That it was interrupted, or that it was too long, is seen to by the next look.
+        // Interruptions and timeouts are handled by the next look.
         let _ = poll(&mut [PollFd::new(&events, PollFlags::PRI)], Some(&LOOK_AGAIN));
     }
     Err(io::Error::other("a process in it does not end"))
 }
 
-/// Whoever could make groups beneath it is gone.
+/// Nothing that could create subgroups is left.
 fn remove(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.flatten() {
         if entry.file_type()?.is_dir() {

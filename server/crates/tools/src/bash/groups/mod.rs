@@ -1,8 +1,9 @@
-//! Groups of processes, by the kernel's cgroup v2: each command has one, with limits for all of its processes together, and is
-//! ended with it whatever it forked.
+//! Process groups by the kernel's cgroup v2: each command has its own group, with limits for all of its processes
+//! together, and everything in the group is ended with it, whatever it forked.
 //!
-//! The server takes a part of the kernel's tree that is handed to it ([`tree`], [`own`]). The keeper of a command makes its group
-//! and removes it ([`group`]). Nothing here makes up for a part that is not handed over: then there are none, and it is said why.
+//! The server takes the part of the cgroup tree that is delegated to it ([`tree`], [`own`]). The keeper of a command
+//! creates its group and removes it ([`group`]). If nothing is delegated, there are no groups, and the reason is
+//! reported.
 
 mod controller;
 mod group;

@@ -1,4 +1,4 @@
-//! The group that this process was started in, and whether it may be divided.
+//! The group in which this process was started, and whether it may be divided.
 
 use std::{
     fs,
@@ -7,19 +7,19 @@ use std::{
 
 use rustix::{fs::getxattr, io::Errno};
 
-/// What systemd calls its groups.
+/// The suffixes of systemd's groups.
 const OF_SYSTEMD: [&str; 3] = ["service", "scope", "slice"];
-/// How it marks one that it has handed over; the second is for root's eyes.
+/// The marks of a delegated group; the second is only visible to root.
 const MARKS: [&str; 2] = ["user.delegate", "trusted.delegate"];
 
-/// The folder of this process's group, when it may be divided; else why not, in half a sentence.
+/// The folder of this process's group if it may be divided, otherwise the reason in half a sentence.
 pub(super) fn handed_over() -> Result<PathBuf, String> {
     let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"));
     let folder = folder(&read("/proc/self/cgroup")?, &read("/proc/self/mountinfo")?)?;
     check(&folder).map(|()| folder)
 }
 
-/// Of two files of the kernel's: `groups` names the group, `mounts` where the tree is.
+/// From two kernel files: `groups` names the group, `mounts` says where the tree is.
 fn folder(groups: &str, mounts: &str) -> Result<PathBuf, String> {
     let place = groups.lines().find_map(|line| line.strip_prefix("0::"));
     let place = place.ok_or("this kernel has no cgroup v2")?;
@@ -37,7 +37,7 @@ fn folder(groups: &str, mounts: &str) -> Result<PathBuf, String> {
 
 fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
-    // The machine's first group has no type; nobody hands it over.
+    // The machine's root group has no type, and nobody delegates it.
     if !folder.join("cgroup.type").exists() {
         return Err(format!("yoi was started in the machine's own group ({shown}), which is not handed over"));
     }

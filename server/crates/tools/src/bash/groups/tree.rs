@@ -1,6 +1,7 @@
-//! The part of the kernel's tree that the server has: a group for itself, and one for each command.
+//! The server's part of the cgroup tree: a group for itself, and one for each command.
 //!
-//! The kernel limits what is in a group only where the group above it holds no process, so the server moves itself down first.
+//! The kernel only applies limits in a group whose parent contains no processes, so the server first moves itself into
+//! a subgroup.
 
 use std::{
     fs,
@@ -21,12 +22,12 @@ use crate::bash::{
     walls,
 };
 
-/// The group of the server.
+/// The server's group.
 const SERVER: &str = "server";
-/// With which the name of a command's group begins.
+/// The prefix of the names of commands' groups.
 const COMMAND: &str = "command-";
 
-/// Where the commands of a server have their groups, or why they have none.
+/// Where a server's commands have their groups, or why they have none.
 #[derive(Debug, Clone)]
 pub struct Groups(Result<Tree, String>);
 
@@ -40,12 +41,12 @@ struct Tree {
 }
 
 impl Groups {
-    /// None; the reason is half a sentence.
+    /// No groups; the reason is half a sentence.
     pub fn none(reason: impl Into<String>) -> Self {
         Self(Err(reason.into()))
     }
 
-    /// Divides the group that this process was started in, if it has been handed over.
+    /// Divides the group in which this process was started, if it has been delegated.
     pub fn of_this_process() -> Self {
         match own::handed_over() {
             Ok(folder) => Self::beneath(&folder),
@@ -53,19 +54,19 @@ impl Groups {
         }
     }
 
-    /// Divides a group of the kernel's tree: this process moves into one beneath it, and commands get theirs beside. What a
-    /// server left behind that was killed is removed. A first command is run, to see that it works.
+    /// Divides a group: this process moves into a subgroup, and commands get theirs beside it. Leftovers of a server
+    /// that was killed are removed. A test command is run to check that it works.
     pub fn beneath(folder: &Path) -> Self {
         let taken = take(folder).and_then(|tree| try_group(&tree).map(|()| tree));
         Self(taken.map_err(|reason| format!("{} could not be divided: {reason}", folder.display())))
     }
 
-    /// For one more command.
+    /// A group for the next command.
     pub(in super::super) fn next(&self) -> Option<Wanted> {
         self.0.as_ref().ok().map(Tree::next)
     }
 
-    /// Whether it stands, for a person.
+    /// The state of this wall, for people.
     pub(in super::super) fn wall(&self) -> WallItem {
         let (state, detail) = match &self.0 {
             Ok(tree) => tree.told(),
@@ -100,7 +101,7 @@ impl Tree {
     }
 }
 
-/// What there is without groups.
+/// What limits commands without groups.
 fn stand_in() -> &'static str {
     match rustix::process::geteuid().is_root() && Limits::default().numbers().is_none() {
         true => "limits of each process stand in, and nobody counts the processes of root before Linux 6.14",
@@ -150,7 +151,7 @@ fn remove_left_behind(folder: &Path) {
     }
 }
 
-/// Runs a command that does nothing, in a group and without a room.
+/// Runs a command that does nothing, in a group and without a sandbox.
 fn try_group(tree: &Tree) -> Result<(), String> {
     let order = Order { group: Some(tree.next()), ..Order::nothing(Hold::Nothing) };
     match walls::carried_out(&order) {

@@ -1,4 +1,4 @@
-//! Builds a room by bubblewrap: the plan as its arguments.
+//! Builds a sandbox with bubblewrap: turns the plan into its arguments.
 
 use std::{
     ffi::OsStr,
@@ -18,13 +18,13 @@ pub(in super::super) fn found() -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join("bwrap")).find(|file| file.is_absolute() && file.is_file())
 }
 
-/// Whether the room's first process limits the number of processes and closes `/proc`, for which it needs a right. Of an
-/// ordinary account the kernel counts the processes, and bubblewrap closes it.
+/// Whether the sandbox's first process has to limit the number of processes and seal `/proc`, for which it needs a
+/// capability. For an ordinary account, the kernel counts the processes and bubblewrap seals `/proc`.
 pub(in super::super) fn is_left_to_us() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Each with a NUL behind it, as `--args` reads them.
+/// The arguments, each NUL-terminated, as `--args` reads them.
 pub(in super::super) fn arguments(plan: &Plan, network: &Network) -> Vec<u8> {
     let mut arguments = Arguments(Vec::new());
     arguments.add(["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]);
@@ -57,7 +57,7 @@ impl Arguments {
 
     fn step(&mut self, step: &Step) {
         match step {
-            // Its root is one already.
+            // bubblewrap's root is one already.
             Step::Memory { at, .. } if at == Path::new("/") => (),
             Step::Memory { at, bytes } => {
                 self.add(["--size", &bytes.to_string(), "--tmpfs"]);

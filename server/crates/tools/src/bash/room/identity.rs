@@ -1,4 +1,4 @@
-//! Which file it is, whatever it is called.
+//! The identity of a file, independent of its name.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::carve::open;
 
-/// Told apart from every other that is there.
+/// Unique among the existing files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Identity {
     device: u64,

@@ -1,8 +1,8 @@
-//! A room for one command: namespaces of its own, and a tree of mounts that holds what the Pod's scope grants, the
-//! system's programs for reading, a private `/tmp`, its own `/proc` and `/dev`, and nothing else.
+//! The sandbox of one command ("room" in code): namespaces of its own, and a tree of mounts with what the Pod's scope
+//! grants, the system's programs read-only, a private `/tmp`, its own `/proc` and `/dev`, and nothing else.
 //!
-//! What the tree holds is a plain list ([`plan`]), made from what lies on the disk ([`survey`]). Two builders carry it
-//! out: bubblewrap where it is there ([`bubblewrap`]), and we ourselves ([`own`]).
+//! The contents of the tree are a plain list of steps ([`plan`]), made from what lies on the disk ([`survey`]). Two
+//! builders carry it out: bubblewrap ([`bubblewrap`]), and our own code ([`own`]).
 
 pub(super) mod bubblewrap;
 mod identity;

@@ -1,4 +1,4 @@
-//! Builds a room by ourselves: this process stands in namespaces that are new, and puts its tree of mounts together.
+//! Builds a sandbox without bubblewrap: this process is in new namespaces and assembles its tree of mounts.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ use super::{
 const PLAIN: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
 const SEALED: MountAttrFlags = PLAIN.union(MountAttrFlags::MOUNT_ATTR_RDONLY);
 
-/// Whose processes these are, on the machine.
+/// The account that these processes belong to, outside the sandbox.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Account {
     uid: Uid,
@@ -35,13 +35,13 @@ pub(in super::super) struct Account {
 }
 
 impl Account {
-    /// Asked outside: in namespaces that are new it has no name yet.
+    /// Has to be called outside: in new namespaces the account has no mapping yet.
     pub(in super::super) fn of_this_process() -> Self {
         Self { uid: geteuid(), gid: getegid() }
     }
 }
 
-/// Turns the namespaces that this process was started in into the room. The error is a sentence.
+/// Turns the namespaces in which this process was started into the sandbox. The error is a sentence.
 pub(in super::super) fn build(plan: &Plan, private: &Private, limits: &Limits, account: Account) -> Result<(), String> {
     let failed = |what: &str| {
         let what = what.to_owned();
@@ -49,7 +49,7 @@ pub(in super::super) fn build(plan: &Plan, private: &Private, limits: &Limits, a
     };
     be_nobody_else(account).map_err(failed("the account could not be taken along"))?;
     kernel::see_no_other_groups().map_err(failed("other groups could not be hidden"))?;
-    // What is mounted here is not mounted outside.
+    // Keeps mounts made here from appearing outside.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
         .map_err(|error| format!("the mounts could not be parted: {error}"))?;
     let root = private.root();
@@ -59,7 +59,7 @@ pub(in super::super) fn build(plan: &Plan, private: &Private, limits: &Limits, a
     enter(&root).map_err(failed("the room could not be entered"))
 }
 
-/// The same account inside as outside, and no other one: files of others belong to nobody.
+/// Maps only this account, to the same ids as outside; files of others belong to nobody.
 fn be_nobody_else(Account { uid, gid }: Account) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
@@ -96,7 +96,7 @@ fn memory(bytes: u64) -> io::Result<OwnedFd> {
     Ok(fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, PLAIN)?)
 }
 
-/// What is at `from`, with all that is mounted beneath it.
+/// What is at `from`, with everything that is mounted beneath it.
 fn bound(from: &Path, how: How, identity: Identity) -> io::Result<OwnedFd> {
     let file = carve::open(from)?;
     if Identity::of(&file)? != identity {
@@ -116,7 +116,7 @@ fn bound(from: &Path, how: How, identity: Identity) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// The processes of this room, as many as there may be.
+/// A `/proc` with the processes of this sandbox, limited in number.
 fn processes(limits: &Limits) -> io::Result<OwnedFd> {
     let system = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&system)?;
@@ -132,10 +132,10 @@ fn limit_processes(processes: impl AsFd, limits: &Limits) -> io::Result<()> {
     fs::File::from(file).write_all(numbers.to_string().as_bytes())
 }
 
-/// What bubblewrap leaves to us, which it has given the right for (see [`super::bubblewrap`]).
+/// What bubblewrap leaves to us, with the capability for it (see [`super::bubblewrap`]).
 pub(in super::super) fn finish(limits: &Limits) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // It covers the settings of the kernel with themselves, for reading.
+    // bubblewrap mounts the kernel's settings over themselves, read-only.
     let _ = unmount("/proc/sys", UnmountFlags::DETACH);
     let processes = openat(CWD, "/proc", flags, Mode::empty())?;
     limit_processes(&processes, limits)?;
@@ -148,7 +148,7 @@ fn put(tree: OwnedFd, root: &Path, at: &Path, is_folder: bool) -> io::Result<()>
     Ok(move_mount(tree.as_fd(), "", place.as_fd(), "", flags)?)
 }
 
-/// Makes `root` the root, and lets go of the machine's.
+/// Makes `root` the root, and detaches the machine's.
 fn enter(root: &Path) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     fchdir(openat(CWD, root, flags, Mode::empty())?)?;

@@ -1,4 +1,4 @@
-//! Finds, or makes, the place in the room where something is put. Never follows a link.
+//! Finds or creates the mount point in the sandbox for something. Never follows a link.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,11 +8,11 @@ use rustix::{
     io::{self, Errno},
 };
 
-/// Of what is made. The tree is closed to everybody else anyway.
+/// The mode of created folders. The tree is closed to everybody else anyway.
 const FOLDER: Mode = Mode::from_bits_retain(0o755);
 const FILE: Mode = Mode::from_bits_retain(0o644);
 
-/// The folder or file at `path` beneath `root`, made where it is missing.
+/// The folder or file at `path` beneath `root`, created if it is missing.
 pub(super) fn find(root: &Path, path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
     let mut names = names(path);
     match entry(CWD, &names.clone().fold(root.to_owned(), |whole, name| whole.join(name))) {
@@ -25,7 +25,7 @@ pub(super) fn find(root: &Path, path: &Path, is_folder: bool) -> io::Result<Owne
     entry(&folder, name)
 }
 
-/// A link at `at` beneath `root`, unless something is there.
+/// Creates a link at `at` beneath `root`, unless something is there.
 pub(super) fn link(root: &Path, at: &Path, to: &Path) -> io::Result<()> {
     let (Some(folder), Some(name)) = (at.parent(), at.file_name()) else {
         return Err(Errno::INVAL);

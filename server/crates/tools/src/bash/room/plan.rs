@@ -1,4 +1,4 @@
-//! What a room holds, as a list of steps in the order in which they are taken.
+//! The contents of a sandbox, as an ordered list of steps.
 
 use std::{
     collections::BTreeMap,
@@ -15,11 +15,11 @@ use super::{
     survey::{self, Point, Reach},
 };
 
-/// Of the room's shared memory. It is memory of the machine.
+/// The size of the sandbox's shared memory, which takes up the machine's memory.
 const SHARED_MEMORY_BYTES: u64 = 256 << 20;
-/// Of folders that only hold mounts.
+/// The size of folders that only contain mount points.
 const FRAME_BYTES: u64 = 1 << 20;
-/// Devices without anything behind them.
+/// Devices with nothing behind them.
 pub(in super::super) const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 const LINKS: [(&str, &str); 4] = [
@@ -28,8 +28,8 @@ const LINKS: [(&str, &str); 4] = [
     ("/dev/stdout", "/proc/self/fd/1"),
     ("/dev/stderr", "/proc/self/fd/2"),
 ];
-/// Of the kernel's own files those that tell of the machine or command it, and not of the room's processes. All others
-/// cannot be written either.
+/// The kernel's files that reveal or control the machine and not just the sandbox's processes. All others cannot be
+/// written either.
 const KERNEL: [&str; 16] = [
     "/proc/kcore",
     "/proc/keys",
@@ -58,7 +58,7 @@ pub(in super::super) enum Step {
         at: PathBuf,
         bytes: u64,
     },
-    /// What is on the machine at `from`, which is this file or folder and no other.
+    /// The machine's file or folder at `from`, if it is still the one with this identity.
     Bind {
         from: PathBuf,
         at: PathBuf,
@@ -86,17 +86,17 @@ pub(in super::super) enum How {
     Device,
 }
 
-/// The whole room.
+/// The whole sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Plan {
     pub(super) steps: Vec<Step>,
-    /// The command's temporary folder, as it finds it.
+    /// The command's temporary folder, at its path in the sandbox.
     pub(in super::super) temp: PathBuf,
 }
 
 impl Plan {
     /// # Errors
-    /// A sentence: a rule cannot be kept.
+    /// A sentence: a rule cannot be enforced.
     pub(in super::super) fn of(
         scope: &Scope,
         fixed: &[PathBuf],
@@ -122,7 +122,7 @@ impl Plan {
         Ok(Self { steps: drawing.steps, temp })
     }
 
-    /// Whether everything that was bound is what it was meant to be. Asked from inside, before the command is there.
+    /// Checks that everything that was bound is what it was meant to be. Called inside, before the command starts.
     pub(in super::super) fn check(&self) -> Result<(), String> {
         for step in &self.steps {
             if let Step::Bind { at, identity, .. } = step
@@ -135,7 +135,7 @@ impl Plan {
     }
 }
 
-/// What stands where something is closed.
+/// What is mounted over something closed.
 struct Closed {
     from: PathBuf,
     identity: Identity,
@@ -155,13 +155,13 @@ impl Drawing<'_> {
         }
     }
 
-    /// Of the last point on the way to `path`.
+    /// The access at the nearest point on the way to `path`.
     fn reach_at(&self, path: &Path) -> Reach {
         path.ancestors().find_map(|path| self.points.get(path)).map_or(Reach::Nothing, |point| point.reach)
     }
 
-    /// `/tmp`, unless the scope has something to say about that or of what lies there: then it is where it is on the
-    /// machine. What may be written in the one must not hold for the other.
+    /// Mounts the temporary folder at `/tmp`, unless the scope says something about `/tmp` or what lies in it; then it
+    /// stays at its path on the machine. Write access to one must not extend to the other.
     fn temp(&mut self, from: PathBuf, identity: Identity) -> PathBuf {
         let tmp = Path::new("/tmp");
         let is_free = self.reach_at(tmp) == Reach::Nothing && !self.holds_grants(tmp);
@@ -170,7 +170,7 @@ impl Drawing<'_> {
         at
     }
 
-    /// Each place where more or less is granted than around it.
+    /// Adds each place with more or less access than its surroundings.
     fn grants(&mut self) {
         let mut around = vec![(Path::new("/"), Reach::Nothing)];
         let mut steps = Vec::new();
@@ -190,7 +190,7 @@ impl Drawing<'_> {
             });
             around.push((path, point.reach));
         }
-        // The temporary folder goes behind a granted root, and before what is granted beneath it.
+        // The temporary folder is mounted after a granted root and before what is granted beneath it.
         let is_root = |step: &Step| matches!(step, Step::Bind { at, .. } if at == Path::new("/"));
         let root = steps.iter().position(is_root).map(|place| steps.remove(place));
         self.steps.splice(0..0, root);
@@ -207,7 +207,7 @@ impl Drawing<'_> {
         Step::Bind { from: from.clone(), at: at.to_owned(), how: How::Read, identity: *identity }
     }
 
-    /// Those that lead to the system's folders, and the other names of the temporary one.
+    /// Links that lead to the system's folders, and other names for the temporary folder.
     fn links(&mut self, system: &System) {
         let own = [(PathBuf::from("/var/tmp"), PathBuf::from("/tmp"))];
         for (at, to) in system.links.iter().chain(&own) {
@@ -220,7 +220,7 @@ impl Drawing<'_> {
     fn devices(&mut self) {
         self.steps.push(Step::Memory { at: "/dev".into(), bytes: FRAME_BYTES });
         for device in DEVICES {
-            // One that is not there is missed by nobody.
+            // A missing device is skipped.
             if let Ok(identity) = Identity::at(Path::new(device)) {
                 self.steps.push(bind(Path::new(device), How::Device, identity));
             }

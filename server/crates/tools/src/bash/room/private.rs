@@ -1,4 +1,5 @@
-//! What one command has of its own on the disk: a temporary folder, and what stands where something is closed to it.
+//! What one command has of its own on the disk: a temporary folder, and what is mounted over things that are closed to
+//! it.
 
 use std::{
     env,
@@ -10,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// A folder that nobody else of this machine can enter.
+/// A folder that no other account on this machine can enter.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Private {
     folder: PathBuf,
@@ -38,7 +39,7 @@ impl Private {
         self.folder.join("tmp")
     }
 
-    /// Where the room is put together.
+    /// Where the sandbox is assembled.
     pub(super) fn root(&self) -> PathBuf {
         self.folder.join("room")
     }
@@ -48,8 +49,8 @@ impl Private {
         self.folder.join(if is_folder { "closed" } else { "closed-file" })
     }
 
-    /// Removes all of it, also folders that the command has closed to its own user. Nobody else is left who could change
-    /// it.
+    /// Removes all of it, including folders whose permissions the command has removed. Nobody else is left who could
+    /// change it.
     pub(in super::super) fn remove(&self) {
         if fs::remove_dir_all(&self.folder).is_ok() {
             return;

@@ -1,4 +1,4 @@
-//! What lies on the disk at the places that a scope speaks of, and what a command may do there.
+//! What lies on the disk at the places that a scope mentions, and what a command may do there.
 
 use std::{
     collections::BTreeMap,
@@ -16,11 +16,12 @@ use super::{
     identity::Identity,
 };
 
-/// Entries of folders that are granted or denied without what lies beneath their folders; more are refused.
+/// The most entries of folders that are granted or denied without their subfolders; if there are more, the command is
+/// refused.
 const ENTRIES_MAX: usize = 1_000;
-/// The name of something that nobody has named.
+/// A name that stands for any file without a rule of its own.
 const ANY: &str = "\u{1}";
-/// These are the room's own, whatever the scope says.
+/// These belong to the sandbox, whatever the scope says.
 const OWN: [&str; 2] = ["/proc", "/dev"];
 
 /// What a command may do with something.
@@ -31,16 +32,16 @@ pub(super) enum Reach {
     Write,
 }
 
-/// A place where that may change.
+/// A place where the access may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) reach: Reach,
     pub(super) identity: Identity,
-    /// It cannot be moved away, though nothing changes here.
+    /// It cannot be moved away, although the access does not change here.
     pub(super) is_fixed: bool,
 }
 
-/// Everything that the rules and the system name and that is there, each before what lies beneath it.
+/// Everything that the rules and the system name and that exists, each before what lies beneath it.
 pub(super) fn points(scope: &Scope, fixed: &[PathBuf], system: &System) -> Result<BTreeMap<PathBuf, Point>, String> {
     let survey = Survey { scope, system, denied: carve::denials(scope) };
     let mut points = BTreeMap::new();
@@ -78,7 +79,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Makes `path` one that is read, and all folders that are written on the way to it such that they stay where they are.
+    /// Makes `path` read-only, and keeps the writable folders on the way to it from being moved.
     fn fix(&self, points: &mut BTreeMap<PathBuf, Point>, path: &Path) {
         for place in path.ancestors() {
             let (Some(text), Ok(file)) = (place.to_str(), carve::open(place)) else { return };
@@ -110,7 +111,7 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// Of a file.
+    /// The access to a file.
     fn reach(&self, path: &str) -> Reach {
         match self.denied.iter().any(|rule| covers(rule, path)) {
             true => Reach::Nothing,
@@ -118,7 +119,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Of what lies in a folder: a file there that nobody has named.
+    /// The access to any file in a folder that has no rule of its own.
     fn reach_beneath(&self, folder: &str) -> Reach {
         match self.denied.iter().any(|rule| rule.recursive && covers(rule, folder)) {
             true => Reach::Nothing,
