@@ -30,12 +30,12 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AtHand {
     pub(crate) summary: PodSummary,
-    /// Its page is open, which knows more than the list.
+    /// Set while its page is open; the page knows more than the list.
     view: Option<PodContext>,
 }
 
 impl AtHand {
-    /// The Pod of a page, as it is now.
+    /// The Pod of an open page, in its current state.
     pub(crate) fn viewed(view: PodContext) -> Self {
         Self { summary: view.as_it_is(), view: Some(view) }
     }
@@ -58,18 +58,18 @@ impl AtHand {
         Standing { state: self.summary.state, asks, knows }
     }
 
-    /// Whom it knows, as far as this page does.
+    /// Its peers, as far as this page has loaded them.
     pub(crate) fn peers(&self) -> Vec<PeerView> {
         self.view.map(|view| view.peers.get()).unwrap_or_default()
     }
 }
 
-/// What the commands depend on.
+/// The context that the availability of commands depends on.
 pub(crate) fn here(console: Console, at: Option<&AtHand>) -> Here {
     Here { client: Client::Browser, pod: at.map(|at| at.standing(console)) }
 }
 
-/// Does it. Gives the address where it leads, when it leads somewhere.
+/// Carries out a command. Returns the address to go to, if the command leads to another page.
 pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) -> Result<Option<String>, UiError> {
     let at = match command {
         Command::New(name) => {
@@ -84,14 +84,14 @@ pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) 
             console.dialog.set(Some(Dialog::Help(topic)));
             return Ok(None);
         }
-        // The terminal's alone; the table offers it nowhere else.
+        // Only the terminal has these; the table offers them nowhere else.
         Command::Walls | Command::Quit => return Ok(None),
         _ => at.ok_or_else(|| invalid(NOT_ATTACHED))?,
     };
     run_at(console, at, command).await
 }
 
-/// The commands that are about a Pod.
+/// Carries out a command that is about a Pod.
 async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option<String>, UiError> {
     let pod = at.summary.pod.clone();
     match command {
@@ -154,13 +154,13 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             submit_input(pod, fresh_command(), vec![Segment::text(text)], true).await?;
         }
         Command::Export => live::visit(&export_href(&pod)),
-        // About no Pod; done before.
+        // The remaining commands are about no Pod; `run` has handled them.
         _ => (),
     }
     Ok(None)
 }
 
-/// What is said of it.
+/// Carries out a preview command and returns the notice to show.
 async fn preview(pod: PodRef, act: PreviewAct) -> Result<String, UiError> {
     let all = match act {
         PreviewAct::List => list_previews(pod).await?,
@@ -188,7 +188,7 @@ fn named_so(name: &str) -> Result<PodName, UiError> {
     PodName::parse(name).map_err(|error| invalid(error.to_string()))
 }
 
-/// What a button says for it.
+/// The label of the verb's button.
 pub(crate) fn label(verb: ControlVerb) -> &'static str {
     match verb {
         ControlVerb::Pause => "Pause",
@@ -200,8 +200,8 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
     }
 }
 
-/// Does it, or asks first: compacting says what it drops, a Pod that leads others may come back with them. A stop is done
-/// at once, and can be undone for a moment.
+/// Carries out a verb, or asks first: compacting says what it drops, and restoring a Pod with children offers to
+/// restore them too. A stop is done at once and can be undone for a moment.
 pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
     match (verb, refusal(verb, pod.state)) {
         (_, Some(reason)) => console.note(format!("{} is not available: {reason}", label(verb).trim_end_matches('…'))),
@@ -214,7 +214,7 @@ pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
     }
 }
 
-/// Sends a verb. The new state comes over the stream, like everybody's.
+/// Sends a verb. The new state arrives over the stream, as for every viewer.
 pub(crate) fn control_now(console: Console, pod: PodRef, verb: ControlVerb) {
     leptos::task::spawn_local(async move {
         if let Err(refusal) = control_pod(pod, fresh_command(), verb).await {
@@ -223,7 +223,7 @@ pub(crate) fn control_now(console: Console, pod: PodRef, verb: ControlVerb) {
     });
 }
 
-/// Opens the introduction of this Pod, to `target` when one is named; or says why it would do nothing.
+/// Opens the dialog that adds a peer to this Pod, with `target` filled in if given; or says why it is unavailable.
 pub(crate) fn introduce(console: Console, pod: &PodSummary, target: String) {
     match peer_refusal(pod.state) {
         Some(reason) => console.note(format!("It cannot add a peer now: {reason}")),
@@ -231,7 +231,7 @@ pub(crate) fn introduce(console: Console, pod: &PodSummary, target: String) {
     }
 }
 
-/// Opens the dialog that spawns a child of this Pod, or says why it would do nothing.
+/// Opens the dialog that spawns a child of this Pod, or says why it is unavailable.
 pub(crate) fn spawn(console: Console, pod: &PodSummary, name: String) {
     match spawn_refusal(pod.state) {
         Some(reason) => console.note(format!("It cannot spawn a child now: {reason}")),
@@ -239,7 +239,8 @@ pub(crate) fn spawn(console: Console, pod: &PodSummary, name: String) {
     }
 }
 
-/// Revokes a link, which can be undone for a moment; a request is withdrawn, or declined where this Pod was asked.
+/// Ends the relation with a peer, which can be undone for a moment. A pending request is withdrawn by the Pod that
+/// sent it, or declined by the one that was asked.
 async fn unpeer(console: Console, pod: &PodSummary, name: &str) -> Result<(), UiError> {
     let known = pod_peers(pod.pod.clone()).await?;
     let is_meant = |view: &&PeerView| view.name.as_str() == name || view.pod.to_string() == name;
@@ -256,7 +257,7 @@ async fn unpeer(console: Console, pod: &PodSummary, name: &str) -> Result<(), Ui
     }
 }
 
-/// Answers the oldest open question.
+/// Answers the oldest open approval.
 async fn give(console: Console, at: &AtHand, answer: Answer) -> Result<(), UiError> {
     let on_page = || at.view.and_then(|view| view.rows.questions.with_untracked(|open| open.first().cloned()));
     let in_inbox = || {

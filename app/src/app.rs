@@ -23,8 +23,8 @@ use crate::{
 
 /// The whole document, as `leptos_axum` renders it. `site_pkg_dir` of the options is `pkg/<hash>`.
 ///
-/// The login page gets no script and no file: before the login nothing else may be fetched. The page that is printed
-/// gets no script.
+/// The login page gets no script and no file, because nothing else may be fetched before login. The print page gets
+/// no script.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     boot::send_policy();
     let path = boot::path_of_request();
@@ -36,7 +36,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     };
     let body = match (is_login || is_print, boot::is_bare(&options)) {
         (true, _) => view! { <App /> }.into_any(),
-        // What the browser takes over has to be the first thing in the body.
+        // The part that the browser hydrates has to come first in the body.
         (false, false) => view! {
             <App />
             <PlaceTranscript />
@@ -68,7 +68,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     .into_any()
 }
 
-/// The console, from the first element in the body.
+/// The console: everything in the body.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();

@@ -1,4 +1,4 @@
-//! What waits for a person: questions of Pods, requests to be introduced, messages that are held.
+//! What waits for your answer: approvals, peer requests, held messages.
 
 pub(crate) mod arguments;
 pub(crate) mod held_acts;

@@ -1,4 +1,4 @@
-//! Who did what, and what came of it.
+//! The audit: who did what, and with what result.
 
 pub(crate) mod page;
 pub(crate) mod rows;

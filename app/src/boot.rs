@@ -1,4 +1,5 @@
-//! What starts the page: the style sheet, the script that loads the WebAssembly, and the policy that allows just these.
+//! What starts the page: the style sheet, the script that loads the WebAssembly, and the content security policy that
+//! allows only these.
 
 use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
 
@@ -6,7 +7,8 @@ use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
 const THEME_SCRIPT: &str =
     "try{const t=localStorage.getItem('yoi:theme');if(t)document.documentElement.dataset.theme=t}catch{}";
 
-/// Puts the transcript where it was, or at its end, before the first paint. The WebAssembly takes over from there.
+/// Restores the transcript's scroll position, or scrolls to its end, before the first paint. The WebAssembly takes
+/// over from there.
 const PLACE_SCRIPT: &str = "(()=>{const l=document.getElementById('log');if(!l)return;let s=null;\
 try{s=JSON.parse(sessionStorage.getItem('yoi:scroll:'+l.dataset.pod))}catch{}\
 const h=location.hash.slice(1);if(h&&document.getElementById(h))return;\
@@ -14,16 +16,16 @@ const b=s&&!s.following&&document.getElementById(s.anchor);\
 if(b)l.scrollTop+=b.getBoundingClientRect().top-l.getBoundingClientRect().top-s.offset;\
 else l.scrollTop=l.scrollHeight})()";
 
-/// Keeps what is dragged onto the page from leading it elsewhere.
+/// Keeps files that are dropped onto the page from navigating away.
 const DROPS_SCRIPT: &str = include_str!("boot/drops.js");
 
-/// Asks again for what of the program could not be fetched, and says so.
+/// Retries parts of the program that could not be fetched, and says so.
 const FETCHING_SCRIPT: &str = include_str!("boot/fetching.js");
 
 /// Starts the program, `SCRIPT` and `MODULE`, once the page is painted.
 const STARTING_SCRIPT: &str = include_str!("boot/starting.js");
 
-/// A small drawn mark, so that no request is made for an icon.
+/// The icon as inline SVG, so that no request is made for it.
 pub(crate) const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23222'/%3E%3Cpath d='M4.5 4.5 8 8.5v3.5M11.5 4.5 8 8.5' fill='none' stroke='%23fff' stroke-width='1.8' stroke-linecap='round'/%3E%3C/svg%3E";
 
 /// True when the binary was built without the browser's half.
@@ -31,7 +33,7 @@ pub(crate) fn is_bare(options: &LeptosOptions) -> bool {
     options.site_pkg_dir.ends_with("absent")
 }
 
-/// The parts of the WebAssembly that are fetched later, each with its files. The binary gives them to every page.
+/// The parts of the WebAssembly that are fetched later, each with its files. The binary provides them to every page.
 #[derive(Debug, Clone, Copy)]
 pub struct LaterParts(pub &'static [(&'static str, &'static [&'static str])]);
 
@@ -51,7 +53,8 @@ pub(crate) fn path_of_request() -> String {
     String::new()
 }
 
-/// Goes into the head of every page but the login. `part` is what the page needs at once beside the first load.
+/// Goes into the head of every page except the login. `part` is what the page needs at once in addition to the main
+/// module.
 #[component]
 pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl IntoView {
     let nonce = use_nonce();
@@ -88,7 +91,8 @@ pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl I
     }
 }
 
-/// The script without what only its readers need. It has no text in which a line begins with spaces or `//`.
+/// Strips indentation and comment lines. Safe because the scripts contain no string in which a line begins with
+/// spaces or `//`.
 fn bare(script: &str) -> String {
     script.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n")
 }
@@ -99,7 +103,7 @@ pub(crate) fn PlaceTranscript() -> impl IntoView {
     view! { <script nonce=use_nonce()>{PLACE_SCRIPT}</script> }
 }
 
-/// The policy of one answer. `host` is the request's own, which the server has checked before.
+/// The content security policy of one response. `host` is the request's `Host`, which the server has already checked.
 #[cfg(feature = "ssr")]
 fn policy(nonce: &str, host: Option<&str>) -> String {
     let fits = |host: &&str| host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));
@@ -111,7 +115,7 @@ fn policy(nonce: &str, host: Option<&str>) -> String {
     )
 }
 
-/// Sends the policy with the page that is being rendered.
+/// Sets the policy header on the page that is being rendered.
 #[cfg(feature = "ssr")]
 pub(crate) fn send_policy() {
     use axum::http::{HeaderValue, header, request::Parts};
@@ -137,7 +141,7 @@ mod tests {
     fn scripts_are_sent_without_their_comments_and_whole() {
         assert_eq!(bare("a();\n  // why\n  b();"), "a();\nb();");
         for script in [DROPS_SCRIPT, FETCHING_SCRIPT, STARTING_SCRIPT] {
-            // Inside of an element, where nothing of a text is escaped.
+            // The script is inside an element, where nothing is escaped.
             assert!(!bare(script).contains("</") && !bare(script).contains("<!--"));
         }
         assert_eq!(STARTING_SCRIPT.matches("SCRIPT").count(), 1);

@@ -1,7 +1,7 @@
-//! How server functions speak: JSON both ways.
+//! The encoding of server functions: JSON both ways.
 //!
-//! The framework has codecs of its own: one for server functions, one for what a page brings along. Each is compiled anew
-//! for every type; here is one for both, and it is small ([`tree`]).
+//! The framework has one codec for server functions and one for the data embedded in a page, and each is compiled
+//! anew for every type. This one serves both and is small ([`tree`]).
 
 mod tree;
 
@@ -17,11 +17,11 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use self::tree::Unreadable;
 pub(crate) use self::tree::read;
 
-/// JSON, read from text.
+/// The JSON text codec.
 #[derive(Debug)]
 pub struct JsonText;
 
-/// Arguments in the body of a POST request, the answer in its body.
+/// Arguments in the body of a POST request, the result in the body of its response.
 pub type Json = Post<JsonText>;
 
 #[derive(Debug, thiserror::Error)]
@@ -75,10 +75,10 @@ impl<T: DeserializeOwned> Decoder<T> for JsonText {
     }
 }
 
-/// What a page needs: fetched by the server while it draws the page, and brought along.
+/// Data that a page needs: fetched by the server while it renders the page, and embedded in it.
 pub(crate) type Fetched<T> = Resource<T, JsonText>;
 
-/// Fetches anew when the source changes.
+/// A resource that is fetched anew whenever the source changes.
 pub(crate) fn fetched<S, T, Fut>(
     source: impl Fn() -> S + Send + Sync + 'static,
     fetcher: impl Fn(S) -> Fut + Send + Sync + 'static,

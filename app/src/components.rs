@@ -1,4 +1,4 @@
-//! What several parts of the console draw, one in a file.
+//! Components that several parts of the console draw, one per file.
 
 pub(crate) mod abroad;
 pub(crate) mod absent;

@@ -1,4 +1,4 @@
-//! Where a message is written. The text is forgotten only when the server has it.
+//! Where a message is written. The text is cleared only once the server has it.
 
 mod attaching;
 mod bar;
@@ -42,10 +42,10 @@ use crate::{
     reconnect::Link,
 };
 
-/// The text box's id.
+/// The message field's id.
 const FIELD: &str = "message";
 
-/// In so many frames a page that comes can be written to.
+/// How many animation frames a new page gets to make the message field ready for focus.
 const FRAMES_MAX: usize = 30;
 
 #[component]
@@ -78,7 +78,7 @@ pub(crate) fn Composer() -> impl IntoView {
     }
 }
 
-/// The text box, and above it what fits to what is typed.
+/// The message field, and above it the completions for what is typed.
 #[component]
 fn Field(outgoing: Outgoing) -> impl IntoView {
     let Outgoing { draft, pod, .. } = outgoing;
@@ -156,7 +156,8 @@ fn Field(outgoing: Outgoing) -> impl IntoView {
     }
 }
 
-/// Of a Pod that was just made, one writes first. What is drawn beside it may take the focus meanwhile.
+/// After a Pod was made, puts the focus in the message field, also if something drawn beside it takes the focus
+/// meanwhile.
 fn begin_writing(outgoing: Outgoing) {
     Effect::new(move |_| {
         if outgoing.console.is_writing.get_value() {
@@ -174,7 +175,7 @@ fn begin_writing(outgoing: Outgoing) {
     });
 }
 
-/// "The server does not answer" is not true any more once it does.
+/// Clears the error "the server does not answer" once it answers again.
 fn forget_outage(outgoing: Outgoing) {
     Effect::new(move |_| {
         let is_live = outgoing.console.link.get() == Link::Live;
@@ -185,7 +186,7 @@ fn forget_outage(outgoing: Outgoing) {
     });
 }
 
-/// Text that the Pod gave back, or that a person wants back, is put where it can be sent again.
+/// Puts text that the Pod returned, or that you took back, into the message field to be sent again.
 fn take_back(outgoing: Outgoing) {
     Effect::new(move |_| {
         let Some(returned) = outgoing.pod.returned.get() else { return };

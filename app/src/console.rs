@@ -27,17 +27,17 @@ use crate::{
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
 const NOTICE_MS: u32 = 6_000;
 
-/// So many notices at most; the oldest goes first.
+/// At most this many notices are shown; the oldest goes first.
 const NOTICES_MAX: usize = 5;
 
-/// How much a notice matters.
+/// A notice's severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Note,
     Error,
 }
 
-/// Said beside the transcript, never in it.
+/// A message to the user beside the transcript, never in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) id: u64,
@@ -45,14 +45,15 @@ pub(crate) struct Notice {
     pub(crate) text: String,
 }
 
-/// What keys do in a transcript. The page with one says it, so that other pages load nothing of it.
+/// What the keys do in a transcript. The page that shows one provides these, so that other pages load none of its
+/// code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TranscriptKeys {
     pub(crate) to_end: fn(),
     pub(crate) to_turn: fn(i32),
-    /// False where no question is open.
+    /// Returns false if no approval is open.
     pub(crate) to_question: fn() -> bool,
-    /// Answers the question that is next, with this key of its card.
+    /// Answers the next approval as if this key had been pressed on its card.
     pub(crate) answer: fn(&str) -> Answering,
 }
 
@@ -62,7 +63,7 @@ pub(crate) enum Dialog {
     NewPod,
     Rename(Box<PodSummary>),
     Model(Box<PodSummary>),
-    /// Its name has been typed already, or is asked for.
+    /// `is_named`: the name has already been typed, so the dialog does not ask for it.
     Delete {
         pod: Box<PodSummary>,
         is_named: bool,
@@ -72,41 +73,42 @@ pub(crate) enum Dialog {
         name: String,
     },
     Compact(Box<PodSummary>),
-    /// To before what comes after this seq.
+    /// To the point before what follows this seq.
     Rewind(Box<PodContext>, Seq),
     Restore(Box<PodSummary>),
     Peer(Introduction),
     Help(Topic),
     /// Pods, pages and commands; the commands are about this Pod.
     Palette(Option<PodRef>),
-    /// A key for a provider: for this one another, or for one that is chosen there.
+    /// A key for a provider: a new one for this provider, or for one chosen in the dialog.
     Key(Option<String>),
 }
 
-/// The two that a dialog introduces, as far as they are known.
+/// The two Pods that a dialog is to make peers, as far as they are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Introduction {
     pub(crate) source: PodRef,
-    /// The first one may be chosen too.
+    /// Whether the source can be chosen in the dialog too.
     pub(crate) chooses_source: bool,
-    /// A name or an address; empty while nobody is chosen.
+    /// A name or an address; empty while none is chosen.
     pub(crate) target: String,
 }
 
-/// What comes over a page, or beside it, when a person asks for it.
+/// What is drawn over a page, or beside it, on request.
 #[derive(Debug)]
 pub(crate) enum Over {
     Dialog(Dialog),
     Selection(Memo<Vec<PodSummary>>),
-    /// On the first screen: how to come to a real model.
+    /// On the first screen: how to connect a real model.
     FirstModel,
 }
 
-/// Draws what comes over a page, once its code is there. What knows all dialogs says it, for those that know none.
+/// Draws an [`Over`] once its code has been fetched. Provided by the module that knows all dialogs, for those that
+/// know none.
 #[derive(Clone, Copy)]
 pub(crate) struct Drawer(pub(crate) fn(Over) -> Pin<Box<dyn Future<Output = AnyView> + Send>>);
 
-/// What comes over the page, once its code is there.
+/// Draws what goes over the page, once its code has been fetched.
 pub(crate) fn drawn_over(over: Over) -> Suspend<AnyView> {
     Suspend::new(expect_context::<Drawer>().0(over))
 }
@@ -116,35 +118,35 @@ pub(crate) struct Console {
     /// None until a list has been read.
     pub(crate) book: RwSignal<Option<PodBook>>,
     pub(crate) link: RwSignal<Link>,
-    /// Since when what is shown may have changed; none while the page hears the server.
+    /// Since when the data shown may be stale; `None` while the page is connected.
     pub(crate) stale_since: RwSignal<Option<Timestamp>>,
-    /// "caught up: …" or "reloaded from …", for a while after a gap.
+    /// "caught up: …" or "reloaded from …", shown for a while after a gap.
     pub(crate) gap_words: RwSignal<Option<String>>,
     pub(crate) notices: RwSignal<Vec<Notice>>,
-    /// The open questions of all Pods, oldest first; none until they have been read.
+    /// The open approvals of all Pods, oldest first; `None` until they have been read.
     pub(crate) questions: RwSignal<Option<Vec<OpenApproval>>>,
-    /// Requests to be introduced that wait for an answer, oldest first; none until they have been read.
+    /// Open peer requests, oldest first; `None` until they have been read.
     pub(crate) requests: RwSignal<Option<Vec<OpenRequest>>>,
-    /// What has just ended and can still be undone.
+    /// What has just been ended and can still be undone.
     pub(crate) ended: RwSignal<EndedList>,
-    /// The Pods that are selected in the list and in the table.
+    /// The Pods selected in the list and in the table.
     pub(crate) selection: RwSignal<Selection>,
-    /// The Pod whose page is open, with all that this page knows of it.
+    /// The Pod whose page is open, with all that its page knows.
     pub(crate) viewed: RwSignal<Option<PodContext>>,
-    /// How often this page has given or forgotten a key: whoever shows the providers reads them again.
+    /// Counts the keys given or removed on this page: whoever shows the providers reads them again when it changes.
     pub(crate) keys_changed: RwSignal<u32>,
-    /// The server is another build than the one that this page came from.
+    /// The server is now another build than the one that this page came from.
     pub(crate) is_outdated: RwSignal<bool>,
     /// The Pod whose row is being dragged.
     pub(crate) dragged: RwSignal<Option<PodRef>>,
     pub(crate) dialog: RwSignal<Option<Dialog>>,
-    /// A place is being loaded that was asked for in the find bar: the bar that comes with it takes the focus.
+    /// A jump from the find bar is loading a new page; the find bar there takes the focus.
     pub(crate) is_finding: StoredValue<bool>,
-    /// A Pod was made, and its page is on its way: there the message field takes the focus.
+    /// A Pod was made and its page is loading; the message field there takes the focus.
     pub(crate) is_writing: StoredValue<bool>,
-    /// Set by the first page with a transcript.
+    /// Filled in by the first page that shows a transcript; `None` before that.
     pub(crate) transcript_keys: StoredValue<Option<TranscriptKeys>>,
-    /// Words in the filter field of the list.
+    /// The text in the list's filter field.
     pub(crate) filter: RwSignal<String>,
     pub(crate) clock: Clock,
     next_notice: RwSignal<u64>,
@@ -161,7 +163,7 @@ impl Console {
         self.with_pods(<[PodSummary]>::to_vec)
     }
 
-    /// All Pods, without copying them; none until a list has been read.
+    /// Reads all Pods without copying them; an empty slice until the list has been read.
     pub(crate) fn with_pods<T>(self, read: impl FnOnce(&[PodSummary]) -> T) -> T {
         self.book.with(|book| read(book.as_ref().map_or(&[][..], PodBook::pods)))
     }
@@ -170,19 +172,20 @@ impl Console {
         self.book.with(|book| book.as_ref().and_then(|book| book.get(pod).cloned()))
     }
 
-    /// This Pod's summary, kept up by the stream; the last one known once the Pod has gone.
+    /// This Pod's summary, kept current by the stream; the last known one once the Pod is gone.
     pub(crate) fn follow(self, start: PodSummary) -> Memo<PodSummary> {
         Memo::new(move |before: Option<&PodSummary>| {
             self.pod(&start.pod).or_else(|| before.cloned()).unwrap_or_else(|| start.clone())
         })
     }
 
-    /// Pods that wait for a person.
+    /// How many Pods need your attention.
     pub(crate) fn needing(self) -> usize {
         self.with_pods(commands::needing)
     }
 
-    /// Open questions and requests; until questions have been read, the Pods that wait with one.
+    /// How many approvals and peer requests are open; until approvals have been read, the Pods waiting with one count
+    /// instead.
     pub(crate) fn asking(self) -> usize {
         let requests = self.requests.with(|requests| requests.as_ref().map_or(0, Vec::len));
         requests + self.questioning()
@@ -193,12 +196,12 @@ impl Console {
         self.questions.with(|questions| questions.as_ref().map(Vec::len)).unwrap_or_else(waiting)
     }
 
-    /// Opens the dialog that makes these two peers; `target` is empty while nobody is chosen.
+    /// Opens the dialog that makes these two Pods peers; `target` is empty while none is chosen.
     pub(crate) fn introduce(self, source: PodRef, target: String) {
         self.dialog.set(Some(Dialog::Peer(Introduction { source, chooses_source: false, target })));
     }
 
-    /// This Pod's page is open, until it is left.
+    /// Marks this Pod's page as open until it is left.
     pub(crate) fn view(self, pod: PodContext, keys: TranscriptKeys) {
         self.transcript_keys.set_value(Some(keys));
         self.viewed.set(Some(pod));
@@ -207,7 +210,7 @@ impl Console {
         });
     }
 
-    /// Takes the list that came with the page, unless the stream was faster.
+    /// Takes the list that came with the page, unless the stream delivered one first.
     pub(crate) fn seed(self, pods: Vec<PodSummary>) {
         if self.book.with_untracked(Option::is_none) {
             self.book.set(Some(PodBook::new(pods)));
@@ -219,7 +222,7 @@ impl Console {
         live::after(NOTICE_MS, move || self.dismiss(id));
     }
 
-    /// Says what went wrong; a login that has expired leads to the login page.
+    /// Shows an error; an expired login leads to the login page instead.
     pub(crate) fn fail(self, error: &UiError) {
         if error.is_unauthorized() {
             live::go_to_login();
@@ -248,12 +251,12 @@ pub(crate) fn use_console() -> Console {
     expect_context::<Console>()
 }
 
-/// A fresh id for a command that begins here. The browser's own maker of ids needs a secure context; this does not.
+/// A fresh id for a command that begins here. `crypto.randomUUID` needs a secure context; this does not.
 pub(crate) fn fresh_command() -> CommandId {
     CommandId::random()
 }
 
-/// What two Pods wrote to each other.
+/// The page with the messages between two Pods.
 pub(crate) fn exchange_href(pod: &PodRef, peer: &PodRef) -> String {
     format!("{}/with/{}/{}", pod_href(pod), peer.runtime_id, peer.worker_id)
 }
@@ -284,17 +287,17 @@ pub(crate) fn preview_href(pod: &PodRef, port: u16) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/previews/{port}", pod.runtime_id, pod.worker_id)
 }
 
-/// Where a picture or a file is: on this page's own server, which fetches what another one keeps.
+/// Where a picture or a file is served: by this page's own server, which fetches what another one keeps.
 pub(crate) fn blob_href(blob: &protocol::BlobId) -> String {
     format!("/api/v1/blobs/{blob}")
 }
 
-/// All that one record of a Pod says, as plain text.
+/// The full text of one record of a Pod.
 pub(crate) fn record_href(pod: &PodRef, seq: Seq) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/records/{seq}?format=text", pod.runtime_id, pod.worker_id)
 }
 
-/// The search for these words; for none, the empty search.
+/// The search page for these words, or the empty search page for none.
 pub(crate) fn search_href(words: &str) -> String {
     match words.trim() {
         "" => Page::Search.href().to_owned(),
@@ -302,7 +305,7 @@ pub(crate) fn search_href(words: &str) -> String {
     }
 }
 
-/// Text as part of an address: all but letters, digits and `-._~` becomes `%XX`.
+/// Percent-encodes all but letters, digits and `-._~`.
 pub(crate) fn encoded(text: &str) -> String {
     text.bytes().fold(String::with_capacity(text.len()), |mut out, byte| {
         match byte {

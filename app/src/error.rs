@@ -1,4 +1,4 @@
-//! What a server function answers when it cannot do what was asked.
+//! The error that server functions return.
 
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use protocol::{ApiError, ErrorCode};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::JsonText;
 
-/// The API's own error. On the wire it is the same problem document that REST gives, so that an answer of the login
-/// check, which no server function has seen, reads the same.
+/// The API's own error. On the wire it is the same problem document that REST returns, so that a refusal from the
+/// login check, which runs before any server function, parses the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(transparent)]
 #[error("{0}")]
@@ -22,12 +22,12 @@ impl UiError {
         self.0.code
     }
 
-    /// One sentence that names the thing and the way out.
+    /// One sentence that names what is wrong and what to do.
     pub fn sentence(&self) -> &str {
         &self.0.detail
     }
 
-    /// The login has expired.
+    /// Whether the login has expired.
     pub fn is_unauthorized(&self) -> bool {
         self.0.code == ErrorCode::Unauthorized
     }
@@ -50,7 +50,7 @@ impl FromServerFnError for UiError {
             ServerFnErrorErr::Args(detail) | ServerFnErrorErr::MissingArg(detail) => {
                 Self::new(ErrorCode::InvalidInput, detail)
             }
-            // On the server it is a request that does not fit; in a browser, an answer.
+            // On the server this is a malformed request; in the browser, a malformed response.
             ServerFnErrorErr::Deserialization(detail) if cfg!(feature = "ssr") => {
                 Self::new(ErrorCode::InvalidInput, format!("the body does not fit: {detail}"))
             }

@@ -1,18 +1,18 @@
-//! Who leads whom, as far as the list of Pods knows. Pure.
+//! Parents and children, as far as the list of Pods tells. Pure.
 
 use protocol::{PodRef, PodState, PodSummary};
 
-/// A tree is drawn this deep; what is below is still in the list of Pods.
+/// A tree is drawn to this depth; Pods further down are still in the list of Pods.
 pub(crate) const DEPTH_MAX: usize = 6;
 
-/// All that are below this one, each after the one that leads it, with how far below: 0 for its own children.
+/// All descendants of this Pod, each after its parent, with their depth: 0 for its own children.
 pub(crate) fn descendants<'a>(pods: &'a [PodSummary], of: &PodRef) -> Vec<(&'a PodSummary, usize)> {
     let mut found = Vec::new();
     collect(&led(pods), of, 0, &mut found);
     found
 }
 
-/// These Pods in their order, but each child beneath its parent where both are among them, with its depth.
+/// The Pods in their order, but with each child beneath its parent where both are present, and its depth.
 pub(crate) fn indented(pods: &[PodSummary]) -> Vec<(PodSummary, usize)> {
     let led = led(pods);
     let is_here = |parent: &PodRef| pods.iter().any(|pod| pod.pod == *parent);
@@ -24,7 +24,7 @@ pub(crate) fn indented(pods: &[PodSummary]) -> Vec<(PodSummary, usize)> {
         }
     }
     if found.len() < pods.len() {
-        // Too deep, or in a ring: in nobody's tree, and shown all the same.
+        // Too deep, or in a cycle: part of no tree, but shown all the same.
         let is_lost = |pod: &&PodSummary| !found.iter().any(|(known, _)| known.pod == pod.pod);
         let lost: Vec<_> = pods.iter().filter(is_lost).map(|pod| (pod, 0)).collect();
         found.extend(lost);
@@ -32,7 +32,7 @@ pub(crate) fn indented(pods: &[PodSummary]) -> Vec<(PodSummary, usize)> {
     found.into_iter().map(|(pod, depth)| (pod.clone(), depth)).collect()
 }
 
-/// Those that somebody leads: few, where there are many Pods.
+/// The Pods that have a parent: few, even where there are many Pods.
 fn led(pods: &[PodSummary]) -> Vec<&PodSummary> {
     pods.iter().filter(|pod| pod.relations.parent.is_some()).collect()
 }
@@ -47,12 +47,12 @@ fn collect<'a>(led: &[&'a PodSummary], of: &PodRef, depth: usize, found: &mut Ve
     }
 }
 
-/// A question of it may be open: it waits, or it was paused with something for a person to do.
+/// Whether it may have an open approval: it is waiting, or it was paused while something needed you.
 pub(crate) fn may_ask(pod: &PodSummary) -> bool {
     pod.state == PodState::Waiting || (pod.state == PodState::Paused && pod.needs_you)
 }
 
-/// Those that wait for an answer.
+/// The Pods that wait for an answer.
 pub(crate) fn waiting(pods: &[PodSummary]) -> impl Iterator<Item = &PodSummary> {
     pods.iter().filter(|pod| pod.state == PodState::Waiting)
 }

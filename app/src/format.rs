@@ -1,8 +1,8 @@
-//! Figures and times as a person reads them. Short, with a space before the unit, the same in every place.
+//! Figures and times for people to read: short, with a space before the unit, and the same everywhere.
 
 use protocol::Timestamp;
 
-/// Time from one moment to another in milliseconds; 0 when the clocks disagree.
+/// Milliseconds from one time to another; 0 when the clocks disagree.
 pub(crate) fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }
@@ -19,8 +19,8 @@ pub(crate) fn age(now: Timestamp, at: Timestamp) -> String {
     }
 }
 
-/// `22:31` on the viewer's clock, with the day when it was another one. `zone` is minutes east of UTC, and UTC without it:
-/// the server does not know the viewer's.
+/// `22:31` in the viewer's time zone, with the date unless it is today. `zone` is minutes east of UTC; `None` means
+/// UTC, since the server does not know the viewer's zone.
 pub(crate) fn clock_time(at: Timestamp, now: Timestamp, zone: Option<i32>) -> String {
     let (there, today) = (local(at, zone), local(now, zone));
     let ((date, time), (date_today, _)) = (parts(&there), parts(&today));
@@ -31,7 +31,7 @@ pub(crate) fn clock_time(at: Timestamp, now: Timestamp, zone: Option<i32>) -> St
     }
 }
 
-/// The whole moment, for a tooltip.
+/// The full date and time, for a tooltip.
 pub(crate) fn full_time(at: Timestamp, zone: Option<i32>) -> String {
     let there = local(at, zone);
     let (date, time) = parts(&there);
@@ -39,17 +39,17 @@ pub(crate) fn full_time(at: Timestamp, zone: Option<i32>) -> String {
     format!("{date} {}{zone}", time.get(..8).unwrap_or_default())
 }
 
-/// What a clock of this zone shows, as the text of the moment at which UTC's shows the same.
+/// The local time in this zone, formatted as if it were UTC.
 fn local(at: Timestamp, zone: Option<i32>) -> String {
     moment(at.as_millisecond() + i64::from(zone.unwrap_or(0)) * 60_000).to_string()
 }
 
-/// Date and time of a moment's text.
+/// Splits a timestamp's text into date and time.
 fn parts(moment: &str) -> (&str, &str) {
     moment.split_once('T').unwrap_or((moment, ""))
 }
 
-/// `2026-11-05` of a moment, in UTC.
+/// The UTC date, as `2026-11-05`.
 pub(crate) fn date(at: Timestamp) -> String {
     parts(&at.to_string()).0.to_owned()
 }
@@ -63,7 +63,7 @@ pub(crate) fn day_name(date: &str) -> String {
     format!("{day} {}", MONTHS.get(month * 3..month * 3 + 3).unwrap_or_default())
 }
 
-/// The end of a path, which is what tells two apart: `…/src/yoi`.
+/// The end of a path, which is the part that tells two apart: `…/src/yoi`.
 pub(crate) fn short_path(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
@@ -72,7 +72,7 @@ pub(crate) fn short_path(path: &str) -> String {
     }
 }
 
-/// Share of a whole in percent, rounded; `None` when the whole is unknown.
+/// A part of a whole in percent, rounded; `None` when the whole is unknown.
 pub(crate) fn percent(part: u64, whole: u64) -> Option<u64> {
     (whole > 0).then(|| (part.min(whole) * 100 + whole / 2) / whole)
 }
@@ -85,8 +85,8 @@ pub(crate) fn counted(count: u64, one: &str) -> String {
     }
 }
 
-/// With a capital and a full stop. The API's sentences have neither, so that they can stand after a name. They are English:
-/// the capitals of other alphabets would be a table that every page loads.
+/// Capitalizes the first letter and adds a full stop. The API's sentences have neither, so that they can follow a
+/// name. They are English, so ASCII is enough: full Unicode capitals would need a table that every page loads.
 pub(crate) fn sentence_case(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase().to_string()).unwrap_or_default();
@@ -94,7 +94,7 @@ pub(crate) fn sentence_case(sentence: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// A moment from the browser's or the server's clock.
+/// A timestamp from milliseconds since 1970; the epoch itself if out of range.
 pub(crate) fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }

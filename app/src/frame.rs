@@ -60,11 +60,12 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
     }
 }
 
-/// In so many frames after a step to another page the focus may be lost: what had it left with the page before.
+/// For this many frames after navigation the focus may be lost, because the element that had it left with the
+/// previous page.
 const FRAMES_MAX: usize = 30;
 
-/// Tab goes on from the page's beginning then, and not from nowhere. What is typed for a page that begins in a field waits
-/// for it: its code may have to be fetched.
+/// Restores the focus, so that Tab continues from the start of the page and not from nowhere. If the page begins in a
+/// field, keys typed early are held for it, since its code may have to be fetched first.
 fn keep_focus(console: Console) {
     let path = use_location().pathname;
     let query = use_query_map();

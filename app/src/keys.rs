@@ -1,50 +1,50 @@
-//! The keys of the console, pure: what a key means, and the list that `?` shows. Keys of commands are in the table of
-//! commands; here is only what moves about.
+//! The console's keys, pure: what a key means, and the list that `?` shows. Keys of commands are in the table of
+//! commands; here are only those for moving about.
 
 use commands::{Page, TABLE, by_key};
 
-/// What a key outside of any field does.
+/// What a key pressed outside any field does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shortcut {
     NewPod,
-    /// Introduces the Pod at hand to another one.
+    /// Opens the dialog that adds a peer to the current Pod.
     Peer,
     Go(Page),
     GoEnd,
-    /// To the next open question on this page.
+    /// Go to the next open approval on this page.
     Question,
-    /// Answers the question that is next, from wherever the focus is.
+    /// Answer the next approval, wherever the focus is.
     Answer(&'static str),
-    /// Into the message.
+    /// Focus the message field.
     Write,
-    /// To the next or the previous row of the list.
+    /// Move to the next or previous row of the list.
     Move(i32),
-    /// The same, and selects all rows from where it began.
+    /// The same, extending the selection over all rows from where it began.
     Extend(i32),
-    /// Selects the row at hand, or does not any more.
+    /// Select or deselect the focused row.
     Select,
     SelectAll,
-    /// Undoes what has just ended.
+    /// Undo what has just been ended.
     Undo,
-    /// To the next or the previous turn.
+    /// Go to the next or previous turn.
     Turn(i32),
-    /// Looks for words on this page: in the transcript, else in the list of Pods.
+    /// Find text on this page: in the transcript, otherwise in the list of Pods.
     Find,
-    /// Narrows the list of Pods.
+    /// Focus the filter of the list of Pods.
     Filter,
     Command,
     Palette,
     Help,
-    /// Out of the field.
+    /// Leave the field.
     Leave,
-    /// Nothing is selected any more.
+    /// Clear the selection.
     Back,
 }
 
-/// One line of the sheet: keys, parted by two spaces, and what they do.
+/// One line of the help: keys, separated by two spaces, and what they do.
 pub(crate) type Line = (&'static str, &'static str);
 
-/// What no command says, in groups.
+/// The keys that belong to no command, in groups.
 const SHEET: [(&str, &[Line]); 4] = [
     (
         "Anywhere",
@@ -87,7 +87,7 @@ const SHEET: [(&str, &[Line]); 4] = [
     ),
 ];
 
-/// The sheet: what the table of commands has keys for goes first.
+/// The help: keys from the table of commands come first.
 pub(crate) fn sheet() -> Vec<(&'static str, Vec<Line>)> {
     let of_commands = TABLE.iter().filter(|entry| !entry.key.is_empty() && !entry.place.is_terminal());
     let mut sheet: Vec<(&str, Vec<Line>)> = SHEET.iter().map(|(title, lines)| (*title, lines.to_vec())).collect();
@@ -97,10 +97,10 @@ pub(crate) fn sheet() -> Vec<(&'static str, Vec<Line>)> {
     sheet
 }
 
-/// Reads keys one by one; `g` waits for the next one.
+/// Interprets keys one by one; `g` waits for a second key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KeyReader {
-    /// `g` was the key before.
+    /// Whether the previous key was `g`.
     going: bool,
 }
 
@@ -137,7 +137,7 @@ impl KeyReader {
     }
 }
 
-/// What a key together with Ctrl or Cmd does.
+/// The meaning of a key pressed with Ctrl or Cmd.
 pub(crate) fn chord(key: &str) -> Option<Shortcut> {
     match key {
         "k" | "K" => Some(Shortcut::Palette),
@@ -146,12 +146,12 @@ pub(crate) fn chord(key: &str) -> Option<Shortcut> {
     }
 }
 
-/// What a letter together with Alt does: the keys of a question's card, from anywhere.
+/// The meaning of a letter pressed with Alt: the keys of an approval's card, from anywhere.
 pub(crate) fn answering(key: &str) -> Option<Shortcut> {
     ["a", "A", "d"].into_iter().find(|known| *known == key).map(Shortcut::Answer)
 }
 
-/// What an arrow together with Shift does.
+/// The meaning of an arrow key pressed with Shift.
 pub(crate) fn shifted(key: &str) -> Option<Shortcut> {
     match key {
         "ArrowDown" => Some(Shortcut::Extend(1)),

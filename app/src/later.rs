@@ -1,6 +1,6 @@
-//! What the browser fetches when a person first goes there: dialogs, and the pages that are not a Pod's.
+//! What the browser fetches on first use: dialogs and pages.
 //!
-//! The server draws all of it as it is; in the browser a function under `#[lazy]` begins a part of its own.
+//! The server renders all of it directly; in the browser each function under `#[lazy]` starts a part of its own.
 
 use commands::Topic;
 use leptos::prelude::*;
@@ -32,7 +32,7 @@ use crate::{
     usage::page::UsagePage,
 };
 
-/// It, once its code is there.
+/// The dialog or other overlay, once its code has been fetched.
 #[lazy]
 pub(crate) fn dialog_view(over: Over) -> AnyView {
     let dialog = match over {
@@ -57,13 +57,13 @@ pub(crate) fn dialog_view(over: Over) -> AnyView {
     }
 }
 
-/// A Pod's page, once its code is there.
+/// A Pod's page, once its code has been fetched.
 #[lazy]
 fn conversation_view(_page: ()) -> AnyView {
     view! { <PodPage /> }.into_any()
 }
 
-/// Any other page.
+/// Any other page, once the shared part with them has been fetched.
 #[lazy]
 fn page_view(page: Page) -> AnyView {
     match page {
@@ -91,7 +91,7 @@ enum Page {
     Usage,
 }
 
-/// Names routes whose pages are in a part.
+/// Defines routes whose pages are in a lazily fetched part.
 macro_rules! later {
     ($($route:ident => $view:ident, $preload:ident, $page:expr;)*) => {$(
         #[derive(Debug)]
@@ -127,7 +127,7 @@ later! {
     UsageRoute => page_view, __preload_page_view, Page::Usage;
 }
 
-/// The part that the page at this path needs at once: its name as the bundle has it.
+/// The part that the page at this path needs at once, by the bundle's name for it.
 pub(crate) fn part(path: &str) -> Option<&'static str> {
     match path.trim_end_matches('/') {
         "" | "/login" => None,

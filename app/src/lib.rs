@@ -1,16 +1,16 @@
-//! The console: pages that the server renders and the browser takes over.
+//! The console: pages that the server renders and the browser hydrates.
 //!
-//! A folder holds what one does or looks at: its page, its parts, its dialogs. What they share is below them, and none of them
-//! knows one that knows it.
-//! Components know no browser: the event stream is in [`stream`], and whatever touches a timer, storage, focus or scrolling goes
-//! through [`live`].
+//! A folder holds one thing that a person does or looks at: its page, its parts, its dialogs. What folders share is
+//! below them and never depends on them.
+//! Components do not touch the browser: the event stream is in [`stream`], and everything with timers, storage, focus
+//! or scrolling goes through [`live`].
 //! Whatever can be decided without a screen (grouping, words, commands, drafts, reconnecting) is a pure function in a
 //! file of its own.
 
 #![recursion_limit = "512"]
-// The component macro writes its own `pub` items.
+// The component macro generates `pub` items.
 #![allow(unreachable_pub)]
-// What only the browser calls is compiled and tested natively too.
+// Code that only the browser calls is compiled and tested natively too.
 #![cfg_attr(not(feature = "hydrate"), allow(dead_code))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -52,7 +52,7 @@ pub use app::{App, shell};
 pub use boot::LaterParts;
 pub use error::UiError;
 
-/// Takes over the page that the server rendered. The WebAssembly entry calls it once.
+/// Hydrates the page that the server rendered. The WebAssembly entry point calls it once.
 #[cfg(feature = "hydrate")]
 pub fn hydrate() {
     wasm_bindgen_futures::spawn_local(async {

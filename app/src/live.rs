@@ -1,6 +1,6 @@
-//! The only place with browser I/O but for the event stream: timers, storage, focus, scrolling, the clipboard.
+//! The only place with browser I/O apart from the event stream: timers, storage, focus, scrolling, the clipboard.
 //!
-//! On the server the same functions exist and do nothing, so that no component asks where it runs.
+//! On the server the same functions exist and do nothing, so that no component has to ask where it runs.
 
 #[cfg(feature = "hydrate")]
 pub(crate) mod browser;
@@ -37,38 +37,38 @@ pub(crate) use self::{
     takeover::*, typeahead::*,
 };
 
-/// The theme that is none of its own: the system decides, and nothing is remembered.
+/// The theme setting that follows the system; nothing is stored for it.
 pub(crate) const SYSTEM_THEME: &str = "system";
 
-/// Where something is remembered.
+/// Where a value is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// Over restarts of the browser.
+    /// Across restarts of the browser.
     Local,
-    /// While this tab lives.
+    /// For the lifetime of this tab.
     Tab,
 }
 
-/// A key, pressed where no text is typed.
+/// A key press outside of text entry, and how it was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyPress {
     pub(crate) key: String,
-    /// A dialog is open; it takes its own keys.
+    /// Whether a dialog is open; dialogs handle their own keys.
     pub(crate) in_dialog: bool,
-    /// Typed in a field: only Escape and chords mean something there.
+    /// Whether it was typed in a field, where only Escape and chords have a meaning.
     pub(crate) in_field: bool,
-    /// Together with Ctrl or Cmd.
+    /// With Ctrl or Cmd.
     pub(crate) is_chord: bool,
-    /// Together with Alt, where that makes no letter.
+    /// With Alt, where that does not produce a letter.
     pub(crate) has_alt: bool,
     pub(crate) has_shift: bool,
 }
 
-/// What became of an answer that was given by a key from anywhere on the page.
+/// The result of answering an approval by a key from anywhere on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answering {
     Given,
-    /// Nobody answers what they do not see: it has been brought into view.
+    /// The approval was not visible, so it has been scrolled into view and not answered.
     Unseen,
     NoQuestion,
 }

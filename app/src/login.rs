@@ -4,7 +4,7 @@ use leptos_router::hooks::use_query_map;
 
 use crate::boot::ICON;
 
-/// The rules of this one page. It stands alone: before the login no file may be fetched, the style sheet neither.
+/// The styles of this page alone. Before login no file may be fetched, not even the style sheet.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--bg:light-dark(oklch(.985 .002 90),oklch(.19 .005 265));\
 --raised:light-dark(oklch(1 0 0),oklch(.225 .006 265));--line:light-dark(oklch(.72 .008 90),oklch(.5 .01 265));\
@@ -26,7 +26,7 @@ background:var(--strong);color:var(--bg)}\
 p{color:var(--muted)}[role=alert]{color:light-dark(oklch(.51 .17 25),oklch(.75 .14 25))}code{font:13px/20px ui-monospace,'SF Mono','DejaVu Sans Mono',monospace;color:var(--strong);\
 overflow-wrap:anywhere}";
 
-/// Goes into the head in place of what starts the console.
+/// Goes into the head in place of [`Boot`](crate::boot::Boot).
 #[component]
 pub(crate) fn LoginStyle() -> impl IntoView {
     view! {
@@ -35,8 +35,8 @@ pub(crate) fn LoginStyle() -> impl IntoView {
     }
 }
 
-/// Asks for the token, or for a code. A plain form, sent as a body so that no history has it; one that is wrong leads back
-/// here, with `?tried=1`.
+/// Asks for the token or for a code. A plain form that posts its body, so that the token is in no history; a wrong
+/// one leads back here with `?tried=1`.
 #[component]
 pub(crate) fn LoginPage() -> impl IntoView {
     let query = use_query_map();

@@ -1,9 +1,9 @@
-//! Notices outside of the page: which are due when the list of Pods changes. Pure.
+//! Browser notifications: which ones a change of the list of Pods calls for. Pure.
 
 use protocol::{OpenRequest, PodRef, PodState, PodSummary};
 use transcript::unseen;
 
-/// What a notice is about. Each is asked for by itself.
+/// What a notification is about. Each kind has a setting of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Approval,
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Approval, Self::Asked, Self::Finished, Self::Failed];
 
-    /// How it is remembered.
+    /// The word under which the setting is stored.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Approval => "approval",
@@ -25,7 +25,7 @@ impl Kind {
         }
     }
 
-    /// What it says beside its box.
+    /// The label of its checkbox.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Approval => "A Pod asks for permission",
@@ -36,28 +36,29 @@ impl Kind {
     }
 }
 
-/// Letters of a notice. What failed may say what a model or its server wrote, however long that is.
+/// The length limit of a notification, in characters: an error may quote what a model or its server wrote, however
+/// long.
 const WORDS_CHARS_MAX: usize = 200;
 
-/// One notice that is due.
+/// A notification to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct News {
     pub(crate) kind: Kind,
-    /// Where it leads: the Pod that did it.
+    /// The Pod that caused it; clicking the notification leads there.
     pub(crate) pod: PodRef,
     pub(crate) words: String,
 }
 
 impl News {
-    /// A newer notice of the same Pod and kind takes the place of the older one.
+    /// A newer notification for the same Pod and kind replaces the older one.
     pub(crate) fn tag(&self) -> String {
         format!("yoi {} {}", self.kind.word(), self.pod)
     }
 }
 
-/// What has happened from one list to the next. It compares what Pods are, not what came over the wire: a list that is
-/// sent again after a lost connection says nothing twice, and what happened meanwhile is said once. `before` is none for
-/// the first list of a page, which was all there when the page was opened.
+/// What has happened between two lists. It compares the Pods' states, not the messages on the wire: a list sent again
+/// after a lost connection reports nothing twice, and what happened meanwhile is reported once. `before` is `None`
+/// for the first list of a page, all of which was there when the page was opened.
 pub(crate) fn news(before: Option<&[PodSummary]>, now: &[PodSummary]) -> Vec<News> {
     let Some(before) = before else { return Vec::new() };
     let of = |pod: &PodSummary| {
@@ -68,7 +69,8 @@ pub(crate) fn news(before: Option<&[PodSummary]>, now: &[PodSummary]) -> Vec<New
     now.iter().filter_map(of).collect()
 }
 
-/// On one line, with nothing in it that a notice of the system could show as something else than it is.
+/// Sanitizes the text for a system notification: one line, no control characters, invisible characters made visible,
+/// limited in length.
 fn bounded(words: &str) -> String {
     let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
     let shown = unseen::shown(words);
@@ -80,7 +82,7 @@ fn bounded(words: &str) -> String {
     bounded
 }
 
-/// At most one per Pod and step: what needs a person most.
+/// At most one change per Pod and step: the one that needs you most.
 fn change(before: Option<&PodSummary>, now: &PodSummary) -> Option<(Kind, String)> {
     let was = |is: fn(&PodSummary) -> bool| before.is_some_and(is);
     if now.state == PodState::Waiting {
@@ -93,7 +95,7 @@ fn change(before: Option<&PodSummary>, now: &PodSummary) -> Option<(Kind, String
         return (!was(has_failed)).then_some((Kind::Failed, words));
     }
     let before = before?;
-    // A run that began and ended while nobody listened left only its answer.
+    // A run that began and ended while the page was disconnected left only its unread answer.
     let has_worked = is_working(before) || now.unread > before.unread;
     (now.state == PodState::Idle && has_worked).then(|| (Kind::Finished, "has finished".to_owned()))
 }
@@ -106,7 +108,7 @@ fn has_failed(pod: &PodSummary) -> bool {
     pod.state == PodState::Broken || (pod.needs_you && pod.state == PodState::Idle)
 }
 
-/// Requests to be introduced that were not there before.
+/// Peer requests that were not there before.
 pub(crate) fn asked(before: Option<&[OpenRequest]>, now: &[OpenRequest]) -> Vec<News> {
     let Some(before) = before else { return Vec::new() };
     let is_new = |request: &&OpenRequest| before.iter().all(|known| known.request_id != request.request_id);
@@ -118,7 +120,7 @@ pub(crate) fn asked(before: Option<&[OpenRequest]>, now: &[OpenRequest]) -> Vec<
     now.iter().filter(is_new).map(of).collect()
 }
 
-/// Which kinds a person wants, as remembered: their words, parted by spaces.
+/// Which kinds are wanted, stored as words separated by spaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Wanted(Vec<Kind>);
 
@@ -147,23 +149,23 @@ impl Wanted {
     }
 }
 
-/// Whether this browser can show a notice outside of the page.
+/// Whether this browser can show notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Means {
-    /// It has been allowed.
+    /// Permission has been given.
     Granted,
-    /// It can be asked for.
+    /// Permission can be asked for.
     Askable,
-    /// The person, or the browser, has said no.
+    /// The user or the browser has refused.
     Denied,
     /// The page came over plain HTTP from another machine.
     Insecure,
-    /// The browser has no such thing.
+    /// The browser has no notifications.
     Missing,
 }
 
 impl Means {
-    /// Why none is shown, and what remains; nothing where they work or can be asked for.
+    /// Why none are shown, and what to do about it; `None` where they work or can be asked for.
     pub(crate) fn obstacle(self) -> Option<&'static str> {
         match self {
             Self::Granted | Self::Askable => None,

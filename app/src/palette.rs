@@ -23,7 +23,7 @@ pub(crate) fn PaletteDialog(pod: Option<PodRef>) -> impl IntoView {
     let console = use_console();
     let search = Search::new(console, pod);
     let navigate = use_navigate();
-    // Another dialog can have the focus only when this one has given it back.
+    // Another dialog can take the focus only after this one has given it back.
     let after = Callback::new(move |()| match search.next.try_update_value(Option::take).flatten() {
         None => (),
         Some(Next::Dialog(dialog)) => console.dialog.set(Some(*dialog)),
@@ -107,7 +107,7 @@ fn on_key(search: Search, event: &ev::KeyboardEvent) {
     }
 }
 
-/// Opens it, about this Pod; closes it when it is open.
+/// Opens the palette for this Pod, or closes it if it is open.
 pub(crate) fn flip(console: crate::console::Console, pod: Option<PodRef>) {
     match console.dialog.with_untracked(|dialog| dialog.is_some()) {
         true => live::close_dialog("palette"),

@@ -1,4 +1,4 @@
-//! Who knows whom: introductions, what two Pods wrote to each other, the map.
+//! Peers: adding them, what two Pods wrote to each other, the map.
 
 pub(crate) mod dialog;
 pub(crate) mod exchange;

@@ -1,4 +1,4 @@
-//! A Pod: its page, what is known of it beside the transcript, and what can be done to it.
+//! A Pod: its page, what the page shows beside the transcript, and the actions on it.
 
 pub(crate) mod child_questions;
 pub(crate) mod compact_dialog;

@@ -1,4 +1,4 @@
-//! The list of Pods, and making one.
+//! The list of Pods, and making new ones.
 
 pub(crate) mod first_minute;
 pub(crate) mod first_model;

@@ -1,16 +1,16 @@
-//! What a person has chosen for this browser.
+//! The settings of this browser.
 
 use crate::live::{self, Memory};
 
-/// Read by the composer with each press of Enter.
+/// Read by the composer on each press of Enter.
 const SEND_KEY: &str = "yoi:send-key";
 
-/// What sends a message. The other one is a new line.
+/// Which key sends a message; the other one begins a new line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum SendKey {
     #[default]
     Enter,
-    /// Or Cmd-Enter, where keyboards have that.
+    /// Or Cmd-Enter on a Mac.
     CtrlEnter,
 }
 
@@ -38,7 +38,7 @@ impl SendKey {
 /// Light or dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Theme {
-    /// As the system is.
+    /// Follows the system.
     #[default]
     System,
     Light,

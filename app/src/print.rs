@@ -1,5 +1,5 @@
 //! A whole transcript on one page, as plain HTML: to print, to read without a script, to keep. Nothing on it needs a
-//! script, so none is loaded; the server draws it and no browser takes it over.
+//! script, so none is loaded; the server renders it and the browser never hydrates it.
 
 #[cfg(feature = "ssr")]
 mod blocks;
@@ -12,7 +12,7 @@ use protocol::Seq;
 
 use crate::boot::{self, ICON};
 
-/// `/pods/{runtime_id}/{worker_id}/print`, with `?from=SEQ&to=SEQ` for a part.
+/// `/pods/{runtime_id}/{worker_id}/print`, with `?from=SEQ&to=SEQ` for a part of it.
 #[component]
 pub(crate) fn PrintPage() -> impl IntoView {
     let part = |name: &str| use_params_map().with_untracked(|params| params.get(name).unwrap_or_default());
@@ -23,7 +23,7 @@ pub(crate) fn PrintPage() -> impl IntoView {
 #[cfg(feature = "ssr")]
 use self::document::drawn;
 
-/// The console's own links to this page load it from the server.
+/// In the browser, a link that loads this page from the server.
 #[cfg(not(feature = "ssr"))]
 fn drawn(address: String, _from: Option<Seq>, _to: Option<Seq>) -> AnyView {
     view! {
@@ -34,13 +34,13 @@ fn drawn(address: String, _from: Option<Seq>, _to: Option<Seq>) -> AnyView {
     .into_any()
 }
 
-/// Whether it is this page that is asked for.
+/// Whether this path is the print page.
 pub(crate) fn is_print(path: &str) -> bool {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     matches!(parts.as_slice(), ["pods", _, _, "print"])
 }
 
-/// Goes into the head in place of what starts the console: the style sheet, and no script.
+/// Goes into the head in place of [`Boot`](crate::boot::Boot): the style sheet, and no script.
 #[component]
 pub(crate) fn PrintStyle(options: LeptosOptions) -> impl IntoView {
     let style = format!("/{}/{}.css", options.site_pkg_dir.trim_matches('/'), options.output_name);

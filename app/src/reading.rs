@@ -1,5 +1,4 @@
-//! Reads again what no stream carries: one reading at a time, then a rest, and one more when something changed
-//! meanwhile.
+//! Rereads what no stream carries: one read at a time, then a pause, and one more if something changed meanwhile.
 
 use std::{future::Future, pin::Pin, rc::Rc};
 
@@ -17,23 +16,23 @@ enum Standing {
     Due,
 }
 
-/// Lives as long as the part of the page that made it.
+/// Lives as long as the component that made it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     standing: StoredValue<Standing>,
     rest_ms: u32,
 }
 
-/// What there is to read when it is first asked about.
+/// Whether the first value has to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum First {
-    /// It came with the page.
+    /// No: it came with the page.
     IsKnown,
     IsRead,
 }
 
 impl Reading {
-    /// Reads as often as `seen` gives something else than before; `work` is one reading.
+    /// Calls `work`, which reads once, whenever `seen` returns something new.
     pub(crate) fn follow<S, F>(
         rest_ms: u32,
         first: First,
@@ -46,7 +45,7 @@ impl Reading {
         let reading = Self::new(rest_ms);
         let seen = Memo::new(move |_| seen());
         Effect::new(move |before: Option<()>| {
-            // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
+            // Read, not just tracked: a memo that is never read notifies nobody.
             seen.with(|_| ());
             if before.is_some() || first == First::IsRead {
                 reading.again(move || Box::pin(work()));
@@ -54,7 +53,7 @@ impl Reading {
         });
     }
 
-    /// `rest_ms` is the least time between two readings, in milliseconds.
+    /// `rest_ms` is the minimum time between two reads, in milliseconds.
     pub(crate) fn new(rest_ms: u32) -> Self {
         Self { standing: StoredValue::new(Standing::Free), rest_ms }
     }

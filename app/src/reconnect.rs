@@ -1,13 +1,13 @@
-//! What to say of the connection, and after a gap. Pure: the socket itself is in `stream`.
+//! What to say about the connection, and after a gap. Pure: the socket itself is in `stream`.
 
 use protocol::Seq;
 
 use crate::format::counted;
 
-/// Whether this page hears the server. Not to be mixed up with what any Pod does.
+/// Whether this page is connected to the server. Unrelated to the state of any Pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Link {
-    /// Rendered by the server; no script has run yet, and with scripts off none will.
+    /// As rendered by the server; no script has run yet, and with scripts off none will.
     #[default]
     AsLoaded,
     Connecting,
@@ -15,7 +15,7 @@ pub(crate) enum Link {
     Reconnecting {
         attempt: u32,
     },
-    /// The browser itself says that there is no network.
+    /// The browser reports that there is no network.
     Offline,
 }
 
@@ -30,7 +30,7 @@ impl Link {
         }
     }
 
-    /// What comes next, and what can be done meanwhile.
+    /// What happens next, and what you can do meanwhile.
     pub(crate) fn next(self) -> &'static str {
         match self {
             Self::AsLoaded => "No live updates; reload the page to see what is new",
@@ -51,35 +51,35 @@ impl Link {
     }
 }
 
-/// What was missed while the connection was away, until it is made good.
+/// What was missed while the connection was down, until it has been made up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Gap {
     open: bool,
     events: u64,
     from_snapshot: bool,
-    /// The Pod's head as the list knew it after the gap; caught up when we have come that far.
+    /// The Pod's head in the first list after the gap; the page has caught up once it is there.
     head: Option<Seq>,
 }
 
 impl Gap {
-    /// The connection went away.
+    /// The connection was lost.
     pub(crate) fn begin(&mut self) {
         *self = Self { open: true, events: self.events, ..Self::default() };
     }
 
-    /// This many records came.
+    /// This many records arrived.
     pub(crate) fn records(&mut self, count: usize) {
         if self.open {
             self.events += count as u64;
         }
     }
 
-    /// A snapshot came in place of records: after a long gap, a lag or a cursor that is no longer good.
+    /// A snapshot arrived in place of records: after a long gap, a lag or a stale cursor.
     pub(crate) fn snapshot(&mut self) {
         *self = Self { open: true, from_snapshot: true, ..Self::default() };
     }
 
-    /// The list says how far the viewed Pod is; `None` when no Pod is viewed, and then `events` says what the list
+    /// A list arrived, with the head of the Pod on screen; `None` if none is, and then `events` is what the list
     /// itself has missed.
     pub(crate) fn list(&mut self, head: Option<Seq>, events: u64) {
         if !self.open {

@@ -1,4 +1,4 @@
-//! The blocks as signals: a record draws the block that it changed, and no other.
+//! The blocks as signals: a record redraws the block that it changed, and no other.
 
 mod drawn;
 mod entries;
@@ -23,27 +23,27 @@ pub(crate) use self::{
     sent::sent_message,
 };
 
-/// A Pod's transcript and what it shows.
+/// A Pod's transcript as signals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rows {
     transcript: StoredValue<Transcript>,
-    /// Every block, in the transcript's order.
+    /// All blocks, in the transcript's order.
     flat: StoredValue<Vec<Row>>,
-    /// What stands in the list, in the same order.
+    /// The list's entries, in the same order.
     pub(crate) window: Window,
-    /// What the newest status record says, and the seq that we have come to.
+    /// The newest seq applied, and the newest status record.
     pub(crate) status: RwSignal<(Seq, Option<PodStatus>)>,
-    /// There are older records on the server.
+    /// Whether there are older records on the server.
     pub(crate) has_more: RwSignal<bool>,
-    /// The first records are pieces of a block that began before them.
+    /// Whether the first records are the rest of a block that began before them.
     pub(crate) is_cut: StoredValue<bool>,
-    /// The oldest record here; a page before it is asked for with this.
+    /// The oldest record here; the page before it is requested with this.
     pub(crate) first: RwSignal<Seq>,
-    /// Ids of the questions that wait for a person, oldest first.
+    /// Ids of the open approvals, oldest first.
     pub(crate) questions: RwSignal<Vec<String>>,
-    /// Messages whose receipts are on the card of the call that sent them.
+    /// Messages whose receipts are shown on the card of the call that sent them.
     pub(crate) carried: RwSignal<HashSet<String>>,
-    /// Each rewind: the last seq that it kept, and its own.
+    /// Each rewind: the last seq that it kept, and its own seq.
     pub(crate) rewinds: RwSignal<Vec<(Seq, Seq)>>,
 }
 
@@ -67,7 +67,7 @@ impl Rows {
         }
     }
 
-    /// Takes what came. Gives how many blocks are new.
+    /// Applies records. Returns how many blocks are new.
     pub(crate) fn apply(self, records: &[Record]) -> usize {
         let before = self.len();
         self.transcript.update_value(|transcript| {
@@ -77,12 +77,12 @@ impl Rows {
         self.len().saturating_sub(before)
     }
 
-    /// So many blocks are kept in the page.
+    /// How many blocks the page holds.
     pub(crate) fn len(self) -> usize {
         self.flat.try_with_value(Vec::len).unwrap_or_default()
     }
 
-    /// Puts an older page before what is there.
+    /// Prepends an older page.
     pub(crate) fn prepend(self, older: &[Record], has_more: bool) {
         self.transcript.update_value(|transcript| {
             let change = transcript.prepend(older);
@@ -92,7 +92,7 @@ impl Rows {
         self.is_cut.set_value(begins_in_a_block(older));
     }
 
-    /// Takes the whole of a record that is cut in here.
+    /// Replaces a truncated record by the whole one.
     pub(crate) fn complete(self, record: &Record) {
         self.transcript.try_update_value(|transcript| {
             let change = transcript.complete(record);
@@ -100,7 +100,7 @@ impl Rows {
         });
     }
 
-    /// Begins anew, from a snapshot. Blocks that are the same stay as they are on the screen.
+    /// Starts over from a snapshot. Blocks that are the same keep their elements.
     pub(crate) fn reset(self, records: &[Record], has_more: bool) {
         self.transcript.update_value(|transcript| {
             *transcript = Transcript::from_records(records);
@@ -110,7 +110,7 @@ impl Rows {
         self.is_cut.set_value(begins_in_a_block(records));
     }
 
-    /// The card of this message's receipts.
+    /// The card with this message's receipts.
     pub(crate) fn message(self, message_id: &str) -> Option<ArcRwSignal<Block>> {
         let is_it = |row: &&Row| {
             row.block.with_untracked(
@@ -121,8 +121,8 @@ impl Rows {
         self.flat.with_value(|rows| rows.iter().rev().find(is_it).map(|row| row.block.clone()))
     }
 
-    /// What `read` finds in the newest blocks, at most `most` of them, oldest first. Read reactively: again when blocks
-    /// come or go.
+    /// What `read` returns for the newest blocks, at most `most` of them, oldest first. Reactive: recomputed when
+    /// blocks are added or removed.
     pub(crate) fn newest<T>(self, most: usize, read: impl Fn(&Block) -> Option<T>) -> Vec<T> {
         self.window.entries.track();
         let mut found: Vec<T> = self.flat.with_value(|rows| {
@@ -132,7 +132,7 @@ impl Rows {
         found
     }
 
-    /// Takes note of the messages that these blocks have sent.
+    /// Records which messages these blocks have sent.
     fn carry(self, changed: &[Block]) {
         let known = |id: &&str| self.carried.with_untracked(|carried| carried.contains(*id));
         let fresh: Vec<String> = carried(changed).filter(|id| !known(id)).map(str::to_owned).collect();
@@ -159,7 +159,7 @@ impl Rows {
         set_if_other(self.rewinds, transcript.rewinds().to_vec());
     }
 
-    /// Gives the first block from which on the list may be another.
+    /// Updates the rows. Returns the index of the first block from which the list may have changed.
     fn follow(self, blocks: &[Block], change: Change) -> Option<usize> {
         let index = match change {
             Change::None => return None,
@@ -210,7 +210,7 @@ fn begins_in_a_block(records: &[Record]) -> bool {
     records.first().is_some_and(|record| matches!(&record.event, Event::Turn(event) if event.is_chunk()))
 }
 
-/// Blocks from `from` on may be anything; those that are there already keep their signal.
+/// Rebuilds the blocks from `from` on; those that existed before keep their signal.
 fn redraw(rows: &mut Vec<Row>, blocks: &[Block], from: usize) {
     let mut known: HashMap<BlockId, Row> = rows.drain(from..).map(|row| (row.id.clone(), row)).collect();
     rows.extend(blocks[from..].iter().map(|block| match known.remove(&block.id) {

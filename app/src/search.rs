@@ -1,4 +1,4 @@
-//! What was looked for in the transcripts, and where it was found.
+//! Searching the transcripts, and the results.
 
 mod asked;
 mod form;
@@ -13,5 +13,5 @@ pub(crate) use self::{
     results::{Results, status_words},
 };
 
-/// The field in which the page begins.
+/// The id of the field that gets the focus.
 pub(crate) const FIELD: &str = "search";

@@ -1,4 +1,5 @@
-//! The browser's way to the server: one thin forward to [`backend::Backend`] for each verb, under `/fn`, in a file for each noun.
+//! The browser's way to the server: for each verb one thin function under `/fn` that forwards to
+//! [`backend::Backend`], in one file per noun.
 //!
 //! The names are stable. Nothing is decided here: the API's handlers carry out the same operations.
 
@@ -47,7 +48,7 @@ pub use {
     usage::read_usage,
 };
 
-/// Records of the first paint.
+/// How many records come with the first paint.
 pub const TAIL_RECORDS: u32 = 200;
 
 #[cfg(feature = "ssr")]
@@ -63,7 +64,8 @@ mod door {
 
     use crate::UiError;
 
-    /// Who asks, and the door. Both are put into the context by the binary, for pages and for server functions.
+    /// The backend and the origin of the request. The binary puts both into the context, for pages and for server
+    /// functions.
     pub(super) fn caller() -> Result<(Backend, Origin), UiError> {
         match (use_context::<Backend>(), use_context::<Origin>()) {
             (Some(backend), Some(origin)) => Ok((backend, origin)),
@@ -71,25 +73,25 @@ mod door {
         }
     }
 
-    /// Carries a command out for the one who asks.
+    /// Carries out a command on behalf of the caller.
     pub(super) async fn carry_out<C: ToCommand>(id: CommandId, command: C) -> Result<C::Answer, UiError> {
         let (backend, origin) = caller()?;
         answer(backend.carry_out(&origin, id, command).await)
     }
 
-    /// Reads something for the one who asks.
+    /// Reads something on behalf of the caller.
     pub(super) async fn read<Q: ToQuery>(query: Q) -> Result<Q::Answer, UiError> {
         let (backend, _) = caller()?;
         answer(backend.read(query).await)
     }
 
-    /// The browser's login, when the request came with one.
+    /// The browser's login, if the request has one.
     pub(super) fn login() -> Option<Session> {
         use_context::<axum::http::request::Parts>()?.extensions.get::<Session>().cloned()
     }
 
-    /// Gives the answer the HTTP status that the API would give. For a page that the server renders it becomes the
-    /// page's: an unknown Pod is a 404 page.
+    /// Sets the HTTP status that the API would return. When the server renders a page, this becomes the page's
+    /// status: an unknown Pod gives a 404 page.
     pub(super) fn answer<T>(done: Result<T, ApiError>) -> Result<T, UiError> {
         if let Err(error) = &done {
             let options = use_context::<leptos_axum::ResponseOptions>();
@@ -100,7 +102,7 @@ mod door {
         Ok(done?)
     }
 
-    /// Records come encoded from the store; the page needs them as values.
+    /// Decodes records, which the store returns encoded.
     pub(super) fn decode<B: AsRef<[u8]>>(records: &[B]) -> Result<Vec<Record>, ApiError> {
         records.iter().map(|record| serde_json::from_slice(record.as_ref())).collect::<Result<_, _>>().map_err(
             |error| ApiError::new(ErrorCode::Internal, format!("a record in the journal is unreadable: {error}")),

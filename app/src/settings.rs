@@ -1,4 +1,4 @@
-//! The sections of the settings, one in a file.
+//! The sections of the settings, one per file.
 
 mod browser;
 mod client;
@@ -20,7 +20,7 @@ pub(crate) use self::{
     walls::WallsSection,
 };
 
-/// One part of the page, that a link can lead to.
+/// One section of the page, with an id that links can target.
 #[component]
 pub(crate) fn Section(id: &'static str, title: &'static str, children: Children) -> impl IntoView {
     let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));

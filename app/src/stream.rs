@@ -1,4 +1,4 @@
-//! The event stream: one connection for the whole page, what it subscribes to, and what comes for the Pod that is viewed.
+//! The event stream: one connection for the whole page, its subscriptions, and the feed of the Pod on screen.
 //!
 //! On the server the same functions exist and do nothing.
 
@@ -19,16 +19,16 @@ pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::socket::{connect, unwatch, watch};
 
-/// What comes for the Pod that is viewed.
+/// What arrives for the Pod on screen.
 #[derive(Debug, Clone)]
 pub(crate) enum PodFeed {
     Records(Written),
-    /// Everything anew: the cursor was no longer good, or we were too slow.
+    /// Replaces everything: the cursor was stale, or this page was too slow.
     Snapshot {
         summary: Box<PodSummary>,
         records: Written,
         has_more: bool,
     },
-    /// Nothing follows.
+    /// Nothing more follows; with the reason.
     Closed(String),
 }

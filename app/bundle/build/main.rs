@@ -1,7 +1,8 @@
-//! Builds what the browser loads and leaves it in `$OUT_DIR/site`, where the crate embeds it.
+//! Builds the files that the browser loads and leaves them in `$OUT_DIR/site`, where the crate embeds them.
 //!
-//! Steps, from the module that `hydrate` has compiled: split off what is loaded later, write the JavaScript around the rest, join the
-//! style sheets, take out what only people read, put like beside like, compress, hash. Without a module (`YOI_WEB=skip`) there is nothing.
+//! Starting from the module that `hydrate` compiled: split off the parts that are loaded later, generate the
+//! JavaScript glue, join the style sheets, strip what only human readers need, reorder functions by similarity,
+//! compress, hash. Without a module (`YOI_WEB=skip`) nothing is produced.
 
 mod order;
 mod script;
@@ -17,7 +18,7 @@ use anyhow::{Context, Result};
 /// The value of `HASH` when no bundle was built.
 const HASH_ABSENT: &str = "absent";
 
-/// Where cargo puts what the build script of `hydrate` tells: the path of the module.
+/// Cargo sets this variable from the metadata that `hydrate`'s build script prints: the path of the module.
 const MODULE: &str = "DEP_HYDRATE_MODULE";
 
 fn main() -> ExitCode {

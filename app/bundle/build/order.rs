@@ -1,5 +1,5 @@
-//! Functions that resemble each other, side by side: the compressor then says each of them as a short difference from its
-//! neighbour. The module does the same in any order.
+//! Reorders the functions of the module so that similar ones are adjacent: the compressor can then encode each as a
+//! short difference from its neighbour. Order does not change what the module does.
 
 use std::{collections::HashMap, convert::Infallible};
 
@@ -10,13 +10,13 @@ use wasm_encoder::{
 };
 use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
 
-/// Functions are compared by all runs of so many bytes in their bodies.
+/// Functions are compared by all byte runs of this length in their bodies.
 const RUN_BYTES: usize = 4;
 
-/// A run that is in more functions than this says nothing about any of them.
+/// A run that occurs in more functions than this is too common to count as similarity.
 const RUN_USERS_MAX: usize = 3_000;
 
-/// The module with its functions put in order.
+/// Returns the module with its functions reordered by similarity.
 pub(crate) fn by_likeness(module: &[u8]) -> Result<Vec<u8>> {
     let (imported, bodies) = functions(module)?;
     let order = chain(&bodies);
@@ -31,7 +31,7 @@ pub(crate) fn by_likeness(module: &[u8]) -> Result<Vec<u8>> {
     Ok(ordered.finish())
 }
 
-/// How many functions the module imports, and the bytes of those that it has.
+/// Returns the number of imported functions, and the body bytes of each defined one.
 fn functions(module: &[u8]) -> Result<(usize, Vec<&[u8]>)> {
     let mut imported = 0;
     let mut bodies = Vec::new();
@@ -49,8 +49,8 @@ fn functions(module: &[u8]) -> Result<(usize, Vec<&[u8]>)> {
     Ok((imported, bodies))
 }
 
-/// Begins with the first function; each next one is the one, of those left, that shares most with it: of the runs of both, the
-/// part that is in both. Equal input gives an equal order.
+/// Greedy ordering: starts with the first function; each next one is the remaining function most similar to its
+/// predecessor, measured by the share of runs that both have. Deterministic for equal input.
 fn chain(bodies: &[&[u8]]) -> Vec<usize> {
     let runs: Vec<Vec<&[u8]>> = bodies.iter().map(|body| distinct_runs(body)).collect();
     let mut users: HashMap<&[u8], Vec<usize>> = HashMap::new();
@@ -103,12 +103,12 @@ fn distinct_runs(body: &[u8]) -> Vec<&[u8]> {
     runs
 }
 
-/// Writes the functions in another order, and each mention of one by its new number.
+/// Re-encodes the module with functions in a new order and every reference renumbered.
 struct Ordering {
     imported: usize,
-    /// By new place, without the imported ones: the function that comes there.
+    /// For each new position (imports excluded), the function that goes there.
     order: Vec<usize>,
-    /// The other way round: by function, its new place.
+    /// The inverse: for each function, its new position.
     place: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The finished folder: every file in its brotli form, and one hash over all of it.
+//! The finished folder: every file in brotli form, and one hash over all of them.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-/// An empty folder, so that a file which went away from the sources goes away from the binary.
+/// Empties the folder, so that a file removed from the sources also disappears from the binary.
 pub(crate) fn empty(site: &Path) -> Result<()> {
     if site.exists() {
         fs::remove_dir_all(site).with_context(|| format!("could not empty {}", site.display()))?;
@@ -16,8 +16,8 @@ pub(crate) fn empty(site: &Path) -> Result<()> {
     fs::create_dir_all(site).with_context(|| format!("could not create {}", site.display()))
 }
 
-/// Compresses each file, takes the plain one away, and returns the hash that becomes part of the path it is served under. Equal sources give an
-/// equal hash: it covers names and bytes, no times.
+/// Compresses each file, removes the uncompressed one, and returns the hash that becomes part of the path they are
+/// served under. The hash covers names and contents but no timestamps, so equal sources give an equal hash.
 pub(crate) fn seal(site: &Path) -> Result<String> {
     let mut files = Vec::new();
     list(site, &mut files)?;
@@ -32,7 +32,7 @@ pub(crate) fn seal(site: &Path) -> Result<String> {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(&bytes);
         write_beside(&file, "br", &brotli(&bytes)?)?;
-        // Who does not take this form gets one made of it: so rare that the binary does not carry another.
+        // The other encodings are produced on request: clients without brotli are too rare to store a second copy.
         fs::remove_file(&file).with_context(|| format!("could not remove {}", file.display()))?;
     }
     Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())

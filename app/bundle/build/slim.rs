@@ -1,4 +1,5 @@
-//! What a browser has no use for: comments, indentation, and the long names by which module and script call each other.
+//! Strips what a browser has no use for: comments, indentation, and the long names by which module and script call
+//! each other.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -8,10 +9,10 @@ use wasmparser::{ImportSectionReader, Parser, Payload, TypeRef};
 
 use crate::order;
 
-/// How the module calls the script that wasm-bindgen has written.
+/// The name under which the module imports the wasm-bindgen script.
 const SCRIPT: &str = "./yoi_bg.js";
 
-/// The sheet without comments and indentation. A line break stays: it may be the only space between two words.
+/// The sheet without comments and indentation. Line breaks stay: one may be the only whitespace between two words.
 pub(crate) fn style(sheet: &str) -> String {
     let mut rest = sheet;
     let mut bare = String::with_capacity(sheet.len());
@@ -25,8 +26,8 @@ pub(crate) fn style(sheet: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Rewrites script and module in place. Each function that the module takes from the script has a name of dozens of
-/// letters, in both; it gets one of two.
+/// Rewrites script and module in place. Each function that the module imports from the script has a name of dozens of
+/// characters in both files; it is replaced by a two-letter name.
 pub(crate) fn script_and_module(site: &Path) -> Result<()> {
     let (script_path, module_path) = (site.join("yoi.js"), site.join("yoi_bg.wasm"));
     let script = fs::read_to_string(&script_path).context("wasm-bindgen writes yoi.js")?;
@@ -36,7 +37,8 @@ pub(crate) fn script_and_module(site: &Path) -> Result<()> {
     fs::write(&module_path, order::by_likeness(&renamed(&module, &names)?)?).context("could not write yoi_bg.wasm")
 }
 
-/// For each import that is one line's beginning in the script, `name: …`. What is there in another way keeps its name.
+/// Picks a short name for each import that the script defines exactly once, at the start of a line (`name: …`). Any
+/// other keeps its name.
 fn short_names(module: &[u8], script: &str) -> Result<HashMap<String, String>> {
     let mut defined: HashMap<&str, usize> = HashMap::new();
     for (name, _) in script.lines().filter_map(|line| line.trim_start().split_once(':')) {
@@ -69,7 +71,7 @@ fn short_name(number: usize) -> String {
     name.iter().rev().collect()
 }
 
-/// wasm-bindgen writes a comment on lines of its own, and no text over several lines.
+/// Relies on wasm-bindgen putting comments on lines of their own and emitting no multi-line strings.
 fn bare_script(script: &str, names: &HashMap<String, String>) -> String {
     let mut bare = String::with_capacity(script.len());
     let mut in_comment = false;

@@ -1,7 +1,8 @@
-//! The module in parts: what every page needs, and what is fetched when a person goes there.
+//! Splits the module into what every page needs and the parts that are fetched on first use.
 //!
-//! A function under `#[lazy]` is where a part begins (app/src/later.rs). The splitter follows the linker's relocations from
-//! there; what is reached from nowhere else moves into that part, what several parts share into chunks of its own.
+//! A function under `#[lazy]` starts a part (app/src/later.rs). The splitter follows the linker's relocations from
+//! there: code reachable from nowhere else moves into that part, code shared by several parts moves into chunks of
+//! its own.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,20 +17,21 @@ use wasmparser::{Parser, Payload};
 
 use crate::order;
 
-/// The JavaScript that fetches parts; the module imports it from beside itself.
+/// The JavaScript that fetches parts; the module imports it by this relative path.
 const LOADER: &str = "./parts.js";
 
-/// The module that [`crate::script::write`] writes, as the loader imports it.
+/// The script that [`crate::script::write`] writes, as the loader imports it.
 const MAIN: &str = "./yoi.js";
 
 /// What was split off.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// By the name of the part, without the number that the splitter adds: the files that it is in.
+    /// The files of each part, keyed by the part's name without the number that the splitter appends.
     files: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Writes the parts and their loader into `site`; gives the path of the main module, which wasm-bindgen takes from there.
+/// Writes the parts and their loader into `site` and returns the path of the main module, which is wasm-bindgen's
+/// input.
 pub(crate) fn split(module: &Path, site: &Path) -> Result<(PathBuf, Parts)> {
     let input = fs::read(module).with_context(|| format!("could not read {}", module.display()))?;
     let main = module.with_file_name("main.wasm");
@@ -51,7 +53,7 @@ pub(crate) fn split(module: &Path, site: &Path) -> Result<(PathBuf, Parts)> {
 }
 
 impl Parts {
-    /// As a constant of the crate: each part with its files.
+    /// Writes each part with its files as the Rust expression that the crate includes.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let parts: Vec<_> = self.files.iter().map(|(part, files)| (part, files.iter().collect::<Vec<_>>())).collect();
         let code = parts.iter().map(|(part, files)| format!("({part:?}, &{files:?}),")).collect::<String>();
@@ -59,7 +61,7 @@ impl Parts {
     }
 }
 
-/// Names and such: for debuggers, and half of a part.
+/// Drops custom sections (names and the like), which only debuggers use and which make up half of a part.
 fn without_custom_sections(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut bare = Module::new();
     for payload in Parser::new(0).parse_all(bytes) {

@@ -1,5 +1,5 @@
-//! Joins the style sheets below `style/` into one. They name their cascade layers themselves; here is only their order: by the
-//! file's own name, whatever folder it is in.
+//! Joins the style sheets below `style/` into one. They name their cascade layers themselves; this decides only their
+//! order, which is by file name, whatever folder a file is in.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use crate::slim;
 /// These come first, in this order: the first one declares the order of the layers. The others follow by name.
 const FIRST: [&str; 2] = ["tokens.css", "base.css"];
 
-/// Writes `yoi.css`, and carries other files of the folder (an icon, a font) along as they are.
+/// Writes `yoi.css` and copies the folder's other files (an icon, a font) unchanged.
 pub(crate) fn bundle(style: &Path, site: &Path) -> Result<()> {
     let mut sheet = String::new();
     for file in files_in_order(style)? {
@@ -41,7 +41,7 @@ fn files_in_order(style: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    // git keeps no empty folder, so there may be none at all.
+    // git keeps no empty folders, so the folder may be missing.
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {
         let path = entry.with_context(|| format!("could not list {}", folder.display()))?.path();

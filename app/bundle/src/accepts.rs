@@ -1,6 +1,6 @@
-//! Which of two encodings a client takes.
+//! Which encodings a client accepts: brotli, gzip, or neither.
 
-/// Read from a request's `Accept-Encoding`. The default takes the plain bytes only.
+/// Parsed from a request's `Accept-Encoding`. The default accepts only uncompressed bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Accepts {
     pub brotli: bool,
@@ -8,8 +8,8 @@ pub struct Accepts {
 }
 
 impl Accepts {
-    /// From the header's value. `*` stands for what is not named; a weight of zero refuses. Other weights are not
-    /// compared: of what a client takes it gets the smallest.
+    /// Parses the header's value. `*` covers every encoding not named; a weight of zero refuses. Other weights are
+    /// not compared: the client gets the smallest encoding that it accepts.
     pub fn parse(header: &str) -> Self {
         let (mut brotli, mut gzip, mut any) = (None, None, false);
         for entry in header.split(',') {
@@ -27,7 +27,7 @@ impl Accepts {
         Self { brotli: brotli.unwrap_or(any), gzip: gzip.unwrap_or(any) }
     }
 
-    /// The encoding with the smallest result of those that are taken; none for the plain bytes.
+    /// The accepted encoding with the smallest result; `None` for the uncompressed bytes.
     pub(crate) fn smallest(self) -> Option<&'static str> {
         match (self.brotli, self.gzip) {
             (true, _) => Some("br"),

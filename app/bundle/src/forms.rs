@@ -1,4 +1,4 @@
-//! The forms of a file that the binary does not hold: plain, and gzip. Both are made of the brotli form.
+//! The encodings that the binary does not embed, plain and gzip. Both are derived from the brotli form.
 
 use std::{
     collections::BTreeMap,
@@ -8,10 +8,10 @@ use std::{
 
 use flate2::{Compression, write::GzEncoder};
 
-/// What was asked for as gzip so far, by path. Files are few, so each is packed once and stays.
+/// Cache of gzip forms requested so far, by path. There are few files, so each is compressed once and kept.
 static PACKED: Mutex<BTreeMap<String, &'static [u8]>> = Mutex::new(BTreeMap::new());
 
-/// The plain bytes of a brotli form: some 10 ms for the largest file.
+/// Decompresses a brotli form; about 10 ms for the largest file.
 pub(crate) fn plain(brotli: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     brotli::Decompressor::new(brotli, 4_096).read_to_end(&mut bytes).expect("the build script has packed it");
@@ -24,7 +24,7 @@ pub(crate) fn gzip(path: &str, brotli: &[u8]) -> &'static [u8] {
     if let Some(bytes) = packed().get(path) {
         return bytes;
     }
-    // Packed without the lock: two who ask at once both pack, and the first one's bytes stay.
+    // Compressed without holding the lock: two concurrent first requests both compress, and the first result is kept.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(&plain(brotli)).expect("memory takes what is written");
     let bytes = encoder.finish().expect("memory takes what is written");

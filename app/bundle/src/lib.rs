@@ -1,8 +1,8 @@
-//! What the browser loads, inside the binary: JavaScript, WebAssembly, one style sheet, each as brotli. Who does not take
-//! that form gets one made of it.
+//! What the browser loads, embedded in the binary: JavaScript, WebAssembly and one style sheet, each as brotli.
+//! Clients that do not accept brotli get another encoding, made from it on request.
 //!
-//! Made by the build script (`build/main.rs`); this crate only hands the bytes out. It knows no HTTP server. All files
-//! are served under a path that contains [`HASH`], so they can be cached for ever.
+//! Built by the build script (`build/main.rs`); this crate only hands the bytes out and knows no HTTP server. All
+//! files are served under a path that contains [`HASH`], so they can be cached for ever.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -18,10 +18,10 @@ pub use accepts::Accepts;
 /// Names and contents of all files, hashed: 16 hexadecimal digits, or `absent` when the bundle was left out.
 pub const HASH: &str = env!("YOI_WEB_HASH");
 
-/// What is fetched only when a person goes there: the name of each part, and the files that it is in.
+/// The parts that are fetched only on first use: each part's name and the files that it consists of.
 pub const PARTS: &[(&str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
-/// The module that starts the console; it loads [`WASM`] from beside itself.
+/// The script that starts the console; it loads [`WASM`] from the same folder.
 pub const JS: &str = "yoi.js";
 /// The console, compiled.
 pub const WASM: &str = "yoi_bg.wasm";
@@ -34,7 +34,7 @@ pub const CSS: &str = "yoi.css";
 #[allow_missing = true]
 struct Site;
 
-/// One answer to a request for a file.
+/// A file in the encoding chosen for one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
     pub bytes: Cow<'static, [u8]>,
@@ -45,14 +45,15 @@ pub struct Asset {
     pub etag: String,
 }
 
-/// False when this build was made with `YOI_WEB=skip`; pages then work without scripts and styles only.
+/// False when this build was made with `YOI_WEB=skip`; pages then work, but without scripts or styles.
 pub fn is_present() -> bool {
     packed(JS).is_some()
 }
 
-/// The file at this path (`yoi.js`, no leading slash) in the smallest form that the client takes.
+/// The file at this path (`yoi.js`, no leading slash) in the smallest form that the client accepts; `None` if there
+/// is no such file.
 ///
-/// Brotli is at hand; the other forms take up to a quarter of a second when they are first asked for.
+/// Brotli is ready at once; the other forms take up to a quarter of a second on first request.
 pub fn file(path: &str, accepts: Accepts) -> Option<Asset> {
     let packed = packed(path)?;
     let encoding = accepts.smallest();
@@ -70,7 +71,7 @@ fn packed(path: &str) -> Option<EmbeddedFile> {
     Site::get(&format!("{path}.br"))
 }
 
-/// The sizes that matter for a first visit: each file's name, plain size and brotli size in bytes.
+/// Each file's name, uncompressed size and brotli size in bytes: what a first visit costs.
 pub fn sizes() -> Vec<(String, usize, usize)> {
     Site::iter()
         .filter_map(|file| {

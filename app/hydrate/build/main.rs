@@ -1,7 +1,7 @@
-//! Built for the machine that compiles, this crate is empty, and its build script compiles it for the browser. The script needs no
-//! crate, so that it runs from the beginning, beside the server's half; `bundle` gets the path of the module.
+//! Compiled for the host this crate is empty; its build script compiles it for the browser. The script depends on no
+//! crate, so it starts at once, in parallel with the server's half; `bundle` receives the path of the module.
 //!
-//! `YOI_WEB=skip` leaves all of it out, for quick checks; the server then says on the page what is missing.
+//! `YOI_WEB=skip` skips all of this, for quick checks; the server's pages then say what is missing.
 
 mod wasm;
 
@@ -12,7 +12,8 @@ use std::{
     process::ExitCode,
 };
 
-/// Everything that the module is made from, from the workspace's root. A change in any of it builds the module again.
+/// Everything that the module is built from, relative to the workspace root. A change to any of it rebuilds the
+/// module.
 const SOURCES: [&str; 10] = [
     "app/Cargo.toml",
     "app/src",
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
 fn build() -> Result<(), Box<dyn Error>> {
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("wasm32") {
         println!("cargo::rerun-if-changed=build");
-        // The module is split after it is linked: what is loaded later is found by the linker's relocations.
+        // The module is split after linking: the splitter finds the parts by the linker's relocations.
         println!("cargo::rustc-link-arg=--emit-relocs");
         return Ok(());
     }
@@ -72,8 +73,8 @@ fn is_skipped() -> Result<bool, String> {
     }
 }
 
-/// One folder for the browser's half, shared by debug and release builds: it is the same code either way. It must not
-/// be the outer cargo's own folder, whose lock that cargo holds while this script runs.
+/// One target folder for the browser's half, shared by debug and release builds since the code is the same either
+/// way. It must not be the outer cargo's own folder, which that cargo keeps locked while this script runs.
 fn web_target_dir(out_dir: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let tagged = out_dir.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
     // OUT_DIR is <target>/<profile>/build/<package>/out.

@@ -15,12 +15,12 @@ const PROFILE: &str = "wasm-release";
 /// Names the linker where the compiler has none of its own for this target, as in Nix.
 const WASM_LINKER: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER";
 
-/// What of the outer cargo's environment the inner one keeps: where to find crates and how to reach them.
+/// The variables of the outer cargo that the inner one keeps: where crates come from and how to reach them.
 const KEPT_CARGO_VARIABLES: [&str; 7] =
     ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_", "CARGO_SOURCE_", "CARGO_TERM_", WASM_LINKER];
 
-/// Variables by these beginnings belong to the outer build (its compiler flags, clippy's wrapper) or change what Leptos
-/// and its server functions compile to; the two halves must agree, so both get none.
+/// Variables with these prefixes belong to the outer build (its compiler flags, clippy's wrapper) or change what
+/// Leptos and its server functions compile to; the two halves must agree, so the inner build gets none of them.
 const DROPPED_VARIABLES: [&str; 9] = [
     "CARGO",
     "RUSTC_",
@@ -47,7 +47,7 @@ pub(crate) fn compile(workspace: &Path, target_dir: &Path) -> Result<PathBuf, Bo
         .arg(target_dir)
         .args(bare_paths())
         .stdin(Stdio::null())
-        // Standard output belongs to the outer cargo, which reads instructions from it; errors it shows on failure.
+        // Standard output belongs to the outer cargo, which reads instructions from it; errors are shown on failure.
         .stdout(Stdio::null());
     for (name, _) in env::vars_os() {
         if is_dropped(&name.to_string_lossy()) {
@@ -68,8 +68,8 @@ pub(crate) fn compile(workspace: &Path, target_dir: &Path) -> Result<PathBuf, Bo
     Ok(target_dir.join(TARGET).join(PROFILE).join("hydrate.wasm"))
 }
 
-/// Takes the folder of the registry out of the places that the module's panics name: they say enough without it, and the
-/// module is the same whoever builds it. Cargo adds these flags to those of `.cargo/config.toml`.
+/// Flags that strip the registry's folder from the paths in the module's panic messages: the messages are clear
+/// without it, and the module is the same whoever builds it. Cargo adds these flags to those of `.cargo/config.toml`.
 fn bare_paths() -> Vec<String> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
@@ -85,8 +85,8 @@ fn is_dropped(name: &str) -> bool {
         && !KEPT_CARGO_VARIABLES.iter().any(|kept| name.starts_with(kept))
 }
 
-/// rustup brings the target by itself where it may (rust-toolchain.toml lists it). Where it may not, ask it once, and
-/// where that fails too, say exactly what helps.
+/// rustup installs the target by itself where it can (rust-toolchain.toml lists it). Otherwise ask it once, and if
+/// that fails too, report exactly what to install.
 fn ensure_target(rustc: &OsString) -> Result<(), Box<dyn Error>> {
     if has_target(rustc)? {
         return Ok(());

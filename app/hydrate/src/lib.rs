@@ -1,6 +1,6 @@
-//! The WebAssembly entry: hands the page that the server rendered to the app, and nothing else.
+//! The WebAssembly entry point: hands the server-rendered page to the app.
 
-/// Runs once, as soon as the browser has loaded the module. A panic is shown in the browser's console.
+/// Runs once, as soon as the browser has loaded the module. Panics are reported in the browser's console.
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(start)]
 pub fn start() {

@@ -1,4 +1,4 @@
-//! The Pods that a command can be about, as completion offers them.
+//! The Pods that a command can name, as completion offers them.
 
 use commands::{
     Named, Sign, lower,
@@ -10,7 +10,7 @@ use protocol::PodSummary;
 use super::AtHand;
 use crate::{console::Console, peers::peering};
 
-/// Pods whose name fits what was `begun` after this command.
+/// Pods whose name matches the part typed so far (`begun`) after the command `word`.
 pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &str) -> Vec<Named> {
     let peers = at.map(AtHand::peers).unwrap_or_default();
     match (word, at) {

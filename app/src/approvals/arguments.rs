@@ -5,12 +5,12 @@ use transcript::unseen;
 
 use crate::components::{code::CodeBlock, diff::DiffView};
 
-/// All arguments of a call, the way a person reads them: a command as code, a change as a diff, the rest by name.
+/// All arguments of a call in readable form: a command as code, a change as a diff, the rest by name.
 #[component]
 pub(crate) fn ArgumentsView(
     tool: String,
     arguments: Value,
-    /// What it would do to its file as it is now, where that is known.
+    /// What the call would do to its file as it is now, if known.
     #[prop(optional_no_strip)]
     change: Option<Change>,
 ) -> impl IntoView {
@@ -37,19 +37,19 @@ fn part_view(part: Part) -> AnyView {
 /// What a call would do to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Unified; none where nothing would change, or why not is the effect.
+    /// A unified diff; `None` where nothing would change or where `effect` says why no diff can be made.
     pub(crate) diff: Option<String>,
     pub(crate) effect: String,
 }
 
-/// One thing to read.
+/// One part of the arguments as shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Code {
         language: &'static str,
         text: String,
     },
-    /// Lines with a sign before them.
+    /// Lines prefixed with `+` or `-`.
     Change(String),
     Fact {
         name: String,
@@ -57,7 +57,7 @@ enum Part {
     },
 }
 
-/// Nothing of the arguments is left out: whoever allows a call has seen all of it.
+/// Splits the arguments into parts. Nothing is left out: whoever allows a call has seen all of it.
 fn parts(tool: &str, arguments: &Value, change: Option<Change>) -> Vec<Part> {
     let Value::Object(fields) = arguments else {
         return vec![Part::Code { language: "arguments", text: arguments.to_string() }];
@@ -66,7 +66,7 @@ fn parts(tool: &str, arguments: &Value, change: Option<Change>) -> Vec<Part> {
     if let Some(Change { diff, effect }) = change {
         let effect = Part::Fact { name: "change".to_owned(), value: effect };
         return match diff {
-            // It has all that comes, and what goes for it.
+            // The diff already contains the new text and the text it replaces.
             Some(diff) => facts(fields, &["content", "old", "new"]).chain([effect, Part::Change(diff)]).collect(),
             None => {
                 let mut told = parts(tool, arguments, None);
@@ -113,12 +113,12 @@ fn facts<'a>(fields: &'a Map<String, Value>, told: &'a [&str]) -> impl Iterator<
     })
 }
 
-/// Each line with this sign before it.
+/// Each line prefixed with `sign`.
 fn signed(sign: char, text: &str) -> String {
     text.lines().map(|line| format!("{sign}{line}\n")).collect()
 }
 
-/// What "always" covers, so that nobody allows more than they meant.
+/// What "always" covers, so that nobody allows more than they meant to.
 pub(crate) fn always_words(tool: &str) -> String {
     let known = tool::facts(tool);
     let covered = match known.subject {

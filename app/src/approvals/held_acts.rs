@@ -10,7 +10,7 @@ use crate::{
     server_fns::decide_held,
 };
 
-/// What can be done about a message that is held; on either side, and the first decision counts.
+/// The buttons that release or drop a held message. Both Pods' pages show them; the first decision counts.
 #[component]
 pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
     let deed = Deed::default();
@@ -36,7 +36,7 @@ pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
     }
 }
 
-/// Why a message is held, as far as its own figures tell; the rules are those of the guard.
+/// Why a message is held, as far as its hop count tells; the limits are those of the runtime's guard.
 pub(crate) fn held_words(hops: Option<u32>) -> String {
     match hops {
         Some(hops) if hops > 8 => format!("{hops} automatic steps since your last message"),

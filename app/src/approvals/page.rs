@@ -13,7 +13,7 @@ use crate::{
     server_fns::{open_approvals, open_requests},
 };
 
-/// `/approvals`: every open question of every Pod, oldest first, to be answered here.
+/// `/approvals`: every open approval of every Pod, oldest first, to be answered here.
 #[component]
 pub(crate) fn ApprovalsPage() -> impl IntoView {
     let first = fetched(|| (), |()| async { Ok::<_, UiError>((open_approvals().await?, open_requests().await?)) });
@@ -28,8 +28,8 @@ pub(crate) fn ApprovalsPage() -> impl IntoView {
     }
 }
 
-/// What is shown, and which of it is still open. An answered question stays until the page is left, with its answer:
-/// nothing vanishes beneath a finger.
+/// The approvals shown, and which of them are still open. An answered one stays, with its answer, until you leave the
+/// page: nothing disappears while you are about to press it.
 #[derive(Clone, Copy)]
 struct Shown {
     questions: RwSignal<Vec<OpenApproval>>,
@@ -41,7 +41,7 @@ fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView 
     let console = use_console();
     let shown = Shown { open: RwSignal::new(keys(&first)), questions: RwSignal::new(first) };
     Effect::new(move |before: Option<()>| {
-        // The first value may be older than what came with the page.
+        // The first value may be older than the list that came with the page.
         if let Some(fresh) = console.questions.get().filter(|_| before.is_some()) {
             shown.open.set(keys(&fresh));
             shown.questions.update(|questions| merge(questions, fresh));
@@ -72,7 +72,7 @@ fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView 
     }
 }
 
-/// Requests to be introduced, like questions: one that was answered stays until the page is left.
+/// Peer requests, treated like approvals: an answered one stays until you leave the page.
 #[derive(Clone, Copy)]
 struct Asked {
     shown: RwSignal<Vec<OpenRequest>>,
@@ -137,7 +137,7 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
     }
 }
 
-/// A question that was answered elsewhere shows the answer that came.
+/// One approval in the list; if it is answered elsewhere, it shows that answer.
 #[component]
 fn Listed(question: Question, shown: Shown) -> impl IntoView {
     let answered = RwSignal::new(None::<Approval>);
@@ -162,13 +162,13 @@ fn keys(questions: &[OpenApproval]) -> Vec<(PodRef, String)> {
     questions.iter().map(|open| (open.pod.clone(), open.approval.id.clone())).collect()
 }
 
-/// Takes what is new, and keeps what was there in its place.
+/// Appends the new ones; those already shown keep their places.
 fn merge(shown: &mut Vec<OpenApproval>, fresh: Vec<OpenApproval>) {
     let known = keys(shown);
     shown.extend(fresh.into_iter().filter(|open| !known.contains(&(open.pod.clone(), open.approval.id.clone()))));
 }
 
-/// Whoever asks, the one who has waited longest first.
+/// The Pods that ask, the one that has waited longest first.
 fn askers(questions: &[OpenApproval]) -> Vec<PodRef> {
     let mut pods: Vec<PodRef> = Vec::new();
     for open in questions {

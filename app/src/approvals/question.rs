@@ -1,4 +1,4 @@
-//! A question to a person, wherever it is shown, and the ways to answer it.
+//! An approval, wherever it is shown, and the ways to answer it.
 
 mod answering;
 
@@ -18,7 +18,7 @@ use crate::{
     server_fns::asked_change,
 };
 
-/// So often an open question looks at its file, in milliseconds.
+/// How often an open approval compares its change with the file again, in milliseconds.
 const COMPARED_MS: u32 = 5_000;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,22 +37,22 @@ impl From<OpenApproval> for Question {
     }
 }
 
-/// What all buttons of one card share.
+/// State shared by all buttons of one card.
 #[derive(Clone, Copy)]
 struct Card {
     console: Console,
     question: StoredValue<Question>,
-    /// The answer that came, whoever gave it.
+    /// The answer, whoever gave it.
     answered: RwSignal<Option<Approval>>,
     deed: Deed,
     is_denying: RwSignal<bool>,
     reason: RwSignal<String>,
-    /// Where the focus was when a reason was asked for: whoever was writing goes on there.
+    /// Whether the focus was in the message field when a reason was asked for, so that it can go back there.
     was_writing: StoredValue<bool>,
 }
 
-/// All of what is asked, and three answers. `answered` takes the one that comes; the first one counts. The one that is
-/// next on its Pod's page is answered from the message too.
+/// An approval in full, with three answers. `answered` receives the answer; the first one counts. The next open
+/// approval on its Pod's page can also be answered from the message field.
 #[component]
 pub(crate) fn QuestionCard(
     question: Question,
@@ -108,7 +108,7 @@ pub(crate) fn QuestionCard(
     }
 }
 
-/// Keeps what it would do to the file of now, for as long as it is open: others write there too.
+/// Keeps the diff up to date with the file while the approval is open, because others may write to the file too.
 fn keep_compared(card: Card, change: RwSignal<Option<Change>>) {
     spawn_local(async move {
         let Some((pod, id)) = card.question.try_with_value(|question| (question.pod.clone(), question.id.clone()))
@@ -116,7 +116,7 @@ fn keep_compared(card: Card, change: RwSignal<Option<Change>>) {
             return;
         };
         let found = asked_change(pod, id).await;
-        // What cannot be read now is read again; the page says itself that it is cut off.
+        // A failed read is simply retried; the page already shows when the connection is lost.
         if let Ok(Some(Approval { diff, effect: Some(effect), .. })) = found {
             let now = Some(Change { diff, effect });
             if change.try_with_untracked(|before| *before != now) == Some(true) {
@@ -160,7 +160,7 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
     }
 }
 
-/// Why not: the model reads it. It may stay empty.
+/// The field for a reason, which the model reads. It may stay empty.
 #[component]
 fn Denial(card: Card) -> impl IntoView {
     let id = dom_id(card, "reason");
@@ -193,7 +193,7 @@ fn Denial(card: Card) -> impl IntoView {
     }
 }
 
-/// Call ids are unique within a Pod only.
+/// Unique in the document: call ids are unique within a Pod only.
 fn dom_id(card: Card, part: &str) -> String {
     card.question.with_value(|question| format!("{part}-{}-{}", question.pod.worker_id, question.id))
 }
@@ -207,7 +207,7 @@ enum Answer {
     Deny,
 }
 
-/// One letter is an answer only while this card has the focus.
+/// The single-letter keys answer only while this card has the focus.
 fn on_key(card: Card, event: &ev::KeyboardEvent) {
     let answer = match live::plain_key(event).as_deref() {
         Some("a") => Answer::Once,
@@ -235,13 +235,13 @@ fn give(card: Card, how: Answer) {
     let reason = Some(card.reason.get_untracked().trim().to_owned()).filter(|reason| !reason.is_empty());
     let reason = reason.filter(|_| decision == Decision::Deny);
     let (pod, id) = card.question.with_value(|question| (question.pod.clone(), question.id.clone()));
-    // The card may be gone when the answer comes.
+    // The card may be gone when the answer arrives.
     let was_writing = card.was_writing.get_value();
     card.deed.begin(Box::pin(async move {
         let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason }).await?;
         card.answered.try_set(Some(answer));
-        // The buttons are gone, and the focus with them. Not to the next question: a key that is pressed twice must not
-        // answer that one too.
+        // The buttons are gone, and the focus with them. It does not move to the next approval, so that pressing a
+        // key twice cannot answer that one too.
         match was_writing {
             true => live::focus_soon("message"),
             false => live::focus_content(),

@@ -13,7 +13,7 @@ use crate::{
     server_fns::decide_request,
 };
 
-/// A request to be introduced: who asks whom, and why. `is_open` turns false when it was answered elsewhere.
+/// A peer request: who asks whom, and why. `is_open` turns false when it is answered elsewhere.
 #[component]
 pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bool>) -> impl IntoView {
     let decided = RwSignal::new(None::<RequestDecision>);
@@ -46,7 +46,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
     }
 }
 
-/// Accept or decline, for the Pod that was asked.
+/// The accept and decline buttons, for the Pod that was asked.
 #[component]
 pub(crate) fn RequestActs(to: PodRef, request_id: String, decided: RwSignal<Option<RequestDecision>>) -> impl IntoView {
     let deed = Deed::default();

@@ -11,10 +11,10 @@ use crate::{
     server_fns::{AuditAsked, list_audit},
 };
 
-/// So many rows stand on one page.
+/// Rows on one page.
 const PAGE_ROWS: u32 = 100;
 
-/// What can be done, in the words of the rows.
+/// The actions that rows can name, for the filter.
 const ACTIONS: [&str; 29] = [
     "approve",
     "blob_keep",
@@ -49,7 +49,7 @@ const ACTIONS: [&str; 29] = [
 
 const RESULTS: [&str; 3] = ["done", "refused", "failed"];
 
-/// `/audit`: who did what, when, from where, with what result. The address says which rows.
+/// `/audit`: who did what, when, from where, with what result. The query string selects the rows.
 #[component]
 pub(crate) fn AuditPage() -> impl IntoView {
     let query = use_query_map();
@@ -90,7 +90,7 @@ fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
     }
 }
 
-/// A form of the plain kind, so that it works without a script.
+/// A plain HTML form, so that it works without a script.
 #[component]
 fn Filters(asked: Memo<AuditAsked>) -> impl IntoView {
     let target = move || {
@@ -192,7 +192,7 @@ fn Rows(listed: Gathered<AuditRow>, asked: AuditAsked) -> impl IntoView {
     .into_any()
 }
 
-/// The page of these rows.
+/// The address of the page with these filters.
 pub(crate) fn audit_href(asked: &AuditAsked) -> String {
     let parts =
         [("action", &asked.action), ("result", &asked.result), ("target", &asked.target), ("after", &asked.after)];

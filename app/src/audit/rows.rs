@@ -10,10 +10,10 @@ use crate::{
     console::{Console, pod_href, use_console},
 };
 
-/// So much later than its Pod the row of a creation may be.
+/// The row of a creation may be at most this much later than its Pod's creation time.
 const CREATION_MS_MAX: u64 = 2_000;
 
-/// Who did what, as a table; on a phone one card for each. To be drawn once the list of Pods is there.
+/// Audit rows as a table; on a phone, as one card each. Draw it only once the list of Pods has loaded.
 #[component]
 pub(crate) fn AuditRows(rows: Vec<protocol::AuditRow>) -> impl IntoView {
     view! {
@@ -55,7 +55,7 @@ fn AuditRow(row: protocol::AuditRow) -> impl IntoView {
     }
 }
 
-/// A shape and a word: what went wrong is not told by colour alone.
+/// The result as a shape and a word, so that failure is not told by colour alone.
 #[component]
 pub(crate) fn Verdict(entry: AuditEntry) -> impl IntoView {
     let (mark, class) = match entry.result.as_str() {
@@ -74,8 +74,8 @@ pub(crate) fn Verdict(entry: AuditEntry) -> impl IntoView {
     }
 }
 
-/// What it was done to: each Pod that is there by its name, which leads to its page. Peers are two, a message is what one
-/// wrote to another.
+/// The target: each Pod that still exists by its name, linked to its page. A relation between peers has two Pods; a
+/// message has its sender and receiver.
 #[component]
 fn About(entry: AuditEntry) -> impl IntoView {
     let Some(target) = entry.target.as_deref() else { return view! { <span class="hint">"–"</span> }.into_any() };
@@ -89,7 +89,7 @@ fn About(entry: AuditEntry) -> impl IntoView {
                 </a>
             }
             .into_any(),
-            // What was decided has an id, and no page.
+            // The thing decided has an id but no page.
             None if index > 0 && entry.action.ends_with("_decide") => {
                 let what = if entry.action == "peer_decide" { "a request" } else { "a message" };
                 view! { <span title=part.to_owned()>{what}</span> }.into_any()
@@ -101,12 +101,13 @@ fn About(entry: AuditEntry) -> impl IntoView {
     parts(target).into_iter().enumerate().map(part).collect_view().into_any()
 }
 
-/// It was made when the row was written, or a moment before.
+/// Whether the Pod was created when the row was written, or just before.
 fn is_of_then(pod: &PodSummary, entry: &AuditEntry) -> bool {
     pod.created_at.as_millisecond().abs_diff(entry.at.as_millisecond()) < CREATION_MS_MAX
 }
 
-/// The Pod that something was done to, and behind it whom or what it was about. What a person typed may have spaces.
+/// Splits a target into the Pod and, after it, the other party or thing. Text that a person typed may contain spaces
+/// and is not split.
 fn parts(target: &str) -> Vec<&str> {
     match target.split_once(' ') {
         Some((pod, other)) if pod.parse::<PodRef>().is_ok() => vec![pod, other],
@@ -114,7 +115,7 @@ fn parts(target: &str) -> Vec<&str> {
     }
 }
 
-/// The Pod that a row is about, with the name it has now. A row of its creation has its name of then.
+/// The Pod that a row is about, with its current name. A row of its creation names it as it was called then.
 fn pod_of(console: Console, entry: &AuditEntry, target: &str) -> Option<(String, String)> {
     let address = target.parse::<PodRef>().ok();
     let is_it = |pod: &&PodSummary| match &address {

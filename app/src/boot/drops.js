@@ -1,5 +1,6 @@
-// A browser goes to a link or opens a file that is dropped on a page, and the page is gone. Here it does nothing, but in a field,
-// where a text is put as if it was typed, and at the message field, where files are attached. A row of the list that is dragged is the page's own.
+// By default a browser navigates to a link or file that is dropped on a page, and the page is gone. Here a drop does
+// nothing, except in a field, where text is inserted as if it had been typed, and at the message field, where files are
+// attached. Dragged rows of the list are handled by the page itself.
 (() => {
   let isRow = false;
   addEventListener("dragstart", (event) => (isRow = !!event.target.closest?.("[data-row]")));

@@ -1,6 +1,6 @@
-// Fetches the program of the page, of which some parts come later: what could not be fetched is asked for again, and
-// who waits for it is told so. What cannot come any more, because the server was updated, waits for ever, with the way out
-// on the page: the program ends for good where a part is refused to it.
+// Fetches the page's program, including the parts that are loaded later. A failed fetch is retried, and the page says so.
+// A part that no longer exists, because the server was updated, is waited for indefinitely while the page offers to
+// reload: rejecting the promise would crash the program.
 (() => {
   const PKG = "/pkg/", WAIT_MS_MIN = 400, WAIT_MS_MAX = 8000;
   const fetched = window.fetch.bind(window);

@@ -1,6 +1,6 @@
 import init from "SCRIPT";
-// What the server has drawn is seen first: the compiler would take the processor from the painting. A page that nobody
-// sees is never painted, and a browser may not tell of it.
+// Let the browser paint the server's page first, because compiling would compete for the processor. A hidden page is
+// never painted, and a browser may not report a paint at all.
 const SHOWN_MS_MAX = 500;
 await new Promise((go) => {
   if (document.hidden) return go();

@@ -1,8 +1,8 @@
-//! From JSON to a type, made for a small browser's half.
+//! Deserializes JSON with little code per type, to keep the browser's half small.
 //!
-//! What reads JSON is compiled anew for every type. Here the text is taken apart once, the same way for all types, and what
-//! is left for each of them is little: a struct is an object and never an array, and an error names a field but not
-//! all that could have been there.
+//! serde_json's deserializer is compiled anew for every type. Here the text is parsed once into a tree, by code
+//! shared by all types, and little is left for each of them. In return a struct must be an object, never an array,
+//! and an error names a field but does not list all that were expected.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// Why a text is no value of its type.
+/// Why a text does not deserialize into the type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unreadable(String);
 
-/// Reads a value from the text of its JSON.
+/// Deserializes a value from JSON text.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
     T::deserialize(Tree(parsed(text)?))
 }
@@ -88,7 +88,7 @@ impl Tree {
         }
     }
 
-    /// A word alone, or one with a value.
+    /// An enum variant: a word alone, or an object with one entry.
     #[inline(never)]
     fn choice(self) -> Result<Choice, Unreadable> {
         match self.0 {
@@ -118,7 +118,8 @@ impl<'de> IntoDeserializer<'de, Unreadable> for Tree {
     }
 }
 
-/// What many types ask for has a method of its own: of each of them nothing else is compiled.
+/// Only the methods that many types use are implemented; the others forward to `deserialize_any` and add no code per
+/// type.
 impl<'de> Deserializer<'de> for Tree {
     type Error = Unreadable;
 

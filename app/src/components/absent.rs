@@ -1,7 +1,8 @@
 use leptos::prelude::*;
 use protocol::RuntimeId;
 
-/// Under what several servers had a part in: one quiet line that says whose part is missing. Nothing when none is.
+/// A note below results gathered from several servers, naming those whose part is missing. `None` when none is
+/// missing.
 pub(crate) fn absent(runtimes: &[RuntimeId]) -> Option<AnyView> {
     let words = words(runtimes)?;
     Some(view! { <p class="hint absent">{words}</p> }.into_any())

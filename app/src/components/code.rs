@@ -9,7 +9,7 @@ use crate::{
     server_fns::{CodeText, KINDS, Run},
 };
 
-/// Code with its language and a way to copy it. Colours come once it has been in sight; nothing but they change.
+/// Code with its language and a copy button. Colours appear once it has been in view; nothing else changes.
 #[component]
 pub(crate) fn CodeBlock(language: Option<String>, text: String) -> impl IntoView {
     let shown = unseen::shown(&text).into_owned();
@@ -43,7 +43,8 @@ pub(crate) fn figure(
     .into_any()
 }
 
-/// The colours, when they come. A block that is drawn again, because it was out of sight, has them at once.
+/// The colours, once they have been fetched. A block that is drawn again after it was scrolled out of view has them
+/// at once.
 fn colours(place: NodeRef<Pre>, language: Option<String>, shown: &str) -> RwSignal<Option<Arc<[Run]>>> {
     let runs = RwSignal::new(None);
     let Some(code) = language.map(|language| CodeText { language, text: shown.to_owned() }).filter(CodeText::is_fit)
@@ -70,7 +71,7 @@ fn colours(place: NodeRef<Pre>, language: Option<String>, shown: &str) -> RwSign
     runs
 }
 
-/// The text, cut into its runs. Colours that do not belong to this text are none.
+/// The text split into coloured runs. Without colours if the runs do not match this text.
 pub(crate) fn coloured(text: &str, runs: &[Run]) -> AnyView {
     pieces(text, runs)
         .unwrap_or_else(|| vec![("", text)])
@@ -86,7 +87,7 @@ pub(crate) fn coloured(text: &str, runs: &[Run]) -> AnyView {
         .into_any()
 }
 
-/// None when the runs do not cover exactly this text.
+/// `None` when the runs do not cover exactly this text.
 fn pieces<'a>(text: &'a str, runs: &[Run]) -> Option<Vec<(&'static str, &'a str)>> {
     let mut at = 0usize;
     let mut pieces = Vec::with_capacity(runs.len());

@@ -1,38 +1,38 @@
-//! A field with a list below it of what may be meant. Any text may be typed: the list is a help.
+//! A text field with a list of suggestions below it. Any text may be typed; the list only helps.
 
 use leptos::{ev, prelude::*};
 
 use crate::live;
 
-/// So many are drawn; more typing finds the others.
+/// How many suggestions are drawn; typing more narrows the list.
 const SHOWN_MAX: usize = 50;
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Item {
-    /// What is typed for it.
+    /// The text that choosing it puts into the field.
     pub(crate) text: String,
     pub(crate) what: String,
 }
 
-/// The list opens when something is typed, with the arrow keys or with a press, and closes with Escape, which then closes nothing
-/// else. Enter takes what an arrow key has chosen; where nothing is chosen, it is the form's.
+/// The list opens on typing, with the arrow keys or on a press, and closes with Escape, which then closes nothing
+/// else. Enter takes the suggestion chosen with the arrow keys; if none is chosen, it goes to the form.
 #[component]
 pub(crate) fn Combobox(
     #[prop(into)] id: String,
     label: &'static str,
-    /// The label is not drawn: what stands above says it.
+    /// The label is not drawn, because what stands above the field already says it.
     #[prop(optional)]
     is_bare: bool,
     value: RwSignal<String>,
-    /// What counts while nothing is typed.
+    /// The value used while the field is empty.
     #[prop(into)]
     placeholder: Signal<String>,
     #[prop(optional)] hint: &'static str,
-    /// What fits what is typed now.
+    /// Suggestions for what is typed now.
     #[prop(into)]
     items: Signal<Vec<Item>>,
-    /// Something was typed, or the list is wanted.
+    /// Called when something is typed or the list is opened.
     #[prop(optional)]
     on_typed: Option<Callback<()>>,
 ) -> impl IntoView {
@@ -76,7 +76,7 @@ pub(crate) fn Combobox(
     }
 }
 
-/// What is open, and what is chosen in it.
+/// The list's state: whether it is open, and which line is chosen.
 #[derive(Debug, Clone, Copy)]
 struct List {
     id: StoredValue<String>,
@@ -118,7 +118,7 @@ impl List {
 
     fn take(self, index: usize) {
         let Some(item) = self.items.with_untracked(|items| items.get(index).cloned()) else { return };
-        // A folder goes on: what is in it comes next.
+        // A folder keeps the list open, which then offers its contents.
         let goes_on = item.text.ends_with('/');
         self.value.set(item.text);
         self.at.set(None);
@@ -175,7 +175,7 @@ fn lines(
                 role="option"
                 aria-selected=move || (at.get() == Some(index)).to_string()
                 on:mousedown=move |event| {
-                    // The focus stays in the field.
+                    // Keep the focus in the field.
                     event.prevent_default();
                     take.run(index);
                 }

@@ -1,25 +1,25 @@
 use leptos::prelude::*;
 
-/// One line of what fits.
+/// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// What is typed for it.
+    /// The text that choosing it puts into the message field.
     pub(crate) text: String,
-    /// What is still to be said behind it, as a word for it.
+    /// A placeholder for the argument that is still to be typed.
     pub(crate) argument: &'static str,
-    /// What it is, or why it does nothing now.
+    /// What it is, or why it is unavailable now.
     pub(crate) what: String,
     pub(crate) is_refused: bool,
 }
 
-/// What fits to what has been typed, above the composer. What is unavailable stays in the list with its reason.
+/// The list of completions above the composer. What is unavailable stays in the list with its reason.
 #[component]
 pub(crate) fn Completion(
-    /// What the list is a list of.
+    /// The list's accessible name.
     #[prop(into)]
     label: Signal<&'static str>,
     choices: Memo<Vec<Choice>>,
-    /// None: nothing before an arrow key says so.
+    /// `None` until an arrow key has chosen a line.
     chosen: Memo<Option<usize>>,
     choose: impl Fn(usize) + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
@@ -33,7 +33,7 @@ pub(crate) fn Completion(
                 aria-selected=move || is_chosen().to_string()
                 aria-disabled=is_refused.to_string()
                 on:mousedown=move |event| {
-                    // The focus stays in the text box.
+                    // Keep the focus in the message field.
                     event.prevent_default();
                     choose(index);
                 }
@@ -48,7 +48,7 @@ pub(crate) fn Completion(
         <ul
             id="commands"
             role="listbox"
-            // It can be scrolled, so it can be reached.
+            // It scrolls, so it must be reachable with the keyboard.
             tabindex="0"
             aria-label=move || label.get()
             class="completion"

@@ -2,11 +2,11 @@ use leptos::prelude::*;
 
 use crate::{console::use_console, live};
 
-/// Copies what `text` gives at that moment. Says so in place, and in words when it could not.
+/// Copies what `text` returns when pressed. Confirms in place, and reports a failure in a notice.
 #[component]
 pub(crate) fn CopyButton(
     #[prop(into)] label: String,
-    /// Asked only when pressed: a transcript holds many of these.
+    /// Called only when pressed: a transcript holds many of these.
     text: impl Fn() -> String + Send + Sync + 'static,
 ) -> impl IntoView {
     let console = use_console();

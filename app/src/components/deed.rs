@@ -4,18 +4,18 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::UiError;
 
-/// What a button or a dialog does: one thing at a time, and what went wrong.
+/// The action of a button or a dialog: at most one at a time, with its last error.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Deed {
     pub(crate) error: RwSignal<Option<UiError>>,
     pub(crate) is_busy: RwSignal<bool>,
 }
 
-/// Boxed, so that the code around it is compiled once and not for every deed.
+/// Boxed, so that the code around it is compiled once and not for every action.
 type Work = Pin<Box<dyn Future<Output = Result<(), UiError>>>>;
 
 impl Deed {
-    /// Does it, unless it is being done: a second Enter does nothing.
+    /// Starts it unless one is already running: a second Enter does nothing.
     pub(crate) fn begin(self, work: Work) {
         if self.is_busy.get_untracked() {
             return;
@@ -24,7 +24,7 @@ impl Deed {
         self.error.set(None);
         spawn_local(async move {
             let done = work.await;
-            // It may have left the page in the meantime.
+            // The component may have been removed in the meantime.
             self.is_busy.try_set(false);
             if let Err(refusal) = done {
                 self.error.try_set(Some(refusal));
@@ -37,7 +37,7 @@ impl Deed {
     }
 }
 
-/// A button that does it, and nothing while it is being done.
+/// A button that starts the action, disabled while it runs.
 #[component]
 pub(crate) fn DeedButton(
     deed: Deed,
@@ -45,7 +45,7 @@ pub(crate) fn DeedButton(
     press: impl Fn() + 'static,
     #[prop(default = "button")] class: &'static str,
     #[prop(optional)] title: Option<&'static str>,
-    /// Where the words alone do not say what it is about.
+    /// The accessible name, where the words alone do not say what the button is about.
     #[prop(optional, into)]
     label: Option<String>,
 ) -> impl IntoView {

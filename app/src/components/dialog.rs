@@ -6,13 +6,13 @@ use crate::{
     live,
 };
 
-/// A modal dialog over the page. The focus stays in it, Escape closes it, and the focus goes back where it was.
+/// A modal dialog over the page. The focus stays in it; Escape closes it, and the focus returns to where it was.
 #[component]
 pub(crate) fn Modal(
-    /// Its element's id, one per kind of dialog.
+    /// The element's id, one per kind of dialog.
     id: &'static str,
     title: String,
-    /// What follows once it is closed and the focus is back: another dialog, another page.
+    /// Called once the dialog is closed and the focus is back: another dialog, another page.
     #[prop(optional)]
     after: Option<Callback<()>>,
     children: Children,
@@ -35,17 +35,17 @@ pub(crate) fn Modal(
     }
 }
 
-/// A dialog that asks, and does it. Where it has no field, the focus begins on the button that changes nothing.
+/// A dialog with a form and a submit button. If it has no field, the focus starts on the cancel button.
 #[component]
 pub(crate) fn FormDialog(
     id: &'static str,
     #[prop(into)] title: String,
-    /// What the button says that does it.
+    /// The words on the submit button.
     submit: &'static str,
     #[prop(default = "Cancel")] cancel: &'static str,
     #[prop(optional)] is_danger: bool,
     deed: Deed,
-    /// There is nothing to confirm, or not any more.
+    /// True when there is nothing to confirm, or nothing any more.
     #[prop(optional, into)]
     is_over: Signal<bool>,
     on_submit: Callback<()>,

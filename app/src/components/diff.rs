@@ -3,13 +3,13 @@ use transcript::unseen;
 
 use super::output::folded;
 
-/// A unified diff: added and removed lines are told by their sign and by their ground.
+/// A unified diff: added and removed lines are marked by their sign and by their background.
 #[component]
 pub(crate) fn DiffView(diff: String) -> impl IntoView {
     folded("output diff", "Change", diff.lines().count(), diff_lines(&diff))
 }
 
-/// All of it, without a frame.
+/// All lines, without a frame.
 pub(crate) fn diff_lines(diff: &str) -> AnyView {
     let line =
         |line: &str| view! { <span class=class_of(line)>{format!("{}\n", unseen::shown(line))}</span> }.into_any();

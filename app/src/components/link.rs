@@ -3,7 +3,7 @@ use protocol::PodRef;
 
 use crate::{components::abroad::abroad, console::pod_href};
 
-/// A Pod's name, which leads to its page.
+/// A Pod's name, linked to its page.
 pub(crate) fn pod_link(pod: &PodRef, name: impl ToString) -> AnyView {
     view! {
         <a class="pod-link" href=pod_href(pod)>
@@ -13,7 +13,7 @@ pub(crate) fn pod_link(pod: &PodRef, name: impl ToString) -> AnyView {
     .into_any()
 }
 
-/// The same where several runtimes are listed.
+/// [`pod_link`] with the runtime's name, where several runtimes are listed.
 pub(crate) fn far_pod_link(pod: &PodRef, name: impl ToString) -> AnyView {
     view! {
         <a class="pod-link" href=pod_href(pod)>
@@ -24,7 +24,7 @@ pub(crate) fn far_pod_link(pod: &PodRef, name: impl ToString) -> AnyView {
     .into_any()
 }
 
-/// The page itself does what was pressed: neither the browser nor the router leads anywhere.
+/// Stops the event: neither the browser nor the router follows the link, because the page handles it.
 pub(crate) fn taken(event: &Event) {
     event.prevent_default();
     event.stop_propagation();

@@ -3,17 +3,17 @@ use leptos_router::hooks::use_location;
 
 use crate::live;
 
-/// How long after the focus has left it is looked where it went, in milliseconds.
+/// How long after the focus has left the menu to check where it went, in milliseconds.
 const LEAVING_MS: u32 = 50;
 
-/// What has no room beside the other things. Without a script it opens as any `details` does; with one it closes with
-/// Escape, with another page, and when the focus goes elsewhere.
+/// A menu of secondary actions. Without a script it opens like any `details`; with one it closes on Escape, on
+/// navigation, and when the focus goes elsewhere.
 #[component]
 pub(crate) fn Menu(
-    /// Its element's id, one per menu.
+    /// The element's id, one per menu.
     id: &'static str,
     label: &'static str,
-    /// Where the label is a sign alone.
+    /// The accessible name, where the label is only a sign.
     #[prop(optional)]
     name: Option<&'static str>,
     #[prop(optional)] class: Option<&'static str>,
@@ -46,12 +46,13 @@ pub(crate) fn Menu(
     }
 }
 
-/// The part of a menu that is always seen.
+/// The id of the menu's visible part.
 fn summary_id(id: &str) -> String {
     format!("{id}-summary")
 }
 
-/// Opens or closes it. The focus is put there where a press does not bring it: its leaving is what closes the menu.
+/// Opens or closes the menu. Sets the focus explicitly, because not every browser does so on a press and the menu
+/// closes when it loses the focus.
 fn flip(id: &'static str, is_open: RwSignal<bool>, event: &ev::MouseEvent) {
     event.prevent_default();
     is_open.update(|is_open| *is_open = !*is_open);
@@ -60,7 +61,7 @@ fn flip(id: &'static str, is_open: RwSignal<bool>, event: &ev::MouseEvent) {
     }
 }
 
-/// Once the focus is somewhere else.
+/// Closes the menu once the focus is somewhere else.
 fn close_when_left(id: &'static str, is_open: RwSignal<bool>) {
     live::after(LEAVING_MS, move || {
         if !live::is_at(id) {

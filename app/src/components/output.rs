@@ -6,8 +6,8 @@ use transcript::{
 
 use crate::{format::counted, live, rows::window::LINES_MAX};
 
-/// A program's output with its colours. The rest of a long one is in the page already and opens in place, also without
-/// a script, and the browser's search finds it.
+/// A program's output with its colours. The rest of a long output is already in the page and opens in place, even
+/// without a script, and the browser's own search finds it.
 #[component]
 pub(crate) fn OutputView(text: String) -> impl IntoView {
     if text.trim().is_empty() {
@@ -16,7 +16,7 @@ pub(crate) fn OutputView(text: String) -> impl IntoView {
     folded("output", "Output", text.lines().count(), output_lines(&text))
 }
 
-/// The first lines of a text, and all of them for who asks.
+/// The first lines of a text, with a toggle that shows all of it.
 pub(super) fn folded(class: &'static str, label: &'static str, lines: usize, body: AnyView) -> AnyView {
     let toggle = (lines > LINES_MAX).then(|| {
         view! {
@@ -39,7 +39,7 @@ pub(super) fn folded(class: &'static str, label: &'static str, lines: usize, bod
     .into_any()
 }
 
-/// All of it, without a frame.
+/// All lines, without a frame.
 pub(crate) fn output_lines(text: &str) -> AnyView {
     ansi::parse(&unseen::shown(text.trim_end())).into_iter().map(span_view).collect_view().into_any()
 }

@@ -1,11 +1,11 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 
-/// A page with one heading, and below it what it is about.
+/// A page with one heading and its content.
 #[component]
 pub(crate) fn Page(
     title: &'static str,
-    /// How the heading's id begins, too.
+    /// The page's class, and the prefix of the heading's id.
     class: &'static str,
     children: Children,
 ) -> impl IntoView {

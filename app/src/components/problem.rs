@@ -2,7 +2,7 @@ use leptos::prelude::*;
 
 use crate::{UiError, format::sentence_case, live};
 
-/// What went wrong, where it went wrong.
+/// An error, shown where it occurred. An expired login leads to the login page.
 #[component]
 pub(crate) fn Problem(#[prop(into)] error: Signal<Option<UiError>>) -> impl IntoView {
     Effect::new(move |_| {

@@ -3,12 +3,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{UiError, codec::Fetched, components::problem::Problem};
 
-/// What a page has to read before it can be drawn: a word while it comes; where it cannot be read, why, and a way to try
-/// again.
+/// Data that a page needs before it can be drawn: words while it loads; if it cannot be read, the reason and a retry
+/// button.
 #[component]
 pub(crate) fn ReadFirst<T>(
     first: Fetched<Result<T, UiError>>,
-    /// While it comes.
+    /// The words shown while it loads.
     wait: &'static str,
     draw: fn(T) -> AnyView,
 ) -> impl IntoView
@@ -29,7 +29,7 @@ where
     }
 }
 
-/// Why something cannot be read, and a way to try again.
+/// Why something cannot be read, and a retry button.
 #[component]
 pub(crate) fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
     view! {

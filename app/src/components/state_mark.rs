@@ -2,7 +2,7 @@ pub(crate) use commands::Sign;
 use leptos::prelude::*;
 use protocol::PodState;
 
-/// Eight shapes that can be told apart without colour.
+/// The SVG path of each of eight shapes, which can be told apart without colour.
 pub(crate) fn outline(sign: Sign) -> &'static str {
     match sign {
         Sign::Of(PodState::Idle) => "M6 2.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7z",
@@ -16,7 +16,7 @@ pub(crate) fn outline(sign: Sign) -> &'static str {
     }
 }
 
-/// A mark's shape. It has its colour by its class and is always beside the word.
+/// A mark's shape. Its class gives it its colour; it always stands beside the word.
 #[component]
 pub(crate) fn StateShape(#[prop(into)] sign: Signal<Sign>) -> impl IntoView {
     view! {

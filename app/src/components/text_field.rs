@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-/// One line of text with its label and what it is for.
+/// One line of text with its label and a hint.
 #[component]
 pub(crate) fn TextField(
     id: &'static str,
@@ -8,7 +8,7 @@ pub(crate) fn TextField(
     value: RwSignal<String>,
     #[prop(default = "text")] kind: &'static str,
     #[prop(optional, into)] hint: String,
-    /// Id of a `datalist` with what may be meant.
+    /// Id of a `datalist` with suggestions.
     #[prop(optional)]
     list: Option<&'static str>,
     #[prop(optional)] autocomplete: Option<&'static str>,

@@ -3,7 +3,7 @@ use protocol::Timestamp;
 
 use crate::console::use_console;
 
-/// How long ago, with the whole moment as a tooltip.
+/// How long ago, with the full time as a tooltip.
 #[component]
 pub(crate) fn Age(at: Timestamp) -> impl IntoView {
     let clock = use_console().clock;
@@ -14,8 +14,8 @@ pub(crate) fn Age(at: Timestamp) -> impl IntoView {
     }
 }
 
-/// The time of day, and the day when it was another one: each in a room of its own, so that nothing beside it moves when
-/// it is told in the viewer's zone. Where no script will do that, it says that it is UTC.
+/// The time of day, and the date unless it is today: each in an element of its own, so that nothing beside it moves
+/// when it is converted to the viewer's time zone. Where no script runs, it is marked as UTC.
 #[component]
 pub(crate) fn TimeOfDay(at: Timestamp) -> impl IntoView {
     let clock = use_console().clock;

@@ -2,11 +2,11 @@ use leptos::prelude::*;
 
 use crate::{codec::Fetched, console::use_console};
 
-/// The list that came with the page. Read by all who draw Pods before the stream has said anything.
+/// The list of Pods that came with the page, used until the stream has delivered anything.
 pub(crate) type PodsResource = Fetched<Result<Vec<protocol::PodSummary>, crate::UiError>>;
 
-/// For what is drawn from the list of Pods outside of the list itself: once the list is there, so that the server's
-/// page and the hydrated one are drawn from the same.
+/// Draws its children once the list of Pods is there, so that the server's page and the hydrated one are drawn from
+/// the same data. For what uses the list outside the list itself.
 #[component]
 pub(crate) fn WithPods(children: ChildrenFn) -> impl IntoView {
     let console = use_console();

@@ -1,4 +1,4 @@
-//! Pictures and files on their way into a message.
+//! Uploads pictures and files for a message.
 
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{BLOB_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, ErrorCode, Segment};
@@ -9,10 +9,10 @@ use crate::{
     live::{self, Picked},
 };
 
-/// The hidden field that the browser's own dialog belongs to.
+/// The hidden file input that opens the browser's file dialog.
 const INPUT: &str = "attach-files";
 
-/// Where files are chosen with a key or a pointer.
+/// The button that opens the file dialog.
 #[component]
 pub(super) fn AttachButton(outgoing: Outgoing) -> impl IntoView {
     let mebibytes = BLOB_BYTES_MAX >> 20;
@@ -38,7 +38,7 @@ pub(super) fn AttachButton(outgoing: Outgoing) -> impl IntoView {
     }
 }
 
-/// Sends them to the server, each by itself; what is kept goes with the message.
+/// Uploads each file separately; those that the server keeps go with the message.
 pub(super) fn attach(outgoing: Outgoing, files: Vec<Picked>) {
     for picked in files {
         let room =
@@ -81,7 +81,7 @@ fn refusal(picked: &Picked, room: usize) -> Option<String> {
         .then(|| format!("{name} was not attached: a message has {BLOBS_OF_MESSAGE_MAX} at most"))
 }
 
-/// A message does not leave while something of it is on its way.
+/// True while an upload is running, and says so: the message is not sent before it ends.
 pub(super) fn is_attaching(outgoing: Outgoing) -> bool {
     let is = outgoing.attaching.with_untracked(|names| !names.is_empty());
     if is {

@@ -7,11 +7,11 @@ use super::{
     sending_key::is_swapped,
 };
 
-/// Below the text: what keys do, where the message is, and buttons for thumbs.
+/// The line below the message field: what the keys do, whether the message is being sent, and buttons for touch.
 #[component]
 pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
     let pod = outgoing.pod;
-    // Known in the browser alone; until then, what is usual.
+    // Only the browser knows the setting; until then, show the default.
     let swapped = RwSignal::new(false);
     Effect::new(move |_| swapped.set(is_swapped()));
     let works = move || is_working(pod.state.get());
@@ -72,7 +72,7 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
     }
 }
 
-/// A run goes on that a message could go into.
+/// Whether a run is in progress that a message could steer.
 pub(super) fn is_working(state: PodState) -> bool {
     matches!(state, PodState::Running | PodState::Waiting)
 }

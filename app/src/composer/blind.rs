@@ -1,4 +1,4 @@
-//! Says before a picture is sent that the model cannot see it.
+//! Warns before sending that the model cannot see pictures.
 
 use commands::{making::facts_of, said::blind_words};
 use leptos::{prelude::*, task::spawn_local};
@@ -7,12 +7,12 @@ use protocol::Segment;
 use super::sending::Outgoing;
 use crate::server_fns::list_providers;
 
-/// Nothing while no picture is attached, and nothing where it is not known.
+/// Empty while no picture is attached, or if the model's abilities are unknown.
 #[component]
 pub(super) fn BlindNote(outgoing: Outgoing) -> impl IntoView {
     let is_picture = |segment: &Segment| matches!(segment, Segment::Image { .. });
     let has_picture = Memo::new(move |_| outgoing.draft.with(|draft| draft.attached.iter().any(is_picture)));
-    // No resource: the page around it would wait for it, and be drawn anew.
+    // Not a resource: the enclosing page would suspend on it and be drawn anew.
     let found = RwSignal::new(None);
     Effect::new(move |_| {
         if has_picture.get() {

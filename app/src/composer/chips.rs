@@ -4,7 +4,7 @@ use protocol::Segment;
 use super::sending::Outgoing;
 use crate::{console::blob_href, format::paste_words, live};
 
-/// What goes with the text: files that it names, and long pastes, each as one thing.
+/// What goes with the text: files that it names, long pastes and attachments, each as a chip.
 #[component]
 pub(super) fn Chips(outgoing: Outgoing) -> impl IntoView {
     let draft = outgoing.draft;
@@ -50,7 +50,7 @@ pub(super) fn Chips(outgoing: Outgoing) -> impl IntoView {
     }
 }
 
-/// A picture is seen, a file is named.
+/// An attachment: a picture as a thumbnail, a file by its name.
 fn kept_chip(segment: &Segment, label: String, remove: impl Fn() + 'static) -> AnyView {
     let (picture, name) = match segment {
         Segment::Image { blob, name } => {

@@ -1,4 +1,4 @@
-//! What has been typed and not yet been accepted.
+//! What has been typed and not yet accepted by the server.
 
 mod mention;
 
@@ -8,54 +8,54 @@ use serde::{Deserialize, Serialize};
 use self::mention::pieces;
 pub(crate) use self::mention::{FileWord, byte_at, file_word, units_at, with_file};
 
-/// A paste of more characters than this becomes a chip,
+/// A paste with more characters than this becomes a chip.
 const PASTE_CHARS_MAX: usize = 2_000;
-/// and so does one of more lines than this.
+/// A paste with more lines than this becomes a chip.
 const PASTE_LINES_MAX: usize = 20;
 
-/// Messages that are remembered for the arrow keys,
+/// How many sent messages are remembered for the arrow keys.
 const SENT_MAX: usize = 50;
 
-/// and how many bytes one of them may have: a browser keeps little.
+/// The size limit of one remembered message, since browser storage is small.
 const SENT_BYTES_MAX: usize = 4_000;
 
-/// One Pod's composer, as it is kept over reloads and restarts.
+/// The content of one Pod's composer, kept across reloads and restarts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Draft {
     pub(crate) text: String,
-    /// Files that were chosen by `@`; each counts while its name stands in the text.
+    /// Files chosen by `@`; each counts only while its name stands in the text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<String>,
-    /// Long pastes, whole.
+    /// Long pastes, in full.
     pub(crate) pastes: Vec<String>,
-    /// Pictures and files that the server keeps, as they are sent.
+    /// Pictures and files stored on the server, as the message will carry them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attached: Vec<Segment>,
-    /// Sent, and no answer seen. The same text sent again carries the same id, so that it happens once.
+    /// Sent but not yet answered. Sending the same text again reuses its id, so that it happens once.
     pub(crate) unanswered: Option<Unanswered>,
-    /// What was accepted, oldest first, for the arrow keys.
+    /// Accepted messages, oldest first, for the arrow keys.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) sent: Vec<Vec<Segment>>,
 }
 
-/// A message under way.
+/// A message in flight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Unanswered {
     pub(crate) command_id: CommandId,
     pub(crate) segments: Vec<Segment>,
-    /// For the run that goes on.
+    /// Whether it steers the current run.
     #[serde(default)]
     pub(crate) steers: bool,
 }
 
 impl Draft {
-    /// There is nothing to send.
+    /// Whether there is nothing to send.
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim().is_empty() && self.pastes.is_empty() && self.attached.is_empty()
     }
 
-    /// The words first, with the files that they name; then what was pasted, then what is attached.
+    /// The typed text first, with the files that it names; then pastes, then attachments.
     pub(crate) fn segments(&self) -> Vec<Segment> {
         let text = if self.text.trim().is_empty() { "" } else { self.text.trim_end() };
         let words = pieces(text, &self.files);
@@ -63,7 +63,7 @@ impl Draft {
         words.into_iter().chain(pastes).chain(self.attached.iter().cloned()).collect()
     }
 
-    /// Files that the text names now, in its order.
+    /// Files that the text names now, in the order of the text.
     pub(crate) fn named_files(&self) -> Vec<String> {
         let files = pieces(&self.text, &self.files).into_iter().filter_map(|piece| match piece {
             Segment::FileRef { path } => Some(path),
@@ -78,20 +78,21 @@ impl Draft {
         named
     }
 
-    /// Takes a file out of the text, wherever it is named.
+    /// Removes a file from the text, wherever it is named.
     pub(crate) fn drop_file(&mut self, path: &str) {
         let is_kept = |piece: &Segment| !matches!(piece, Segment::FileRef { path: named } if named == path);
         let kept = pieces(&self.text, &self.files).into_iter().filter(is_kept);
         self.text = kept.fold(String::new(), |text, piece| {
             let piece = piece.as_text();
-            // The gap on both sides of what went is one gap.
+            // The spaces on both sides of the removed name become one.
             let is_gap = text.is_empty() || text.ends_with(' ');
             text + if is_gap { piece.strip_prefix(' ').unwrap_or(&piece) } else { &piece }
         });
         self.files.retain(|file| file != path);
     }
 
-    /// The message to send now. A text whose answer never came keeps its id; another text gets `fresh`.
+    /// The message to send now. A text that was sent before without an answer keeps its id; another text gets
+    /// `fresh`.
     pub(crate) fn sending(&mut self, fresh: CommandId, steers: bool) -> Unanswered {
         let segments = self.segments();
         let message = match self.unanswered.take() {
@@ -102,7 +103,7 @@ impl Draft {
         message
     }
 
-    /// The server has it. What was typed in the meantime stays; what was sent goes.
+    /// The server has it. Removes what was sent and keeps what was typed in the meantime.
     pub(crate) fn accepted(&mut self, sent: &Unanswered) {
         self.unanswered = None;
         if let Some(rest) = self.text.strip_prefix(words(&sent.segments).as_str()) {
@@ -127,7 +128,7 @@ impl Draft {
         }
     }
 
-    /// Takes a message that came back, behind what has been typed.
+    /// Appends a message that came back to what has been typed.
     pub(crate) fn put_back(&mut self, segments: &[Segment]) {
         let words = words(segments);
         if !words.is_empty() {
@@ -144,12 +145,12 @@ impl Draft {
         }
     }
 
-    /// The server refused it; the same text sent again is a new attempt.
+    /// The server refused it: sending the same text again is a new command.
     pub(crate) fn refused(&mut self) {
         self.unanswered = None;
     }
 
-    /// Nothing is to be sent any more.
+    /// Empties the draft: text, files, pastes and attachments.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.files.clear();
@@ -157,13 +158,13 @@ impl Draft {
         self.attached.clear();
     }
 
-    /// What would be sent is the same.
+    /// Whether both would send the same content.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         self.text == other.text && self.pastes == other.pastes && self.attached == other.attached
     }
 }
 
-/// What stands in the text box for a message: everything but its pastes, and what is attached.
+/// The part of a message that stands in the message field: everything except pastes and attachments.
 fn words(segments: &[Segment]) -> String {
     let words: Vec<Segment> = segments
         .iter()
@@ -173,7 +174,7 @@ fn words(segments: &[Segment]) -> String {
     Segment::join(&words)
 }
 
-/// Whether a paste is too long to be read in the text box.
+/// Whether a paste is too long for the message field.
 pub(crate) fn is_long_paste(text: &str) -> bool {
     text.chars().nth(PASTE_CHARS_MAX).is_some() || text.lines().nth(PASTE_LINES_MAX).is_some()
 }

@@ -9,7 +9,7 @@ use crate::{
     live::{self, Memory},
 };
 
-/// Brings the draft back, then keeps what is typed.
+/// Restores the draft, then saves it as it is typed.
 pub(super) fn keep_draft(outgoing: Outgoing) {
     let name = outgoing.pod.pod.with_value(|pod| format!("yoi:draft:{pod}"));
     Effect::new(move |was_loaded: Option<()>| {
@@ -18,7 +18,7 @@ pub(super) fn keep_draft(outgoing: Outgoing) {
             let typed_already = live::text_in("message");
             if kept.is_some() || !typed_already.is_empty() {
                 let mut draft = kept.unwrap_or_default();
-                // What was typed before the page came to life is newer than anything kept.
+                // What was typed before hydration is newer than any saved draft.
                 if !typed_already.is_empty() {
                     draft.text = typed_already;
                 }

@@ -1,4 +1,4 @@
-//! What the keys do in the text box.
+//! The keys of the message field.
 
 use commands::is_command;
 use leptos::{ev::KeyboardEvent, prelude::*};
@@ -15,7 +15,7 @@ use crate::{
     live,
 };
 
-/// The text box, for its keys.
+/// What the keys act on.
 #[derive(Clone, Copy)]
 pub(super) struct Keys {
     pub(super) outgoing: Outgoing,
@@ -49,7 +49,7 @@ impl Keys {
 
     fn enter(self, held: Held) -> bool {
         let is_line = self.outgoing.draft.with_untracked(|draft| is_command(&draft.text)) || self.list.has_files();
-        // A command, or a file that is offered, is taken by Enter whatever sends a message.
+        // For a command or a file completion, plain Enter accepts it even where Ctrl-Enter is the key that sends.
         match enter(held, is_swapped() && !is_line) {
             Enter::NewLine => return false,
             Enter::Send if self.list.has_files() => self.list.complete_chosen(),
@@ -72,14 +72,14 @@ impl Keys {
         true
     }
 
-    /// On the first line of the text box: the message before.
+    /// From the first line of the field, goes to the previous message.
     fn older(self) -> bool {
         let remembered = self.outgoing.draft.with_untracked(|draft| draft.sent.clone());
         self.is_beside_caret(|before, _| !before.contains('\n'))
             && self.walk(|recall, draft| recall.older(draft, || self.messages(&remembered)))
     }
 
-    /// On its last line: the message behind.
+    /// From the last line of the field, goes to the next message.
     fn newer(self) -> bool {
         self.is_beside_caret(|_, after| !after.contains('\n')) && self.walk(Recall::newer)
     }

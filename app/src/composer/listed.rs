@@ -1,4 +1,4 @@
-//! What the list above the text box offers: commands behind a `:`, files behind an `@`.
+//! What the list above the message field offers: commands after a `:`, files after an `@`.
 
 use commands::Offer;
 use leptos::{prelude::*, task::spawn_local};
@@ -12,10 +12,10 @@ use crate::{
     server_fns::fitting_files,
 };
 
-/// Whoever types goes on typing: the server is asked when nothing was typed for so long.
+/// How long typing must pause before the server is asked, in milliseconds.
 const REST_MS: u32 = 120;
 
-/// What is offered now.
+/// What the list offers now.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Listed {
     Nothing,
@@ -23,20 +23,20 @@ pub(super) enum Listed {
     Files(FileWord, Vec<String>),
 }
 
-/// The list, and which line of it is chosen.
+/// The list, and which of its lines is chosen.
 #[derive(Clone, Copy)]
 pub(super) struct List {
     outgoing: Outgoing,
     listed: Memo<Listed>,
     pub(super) choices: Memo<Vec<Choice>>,
-    /// None: nothing before an arrow key says so.
+    /// `None` until an arrow key has chosen a line.
     pub(super) chosen: Memo<Option<usize>>,
-    /// The line that the arrow keys have gone to.
+    /// The line that the arrow keys are on.
     at: RwSignal<Option<usize>>,
-    /// The name that is being typed, and the files that the server knows for it.
+    /// The file name being typed, and the files that the server found for it.
     word: RwSignal<Option<FileWord>>,
     found: RwSignal<Option<(FileWord, Vec<String>)>>,
-    /// How often was typed: an answer to an older question is stale.
+    /// Counts edits, so that a late answer to an earlier question can be recognized as stale.
     number: StoredValue<u64>,
 }
 
@@ -50,14 +50,14 @@ impl List {
                 let names = |word: &str, begun: &str| named(console, Some(&at), word, begun);
                 commands::offers(text, here(console, Some(&at)), names)
             };
-            // A message depends on nothing that its Pod does meanwhile.
+            // A message does not depend on the Pod's state, so do not track it.
             let is_command = |draft: &Draft| draft.text.starts_with(':');
             let offers =
                 outgoing.draft.with(|draft| is_command(draft).then(|| offers(&draft.text))).unwrap_or_default();
             if !offers.is_empty() {
                 return Listed::Commands(offers);
             }
-            // A text that was sent, or changed by something else, asks for nothing any more.
+            // If the text has been sent or replaced, the word is no longer in it.
             let is_there = |word: &FileWord| {
                 let behind = |draft: &Draft| {
                     draft.text.get(word.at..).and_then(|rest| rest.strip_prefix('@')).map(str::to_owned)
@@ -65,7 +65,7 @@ impl List {
                 outgoing.draft.with(behind).is_some_and(|rest| rest.starts_with(&word.begun))
             };
             match (word.get().filter(is_there), found.get()) {
-                // What was found for the letters before stays until the answer for these is there.
+                // Results for the previous letters stay until those for the current ones arrive.
                 (Some(word), Some((asked, files))) if word.at == asked.at && !files.is_empty() => {
                     Listed::Files(word, files)
                 }
@@ -90,14 +90,14 @@ impl List {
         self.choices.with_untracked(|choices| !choices.is_empty())
     }
 
-    /// Something was typed, or the caret was moved.
+    /// Something was typed, or the caret moved.
     pub(super) fn typed(self) {
         self.at.set(None);
         let caret = live::caret_in("message");
         let word = self.outgoing.draft.with_untracked(|draft| {
             let text = draft.text.as_str();
             let word = file_word(text, caret.map_or(text.len(), |units| byte_at(text, units)))?;
-            // A file that was chosen is no question any more.
+            // A file that has been chosen needs no completion.
             let is_chosen = commands::is_command(text) || draft.files.contains(&word.begun);
             (!is_chosen).then_some(word)
         });
@@ -112,7 +112,7 @@ impl List {
         }
     }
 
-    /// Asks the server once nothing more is typed. A late answer is dropped.
+    /// Asks the server once typing pauses. A stale answer is dropped.
     fn ask(self, word: FileWord) {
         let number = self.number.get_value();
         live::after(REST_MS, move || {
@@ -136,7 +136,7 @@ impl List {
         live::reveal(&format!("command-{next}"));
     }
 
-    /// Closes the list of files; the text stays. False: it was not open.
+    /// Closes the list of files and leaves the text alone. Returns false if it was not open.
     pub(super) fn close(self) -> bool {
         let was_open = self.has_files();
         self.number.update_value(|number| *number += 1);
@@ -145,7 +145,7 @@ impl List {
         was_open
     }
 
-    /// The line of this number, completed in the text box.
+    /// Completes the line with this index into the message field.
     pub(super) fn complete(self, index: usize) {
         match self.listed.get_untracked() {
             Listed::Commands(offers) => {
@@ -163,7 +163,7 @@ impl List {
         live::focus("message");
     }
 
-    /// Puts a file into the text.
+    /// Inserts a file into the text.
     fn name(self, word: &FileWord, file: &str) {
         let caret = self.outgoing.draft.try_update(|draft| {
             let (text, caret) = with_file(&draft.text, word, file);
@@ -179,12 +179,12 @@ impl List {
         }
     }
 
-    /// The line that is chosen, or the first one.
+    /// Completes the chosen line, or the first one.
     pub(super) fn complete_chosen(self) {
         self.complete(self.chosen.get_untracked().unwrap_or_default());
     }
 
-    /// What Enter does with the command that is typed.
+    /// What Enter does with the command that has been typed.
     pub(super) fn command(self) -> Entered {
         let Listed::Commands(offers) = self.listed.get_untracked() else { return Entered::AsTyped };
         let text = self.outgoing.draft.with_untracked(|draft| draft.text.clone());
@@ -192,7 +192,8 @@ impl List {
             Some(offer) if offer.is_typed_in(&text) => Entered::AsTyped,
             Some(offer) if offer.argument.is_empty() => Entered::Instead(offer.line.clone()),
             None if text == ":" => Entered::Nothing,
-            // A word is still to come; or it ends something, and is shown whole before it is done.
+            // Either an argument is missing, or the command ends something and is shown in full before it is carried
+            // out.
             Some(_) | None => Entered::Completed,
         }
     }
@@ -206,9 +207,9 @@ impl List {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entered {
     AsTyped,
-    /// Does this line, which was chosen.
+    /// Run this chosen line instead.
     Instead(String),
-    /// Puts what fits into the text box.
+    /// Complete it in the message field.
     Completed,
     Nothing,
 }

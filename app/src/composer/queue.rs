@@ -6,7 +6,7 @@ use crate::{
     server_fns::take_back_input,
 };
 
-/// Messages that are stored and wait: for the present run to end, or for its model to be asked next. Until then they can
+/// Queued and steering messages: they wait for the current run to end or for its next model call. Until then they can
 /// be taken back.
 #[component]
 pub(crate) fn Queue() -> impl IntoView {
@@ -64,7 +64,7 @@ fn Waiting(input: QueuedInput) -> impl IntoView {
     }
 }
 
-/// What a waiting message waits for.
+/// A waiting message's tag, and what it waits for.
 fn tag(steers: bool) -> (&'static str, &'static str) {
     match steers {
         true => ("steers", "Stored; the model reads it at its next call, in the current run"),
@@ -72,7 +72,7 @@ fn tag(steers: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// What becomes of a message that was taken back.
+/// What to do with a message that was taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     Edit,
@@ -80,7 +80,7 @@ enum Then {
 }
 
 fn take_back(console: Console, pod: PodContext, id: String, and_then: Then, is_leaving: RwSignal<bool>) {
-    // Every id that a server gave is one.
+    // Ids that come from the server always parse.
     let Ok(queued) = CommandId::parse(&id) else { return };
     let target = pod.pod.get_value();
     spawn_local(async move {

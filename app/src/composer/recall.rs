@@ -1,4 +1,5 @@
-//! What was sent to this Pod before, brought back by the arrow keys. Pure: a draft that holds anything is left alone.
+//! Brings back earlier messages to this Pod with the arrow keys. Pure; a draft that holds anything else is left
+//! alone.
 
 use protocol::Segment;
 
@@ -9,11 +10,12 @@ use crate::composer::draft::Draft;
 pub(crate) struct Recall {
     /// Oldest first.
     messages: Vec<Vec<Segment>>,
-    /// The one that is in the text box now, and the draft that it makes.
+    /// The message now in the message field, and the draft made from it.
     at: Option<(usize, Draft)>,
 }
 
-/// Messages of this Pod, oldest first: those that only this browser remembers, those of its transcript, those that wait.
+/// Messages to this Pod, oldest first: those that only this browser remembers, those of the transcript, those that
+/// are queued.
 pub(crate) fn messages(
     remembered: &[Vec<Segment>],
     said: Vec<Vec<Segment>>,
@@ -27,12 +29,12 @@ pub(crate) fn messages(
 }
 
 impl Recall {
-    /// The draft is what was brought back, untouched.
+    /// Whether the draft is a recalled message, unedited.
     pub(crate) fn is_on(&self, draft: &Draft) -> bool {
         self.at.as_ref().is_some_and(|(_, shown)| shown.says_the_same(draft))
     }
 
-    /// One message back in time. False: there is none, or something has been typed.
+    /// Goes one message back. Returns false if there is none, or if something else has been typed.
     pub(crate) fn older(&mut self, draft: &mut Draft, messages: impl FnOnce() -> Vec<Vec<Segment>>) -> bool {
         let before = match &self.at {
             Some((at, _)) if self.is_on(draft) => *at,
@@ -45,7 +47,7 @@ impl Recall {
         before.checked_sub(1).is_some_and(|at| self.show(at, draft))
     }
 
-    /// One message forward in time; behind the newest is the empty text box.
+    /// Goes one message forward; after the newest comes the empty field. Returns false if no recalled message is shown.
     pub(crate) fn newer(&mut self, draft: &mut Draft) -> bool {
         match &self.at {
             Some((at, _)) if self.is_on(draft) => {
@@ -56,7 +58,7 @@ impl Recall {
         }
     }
 
-    /// Back to the empty text box, where something was brought back.
+    /// Returns to the empty field if a message was recalled; false if none was.
     pub(crate) fn leave(&mut self, draft: &mut Draft) -> bool {
         let is_on = self.is_on(draft);
         if is_on {

@@ -1,4 +1,4 @@
-//! From the text box to the server: a message, or a `:` command.
+//! From the message field to the server: a message, or a `:` command.
 
 use commands::{Command, allowed::input_refusal, is_command};
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use crate::{
     server_fns::{steer_input, submit_input},
 };
 
-/// One Pod's composer.
+/// One Pod's composer: its draft, what is in flight, and the last error.
 #[derive(Clone, Copy)]
 pub(super) struct Outgoing {
     pub(super) console: Console,
@@ -27,9 +27,9 @@ pub(super) struct Outgoing {
     pub(super) draft: RwSignal<Draft>,
     pub(super) error: RwSignal<Option<UiError>>,
     pub(super) is_sending: RwSignal<bool>,
-    /// Names of files that are on their way to the server.
+    /// Names of files that are being uploaded.
     pub(super) attaching: RwSignal<Vec<String>>,
-    /// Messages that were accepted since the page was opened.
+    /// How many messages were accepted since the page was opened.
     pub(super) accepted: RwSignal<u32>,
     navigate: StoredValue<Navigate>,
 }
@@ -63,16 +63,16 @@ impl Outgoing {
     }
 }
 
-/// Where a message goes while a run goes on; where none does, it begins one in any case.
+/// Where a message goes while a run is in progress; otherwise it starts one in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It waits for the end of the present run.
+    /// Queued until the current run ends.
     OwnRun,
-    /// Its model gets it when it is asked next.
+    /// Given to the current run's model at its next call.
     PresentRun,
 }
 
-/// Enter. Nothing is cleared here: only the server's receipt clears.
+/// Handles Enter. Nothing is cleared here: only the server's receipt clears the field.
 pub(super) fn send(outgoing: Outgoing, place: Place) {
     let text = outgoing.draft.with_untracked(|draft| draft.text.clone());
     if outgoing.is_sending.get_untracked() {
@@ -100,7 +100,7 @@ pub(super) fn send(outgoing: Outgoing, place: Place) {
     spawn_local(deliver(outgoing, message));
 }
 
-/// The text stays where it is until the answer is there.
+/// Sends the message. The text stays in the field until the answer arrives.
 async fn deliver(outgoing: Outgoing, message: Unanswered) {
     let pod = outgoing.pod.pod.get_value();
     let (command_id, segments) = (message.command_id.clone(), message.segments.clone());
@@ -108,7 +108,7 @@ async fn deliver(outgoing: Outgoing, message: Unanswered) {
         true => steer_input(pod, command_id, segments).await,
         false => submit_input(pod, command_id, segments, true).await,
     };
-    // The page may have been left in the meantime; the draft on the disk of the browser still has the same id.
+    // The page may have been left in the meantime; the stored draft still has the same id.
     outgoing.is_sending.try_set(false);
     match answer {
         Ok(_) => {
@@ -120,7 +120,7 @@ async fn deliver(outgoing: Outgoing, message: Unanswered) {
             }
         }
         Err(refusal) => {
-            // After a 5xx it may have been stored all the same: the id is kept for the next try.
+            // After a 5xx the message may have been stored all the same, so its id is kept for the next try.
             if refusal.code().status() < 500 {
                 outgoing.draft.try_update(Draft::refused);
             }
@@ -137,10 +137,10 @@ fn run(outgoing: Outgoing, at: AtHand, command: Command) {
     settle(outgoing, acting::run(outgoing.console, Some(at), command));
 }
 
-/// Waits for a command's end; then leads on, clears the line, or says what was refused.
+/// Runs a command to its end; then follows its address, clears the line, or shows the refusal.
 fn settle(outgoing: Outgoing, command: impl Future<Output = Result<Option<String>, UiError>> + 'static) {
     outgoing.is_sending.set(true);
-    // Boxed, so that what follows is compiled once for all commands.
+    // Boxed, so that the code below is compiled once for all commands.
     let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(command);
     spawn_local(async move {
         let done = command.await;

@@ -1,4 +1,4 @@
-//! Which keys send. A person may have Enter begin a new line instead.
+//! Which keys send. A setting makes Enter begin a new line instead.
 
 use leptos::ev::KeyboardEvent;
 
@@ -9,15 +9,15 @@ use crate::preferences::SendKey;
 pub(super) enum Enter {
     NewLine,
     Send,
-    /// Into the run that goes on.
+    /// Send it into the current run.
     Steer,
 }
 
-/// The modifiers that were down.
+/// The modifier keys held down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Held {
     pub(super) shift: bool,
-    /// Or Cmd.
+    /// Ctrl or Cmd.
     pub(super) ctrl: bool,
     pub(super) alt: bool,
 }
@@ -28,7 +28,7 @@ impl Held {
     }
 }
 
-/// Enter alone is a new line, and Ctrl-Enter sends.
+/// Whether Enter is a new line and Ctrl-Enter sends.
 pub(super) fn is_swapped() -> bool {
     SendKey::kept() == SendKey::CtrlEnter
 }

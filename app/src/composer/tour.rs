@@ -1,4 +1,4 @@
-//! Leads a new person through the first minutes, one line above the composer.
+//! A tour for new users: one line above the composer at a time.
 
 use leptos::prelude::*;
 use protocol::PodState;
@@ -12,20 +12,20 @@ use crate::{
 /// One step.
 #[derive(Debug)]
 struct Step {
-    /// In the browser's memory, so that a reload goes on with it.
+    /// The key kept in the browser's storage, so that a reload continues with this step.
     name: &'static str,
     words: &'static str,
-    /// What the text box then holds.
+    /// The text that the step puts into the message field.
     text: &'static str,
     end: End,
 }
 
-/// What has to be so before the next step.
+/// What must happen before the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Its text was sent.
+    /// The step's text was sent.
     Sent,
-    /// Its question was answered, and the run is over.
+    /// The approval was answered, and the run is over.
     Answered,
     /// The Pod has a peer.
     HasPeer,
@@ -66,11 +66,11 @@ const STEPS: [Step; 6] = [
     },
 ];
 
-/// Where a person is in it.
+/// Progress through the tour.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     step: RwSignal<Option<usize>>,
-    /// The present step's question was seen.
+    /// Whether the approval of the present step has appeared.
     was_asked: StoredValue<bool>,
 }
 
@@ -79,7 +79,7 @@ impl Place {
         self.step.get().and_then(|step| STEPS.get(step))
     }
 
-    /// The next step, when the present one ends so.
+    /// Goes to the next step if the present one waits for `end`.
     fn advance(self, end: End) {
         let is_so = |step: &usize| STEPS.get(*step).is_some_and(|step| step.end == end);
         if self.step.get_untracked().filter(is_so).is_some() {
@@ -124,7 +124,7 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
     }
 }
 
-/// Goes on with what the person does, and with what comes of it.
+/// Advances as the step's conditions are met.
 fn follow(outgoing: Outgoing, place: Place) {
     Effect::new(move |before: Option<u32>| {
         let accepted = outgoing.accepted.get();

@@ -1,4 +1,4 @@
-//! The time that ages are told against, and the viewer's zone.
+//! The current time that ages are computed from, and the viewer's time zone.
 
 use leptos::prelude::*;
 use leptos::server::SharedValue;
@@ -6,14 +6,15 @@ use protocol::Timestamp;
 
 use crate::{format, live};
 
-/// How often ages are drawn again, in milliseconds.
+/// How often ages are redrawn, in milliseconds.
 const TICK_MS: u32 = 10_000;
 
-/// Starts at the server's time, so that the first paint and the hydrated page say the same; then the browser's.
+/// Starts at the server's time, so that the first paint and the hydrated page agree; then follows the browser's
+/// clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Clock {
     now_ms: RwSignal<i64>,
-    /// Minutes east of UTC; unknown to the server.
+    /// Minutes east of UTC; the server does not know it.
     zone: RwSignal<Option<i32>>,
 }
 
@@ -43,7 +44,7 @@ impl Clock {
         format::clock_time(at, self.now(), self.zone.get())
     }
 
-    /// The viewer's zone is not known, so that times are told in UTC.
+    /// Whether times are shown in UTC because the viewer's time zone is unknown.
     pub(crate) fn is_utc(self) -> bool {
         self.zone.with(Option::is_none)
     }

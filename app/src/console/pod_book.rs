@@ -1,4 +1,4 @@
-//! The list of Pods as the stream keeps it.
+//! The list of Pods as the stream keeps it up to date.
 
 use protocol::{PodRef, PodSummary, Seq};
 
@@ -26,7 +26,7 @@ impl PodBook {
         self.pods.iter().find(|known| known.name.as_str() == name)
     }
 
-    /// Takes a change of the list. A summary that is older than the one we have changes nothing.
+    /// Applies a change to the list. A summary older than the one already held is ignored.
     pub(crate) fn apply(&mut self, snapshot: bool, upserts: Vec<PodSummary>, removed: &[PodRef]) {
         if snapshot {
             self.pods = upserts;
@@ -42,7 +42,7 @@ impl PodBook {
         }
     }
 
-    /// Records committed between an earlier list and this one, over all Pods.
+    /// How many records were committed between an earlier list and this one, over all Pods.
     pub(crate) fn events_since(&self, earlier: &Self) -> u64 {
         let before = |pod: &PodRef| earlier.get(pod).map_or(Seq(0), |known| known.head_seq);
         self.pods.iter().map(|pod| u64::try_from(pod.head_seq.0 - before(&pod.pod).0).unwrap_or(0)).sum()

@@ -1,4 +1,4 @@
-//! What all parts of a Pod's page share.
+//! State shared by all parts of a Pod's page.
 
 use commands::Sign;
 use leptos::{prelude::*, task::spawn_local};
@@ -14,32 +14,32 @@ use crate::{
 pub(crate) struct PodContext {
     pub(crate) pod: StoredValue<PodRef>,
     pub(crate) summary: Memo<PodSummary>,
-    /// From the newest of the list and the transcript.
+    /// The newer of the list's and the transcript's state.
     pub(crate) state: Memo<PodState>,
-    /// With what no stream carries: queue, scope, policies.
+    /// Includes what no stream carries: queue, scope, policies.
     pub(crate) detail: RwSignal<PodDetail>,
-    /// Whom it knows, and the requests between it and others.
+    /// Its peers, and the open peer requests from and to it.
     pub(crate) peers: RwSignal<Vec<PeerView>>,
     pub(crate) rows: Rows,
-    /// Whether this page is the one that is seen.
+    /// Whether this page is the one on screen.
     pub(crate) presence: Presence,
-    /// Nothing will follow, and why.
+    /// Why no more records will follow; `None` while they do.
     pub(crate) closed: RwSignal<Option<String>>,
-    /// The reader is at the end and stays there.
+    /// Whether the view is at the end and follows it.
     pub(crate) is_following: RwSignal<bool>,
-    /// Blocks that came while the reader was elsewhere.
+    /// How many blocks arrived while the view was elsewhere.
     pub(crate) unseen: RwSignal<usize>,
     /// Text on its way back into the composer.
     pub(crate) returned: RwSignal<Option<Returned>>,
-    /// These are old records that nothing is added to: the end of the conversation is not among them.
+    /// True for a page of older records, which never grows: the end of the conversation is not on it.
     pub(crate) is_old: bool,
 }
 
-/// A message that its Pod gave back.
+/// A message that the Pod gave back.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Returned {
     pub(crate) segments: Vec<Segment>,
-    /// A person asked for it; otherwise it goes only where nothing has been typed.
+    /// You asked for it. Otherwise it goes into the composer only if nothing has been typed there.
     pub(crate) is_asked_for: bool,
 }
 
@@ -77,8 +77,8 @@ impl PodContext {
         context
     }
 
-    /// What waits is in no stream, and how much of it is in the list: somebody else may have put something there, or
-    /// taken it away.
+    /// No stream carries the queue, but the list carries its length: read the queue again when the two differ,
+    /// because another viewer may have added or removed a message.
     fn keep_queue(self) {
         let count = Memo::new(move |_| self.summary.with(|summary| summary.queued_count as usize));
         Effect::new(move |_| {
@@ -88,17 +88,17 @@ impl PodContext {
         });
     }
 
-    /// What its mark says: a run that failed leaves it idle.
+    /// The sign for its state; a failed run leaves the state idle but needs you.
     pub(crate) fn sign(self) -> Sign {
         Sign::in_state(self.state.get(), self.summary.with(|summary| summary.needs_you))
     }
 
-    /// As the newest of the list and the transcript say it.
+    /// The summary with the newest known state.
     pub(crate) fn as_it_is(self) -> PodSummary {
         PodSummary { state: self.state.get(), ..self.summary.get() }
     }
 
-    /// Reads again what no stream carries. An answer that comes after the page was left is dropped.
+    /// Reads again what no stream carries. A result that arrives after the page was left is dropped.
     pub(crate) fn refresh(self) {
         let Some(pod) = self.pod.try_get_value() else { return };
         spawn_local(async move {
@@ -108,7 +108,7 @@ impl PodContext {
         });
     }
 
-    /// Reads again whom it knows.
+    /// Reads its peers and peer requests again.
     pub(crate) fn refresh_peers(self) {
         let Some(pod) = self.pod.try_get_value() else { return };
         spawn_local(async move {

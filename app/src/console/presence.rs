@@ -1,9 +1,9 @@
-//! Whether a Pod's page is the one that is seen. One that was left is kept a while for who comes back: it hears
-//! nothing then, and asks for nothing.
+//! Whether a Pod's page is the one on screen. A page that was left is kept for a while in case you come back;
+//! meanwhile it receives nothing and requests nothing.
 
 use leptos::prelude::*;
 
-/// What has to be done when the page is left, and when it is seen again.
+/// Called when the page is left (`false`) and when it is shown again (`true`).
 type Turning = Box<dyn Fn(bool) + Send + Sync>;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,13 +17,13 @@ impl Presence {
         Self { is_here: RwSignal::new(true), turnings: StoredValue::new(Vec::new()) }
     }
 
-    /// Not read reactively; false also once the page is gone for good.
+    /// Not read reactively; also false once the page has been disposed of.
     pub(crate) fn is_here(self) -> bool {
         self.is_here.try_get_untracked() == Some(true)
     }
 
-    /// `turn` hears false just before the page is taken away, while all of it is still in its place, and true as soon
-    /// as it is back.
+    /// Registers `turn`, which is called with false just before the page is removed from view, while everything is
+    /// still in place, and with true as soon as it is back.
     pub(crate) fn on_turn(self, turn: impl Fn(bool) + Send + Sync + 'static) {
         self.turnings.update_value(|turnings| turnings.push(Box::new(turn)));
     }
@@ -33,7 +33,7 @@ impl Presence {
         self.turnings.with_value(|turnings| turnings.iter().for_each(|turn| turn(is_here)));
     }
 
-    /// A memo that rests while nobody sees the page.
+    /// A memo that is not recomputed while the page is off screen.
     pub(crate) fn memo<T>(self, compute: impl Fn(Option<&T>) -> T + Send + Sync + 'static) -> Memo<T>
     where
         T: Clone + PartialEq + Send + Sync + 'static,

@@ -1,15 +1,15 @@
-//! Several Pods at once: which are selected, and what can be done to all of them. Pure.
+//! The selection of several Pods, and what can be done to all of them. Pure.
 
 use commands::allowed::refusal;
 use protocol::{ControlVerb, PodRef, PodSummary};
 
 use crate::format::counted;
 
-/// The Pods that are selected, in the order in which they were.
+/// The selected Pods, in the order in which they were selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
     pods: Vec<PodRef>,
-    /// Where a range begins: the one that was chosen last by itself.
+    /// Where a range begins: the Pod that was last selected on its own.
     anchor: Option<PodRef>,
 }
 
@@ -30,7 +30,8 @@ impl Selection {
         self.anchor = Some(pod.clone());
     }
 
-    /// All from the anchor to this one, as they are shown. Without an anchor, or with one that is not shown, this one.
+    /// Selects everything from the anchor to this Pod, in the order shown. Without an anchor, or if it is not shown,
+    /// selects only this Pod.
     pub(crate) fn extend(&mut self, shown: &[PodRef], from: Option<&PodRef>, to: &PodRef) {
         let place = |pod: &PodRef| shown.iter().position(|other| other == pod);
         let anchor = self.anchor.as_ref().filter(|_| !self.is_empty()).or(from);
@@ -44,7 +45,7 @@ impl Selection {
         }
     }
 
-    /// All that are shown; when they are already, none of them.
+    /// Selects all that are shown; if they all are selected already, deselects them.
     pub(crate) fn toggle_all(&mut self, shown: &[PodRef]) {
         match shown.iter().all(|pod| self.has(pod)) {
             true => self.pods.retain(|pod| !shown.contains(pod)),
@@ -59,13 +60,13 @@ impl Selection {
         *self = Self::default();
     }
 
-    /// The selected ones as the list has them now. One that is gone is left out.
+    /// The selected Pods as they are in the list now. One that is gone is left out.
     pub(crate) fn of<'a>(&self, pods: &'a [PodSummary]) -> Vec<&'a PodSummary> {
         self.pods.iter().filter_map(|selected| pods.iter().find(|pod| pod.pod == *selected)).collect()
     }
 }
 
-/// `3 selected`, `3 selected, 1 not shown`; nothing when none is.
+/// `3 selected`, `3 selected, 1 not shown`; `None` when nothing is selected.
 pub(crate) fn selected_words(selected: &[&PodSummary], filter: &str) -> Option<String> {
     let hidden = selected.iter().filter(|pod| !commands::matches(pod, filter)).count();
     match (selected.len(), hidden) {
@@ -75,7 +76,7 @@ pub(crate) fn selected_words(selected: &[&PodSummary], filter: &str) -> Option<S
     }
 }
 
-/// What a verb would do to these: to whom, and why not to the others.
+/// What a verb would do to the selection: which Pods it applies to, and why not to the others.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) pods: Vec<PodSummary>,
@@ -105,7 +106,7 @@ impl Plan {
     }
 }
 
-/// Why no link between these can end: a link needs two that know somebody.
+/// Why there is no relation to end among these Pods: at least two of them must have peers.
 pub(crate) fn unpeer_refusal(selected: &[&PodSummary]) -> Option<&'static str> {
     let knowing = selected.iter().filter(|pod| pod.relations.peers > 0).count();
     (knowing < 2).then_some("select two Pods that are peers")

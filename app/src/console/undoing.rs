@@ -1,5 +1,6 @@
-//! What ends something, a Pod's work or a link, is done at once: what harms must not go on while a person could still
-//! think better of it. For a moment it can be undone by doing the opposite, which says what cannot come back.
+//! Ending something (a Pod's work, a relation between peers) takes effect at once, because something harmful must not
+//! continue while you reconsider. For a moment it can be undone by the opposite command, which says what cannot be
+//! brought back.
 
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{CommandId, ControlVerb, PeerCommand, PeerLink, PodRef, PodState, PodSummary};
@@ -14,7 +15,7 @@ use crate::{
     server_fns::{control_pod, introduce_pods, unlink_pods},
 };
 
-/// How long it can be undone, in milliseconds.
+/// How long an ending can be undone, in milliseconds.
 const UNDO_MS: u32 = 5_000;
 
 /// What is ended.
@@ -25,7 +26,7 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// A link has no direction.
+    /// Compares endings; the order of two peers does not matter.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Link(a, b), Self::Link(c, d)) => (a, b) == (c, d) || (a, b) == (d, c),
@@ -34,7 +35,7 @@ impl Ending {
     }
 }
 
-/// One ending, the commands that do and undo it, and whether it is done.
+/// One ending, the ids of the commands that do and undo it, and whether it is done.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     ending: Ending,
@@ -49,27 +50,27 @@ impl Step {
     }
 }
 
-/// How far an ending is.
+/// How far an ending has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Stage {
     UnderWay,
-    /// It can be undone.
+    /// Done; it can be undone.
     Done,
     Undoing,
 }
 
-/// One press of a button: one ending, or the same for several.
+/// One press of a button: an ending, or the same ending for several Pods.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) number: u64,
     pub(crate) stage: Stage,
     steps: Vec<Step>,
-    /// Pods that went with the first ones, each after the one that leads it: they come back with them.
+    /// Children that are stopped with the first ones, each after its parent: undoing restores them too.
     followers: Vec<Step>,
     words: Words,
 }
 
-/// What is said of it.
+/// The words shown at each stage.
 #[derive(Debug, Clone, PartialEq)]
 struct Words {
     /// `Stopping ada…`
@@ -94,7 +95,7 @@ impl Ended {
     }
 }
 
-/// All that ends or has just ended, oldest first.
+/// Every ending in progress or just done, oldest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct EndedList {
     list: Vec<Ended>,
@@ -115,7 +116,7 @@ impl EndedList {
         self.list.iter().rev().find(is_it).map(|ended| ended.number)
     }
 
-    /// Takes those that are not under way yet; none when all are.
+    /// Adds those endings that are not already under way; `None` if all are.
     fn push(&mut self, endings: Vec<Ending>, followers: Vec<Ending>, words: Words) -> Option<Ended> {
         let is_fresh = |ending: &Ending| self.find(ending, Stage::UnderWay).is_none();
         let steps: Vec<_> = endings.into_iter().filter(is_fresh).map(Step::of).collect();
@@ -129,7 +130,8 @@ impl EndedList {
         Some(ended)
     }
 
-    /// The server has answered to one of them. True when it was the last one, and something is done.
+    /// Records the server's answer to one ending. Returns true if it was the last one outstanding and at least one
+    /// succeeded.
     fn answered(&mut self, number: u64, ending: &Ending, is_done: bool) -> bool {
         let Some(ended) = self.at(number) else { return false };
         match is_done {
@@ -144,14 +146,14 @@ impl EndedList {
         is_over && !is_empty
     }
 
-    /// Begins the opposite. None where it is not to be had: not yet, not any more, or it has begun.
+    /// Starts the undo. `None` if it is not available: not yet, no longer, or already begun.
     fn begin_undo(&mut self, number: u64) -> Option<Ended> {
         let ended = self.at(number).filter(|ended| ended.stage == Stage::Done)?;
         ended.stage = Stage::Undoing;
         Some(ended.clone())
     }
 
-    /// The moment is over; what is being undone is still.
+    /// The time for undoing is over; an undo in progress continues.
     fn expire(&mut self, number: u64) {
         self.list.retain(|ended| ended.number != number || ended.stage != Stage::Done);
     }
@@ -169,7 +171,7 @@ impl EndedList {
 pub(crate) fn stop(console: Console, pods: &[PodSummary]) {
     let is_led = |pod: &&PodSummary| pod.relations.parent.is_some();
     let all = untrack(|| console.pods());
-    // Those that a child leads are stopped with it; a Pod that nobody leads leaves its children at work.
+    // Stopping a child also stops the Pods below it; stopping a Pod without a parent leaves its children running.
     let mut followers: Vec<Ending> = Vec::new();
     for (below, _) in pods.iter().filter(is_led).flat_map(|pod| descendants(&all, &pod.pod)) {
         let ending = Ending::Pod(below.pod.clone());
@@ -208,7 +210,7 @@ fn stop_words(pods: &[PodSummary]) -> Words {
     }
 }
 
-/// Ends a link. `names` as in `ada and bob`.
+/// Ends the relation between two peers. `names` as in `ada and bob`.
 pub(crate) fn revoke(console: Console, pod: PodRef, peer: PodRef, names: String) {
     let words = Words {
         under_way: format!("Unpeering {names}…"),
@@ -218,7 +220,7 @@ pub(crate) fn revoke(console: Console, pod: PodRef, peer: PodRef, names: String)
     end(console, vec![Ending::Link(pod, peer)], Vec::new(), words);
 }
 
-/// Ends all these links.
+/// Ends the relations of all these pairs.
 pub(crate) fn revoke_all(console: Console, pairs: Vec<(PodRef, PodRef)>) {
     let links = counted(pairs.len() as u64, "pair");
     let words = Words {
@@ -229,7 +231,7 @@ pub(crate) fn revoke_all(console: Console, pairs: Vec<(PodRef, PodRef)>) {
     end(console, pairs.into_iter().map(|(a, b)| Ending::Link(a, b)).collect(), Vec::new(), words);
 }
 
-/// Undoes what was pressed at once, as far as it can be.
+/// Undoes everything from one press, as far as possible.
 pub(crate) fn undo(console: Console, number: u64) {
     let Some(ended) = console.ended.try_update(|list| list.begin_undo(number)).flatten() else { return };
     spawn_local(async move {
@@ -254,14 +256,14 @@ pub(crate) fn undo(console: Console, number: u64) {
     });
 }
 
-/// Undoes this one, with what was pressed with it.
+/// Undoes this ending, along with everything from the same press.
 pub(crate) fn undo_ending(console: Console, ending: &Ending) {
     if let Some(number) = console.ended.with_untracked(|list| list.find(ending, Stage::Done)) {
         undo(console, number);
     }
 }
 
-/// Undoes what was pressed last.
+/// Undoes the newest ending.
 pub(crate) fn undo_newest(console: Console) {
     match console.ended.with_untracked(EndedList::newest) {
         Some(number) => undo(console, number),
@@ -269,7 +271,7 @@ pub(crate) fn undo_newest(console: Console) {
     }
 }
 
-/// This is at this stage.
+/// Whether this ending is at this stage.
 pub(crate) fn is_at(console: Console, ending: &Ending, stage: Stage) -> bool {
     console.ended.with(|list| list.find(ending, stage).is_some())
 }
@@ -279,7 +281,7 @@ fn end(console: Console, endings: Vec<Ending>, followers: Vec<Ending>, words: Wo
     if ended.number == 1 {
         finish_on_leave(console);
     }
-    // All at once: none of them goes on while another one comes to its end.
+    // Concurrently: none has to wait for another to end.
     for step in ended.steps {
         spawn_local(async move {
             let done = act(&step).await;
@@ -305,7 +307,7 @@ async fn act(step: &Step) -> Result<(), UiError> {
     }
 }
 
-/// The opposite; or what came of it instead.
+/// Sends the opposite command. Returns words for the outcome if it is not the plain one.
 async fn bring_back(step: &Step) -> Result<Option<String>, UiError> {
     let id = step.undo_id.clone();
     match &step.ending {
@@ -322,7 +324,8 @@ fn introduction(peer: &PodRef) -> PeerCommand {
     PeerCommand { target: peer.to_string(), note: None }
 }
 
-/// A request can end with its page: what is under way goes out once more under its own id, and the server does it once.
+/// A request may be aborted when its page goes away: resend what is in flight under its own id, so that the server
+/// still does it exactly once.
 fn finish_on_leave(console: Console) {
     live::on_leave(move || {
         for ended in console.ended.get_untracked().list {
@@ -337,7 +340,7 @@ fn finish_on_leave(console: Console) {
     });
 }
 
-/// The same call as the server function's own.
+/// The same request that the server function makes: its path and body.
 fn last_words(step: &Step, is_undoing: bool) -> (&'static str, Value) {
     let id = if is_undoing { &step.undo_id } else { &step.command_id };
     match &step.ending {

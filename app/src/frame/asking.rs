@@ -1,4 +1,4 @@
-//! Keeps what waits for a person read, the questions and the requests of all Pods, and says so when one comes.
+//! Keeps the open approvals and peer requests of all Pods up to date, and announces new ones.
 
 use leptos::prelude::*;
 use protocol::{OpenRequest, PodName, PodRef, Seq};
@@ -10,13 +10,13 @@ use crate::{
     server_fns::{open_approvals, open_requests},
 };
 
-/// Least time between two readings, in milliseconds: a Pod that waits may have calls that still write.
+/// Minimum time between two reads, in milliseconds: a waiting Pod may have calls that are still writing records.
 const READING_MS_MIN: u32 = 1_000;
 
-/// The same for requests: while Pods write, every change of the list is a reason to look.
+/// The same for peer requests: while Pods write, every change of the list is a reason to look.
 const REQUESTS_MS_MIN: u32 = 2_000;
 
-/// Nothing to see: it is heard, by those who do not see the list.
+/// An invisible live region that announces new requests to screen readers.
 #[component]
 pub(crate) fn Asking() -> impl IntoView {
     let console = use_console();
@@ -28,7 +28,7 @@ pub(crate) fn Asking() -> impl IntoView {
             .book
             .with(|book| book.as_ref().map(|book| waiting(book.pods()).map(|pod| pod.name.clone()).collect::<Vec<_>>()))
     });
-    // Filled by an effect, so that the page of the server and the hydrated one agree.
+    // Filled in by an effect, so that the server's page and the hydrated one agree.
     Effect::new(move |before: Option<Option<Vec<PodName>>>| {
         let now = names.get();
         let before = before.flatten().unwrap_or_default();
@@ -42,7 +42,7 @@ pub(crate) fn Asking() -> impl IntoView {
     }
 }
 
-/// `bob asks for permission`, `ada and bob ask for permission`; nothing when nobody does.
+/// `bob asks for permission`, `ada and bob ask for permission`; empty when there is none.
 fn asking_words<'a>(names: impl Iterator<Item = &'a PodName>) -> String {
     let names: Vec<&str> = names.map(PodName::as_str).collect();
     match names.as_slice() {
@@ -67,7 +67,7 @@ fn keep_read(console: Console) {
         Some(true) => console.questions.set(Some(Vec::new())),
         Some(false) => reading.again(move || {
             Box::pin(async move {
-                // What cannot be read now is read again with the next change; the page says itself that it is cut off.
+                // A failed read is retried with the next change; the page already shows when the connection is lost.
                 if let Ok(questions) = open_approvals().await {
                     console.questions.set(Some(questions));
                 }
@@ -76,7 +76,7 @@ fn keep_read(console: Console) {
     });
 }
 
-/// A request is in both journals and in no summary: any journal that grew may hold one.
+/// A peer request is in both journals but in no summary, so any journal that grew may hold a new one.
 fn keep_requests_read(console: Console, said: RwSignal<String>) {
     let heads = Memo::new(move |_| {
         let heads = |book: &PodBook| book.pods().iter().map(|pod| pod.head_seq).collect::<Vec<Seq>>();

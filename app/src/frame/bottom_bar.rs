@@ -8,7 +8,8 @@ use crate::{
     frame::top_bar::{LiveCount, PageLink},
 };
 
-/// The way around on a phone: five entries, the rest under More. Links, so that it works before and without a script.
+/// Navigation on a phone: five entries, the rest under More. Plain links, so that it works before hydration and
+/// without a script.
 #[component]
 pub(crate) fn BottomBar() -> impl IntoView {
     let console = use_console();

@@ -2,7 +2,8 @@ use leptos::prelude::*;
 
 use crate::{components::when::TimeOfDay, console::use_console, live};
 
-/// Whether this page hears the server. It stands apart from any Pod's state, and says what it did after a gap.
+/// Whether this page is connected to the server. Separate from any Pod's state; after a gap it says how the page
+/// caught up.
 #[component]
 pub(crate) fn ConnectionLine() -> impl IntoView {
     let console = use_console();
@@ -23,7 +24,7 @@ pub(crate) fn ConnectionLine() -> impl IntoView {
     }
 }
 
-/// What this page runs is older than the server it talks to.
+/// Says that this page runs an older build than the server.
 #[component]
 fn Outdated() -> impl IntoView {
     view! {

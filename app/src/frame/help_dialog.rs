@@ -7,7 +7,7 @@ use crate::{
     live,
 };
 
-/// All keys, and all commands with what they do.
+/// All keys, and all commands with their descriptions.
 #[component]
 pub(crate) fn HelpDialog() -> impl IntoView {
     let browser = Here { client: Client::Browser, pod: None };

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 
-/// For an address that is no page. The status is 404.
+/// The page for an unknown address, with status 404.
 #[component]
 pub(crate) fn NotFoundPage() -> impl IntoView {
     #[cfg(feature = "ssr")]

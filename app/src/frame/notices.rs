@@ -5,7 +5,8 @@ use crate::{
     frame::revocations::Revocations,
 };
 
-/// Below the page, and over nothing that can be pressed. Notes go by themselves; errors stay until they are dismissed.
+/// Notices below the page, never covering anything that can be pressed. Notes disappear by themselves; errors stay
+/// until they are dismissed.
 #[component]
 pub(crate) fn Notices() -> impl IntoView {
     let console = use_console();

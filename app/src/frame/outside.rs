@@ -8,7 +8,7 @@ use crate::{
     notify::{Kind, News, Wanted, asked, news},
 };
 
-/// Where this browser keeps which notices its person wants.
+/// The storage key for which notifications are wanted.
 const WANTED: &str = "yoi:notices";
 
 pub(crate) fn wanted() -> Wanted {
@@ -19,7 +19,7 @@ pub(crate) fn keep_wanted(wanted: &Wanted) {
     live::remember(Memory::Local, WANTED, Some(wanted.text()).filter(|_| !wanted.is_empty()).as_deref());
 }
 
-/// Says outside of the page what happens while nobody looks at it. Nothing is drawn.
+/// Shows browser notifications for what happens while the page has no attention. Draws nothing.
 #[component]
 pub(crate) fn Outside() -> impl IntoView {
     let console = use_console();
@@ -32,7 +32,7 @@ pub(crate) fn Outside() -> impl IntoView {
             live::notify(&news.words, &news.tag(), move || navigate(&href, Default::default()));
         }
     });
-    // What happens while somebody looks is seen, and is no news later.
+    // What happens while the page has attention has been seen, and is not news later.
     let is_due = || !live::has_attention();
     Effect::new(move |before: Option<Option<Vec<PodSummary>>>| {
         let now = console.book.with(|book| book.as_ref().map(|book| book.pods().to_vec()));

@@ -6,7 +6,7 @@ use crate::console::{
     use_console,
 };
 
-/// What has just ended, each with the way back. The dialog of peers has its own.
+/// What has just been ended, each with an undo button. The peers dialog shows its own.
 #[component]
 pub(crate) fn Revocations() -> impl IntoView {
     let console = use_console();

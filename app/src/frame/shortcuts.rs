@@ -1,4 +1,4 @@
-//! What each key does on whatever page is open.
+//! What each shortcut does on whatever page is open.
 
 use commands::{Page, Topic, grouped};
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use crate::{
     transcript::find,
 };
 
-/// Connects the page and its keys, once, in the browser.
+/// Installs the page's key handling, once, in the browser.
 pub(super) fn listen(console: Console) {
     let navigate = use_navigate();
     let path = use_location().pathname;
@@ -34,8 +34,8 @@ pub(super) fn listen(console: Console) {
     });
 }
 
-/// False where the browser has to do what it does with this key: the colon is the first character of the command, and
-/// outside of a list everything is selected as text.
+/// Returns false if the browser's default should still happen: the colon is typed as the first character of a
+/// command, and outside a list Ctrl-A selects text.
 fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> bool {
     match shortcut {
         Shortcut::NewPod => console.dialog.set(Some(Dialog::NewPod)),
@@ -44,7 +44,7 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         Shortcut::Peer => introduce(console, path),
         Shortcut::Go(page) => {
             go(page.href());
-            // Where one is there already nothing is drawn that could take the focus.
+            // If already on the page, nothing is drawn that could take the focus.
             if page == Page::Search && path == page.href() {
                 live::focus(search::FIELD);
             }
@@ -83,7 +83,7 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
     true
 }
 
-/// False where this page has no question: the keys are the browser's own then.
+/// Returns false if this page has no open approval: the key is left to the browser then.
 fn answer(console: Console, key: &str) -> bool {
     match console.transcript_keys.get_value().map(|keys| (keys.answer)(key)) {
         Some(Answering::Given) => true,
@@ -106,7 +106,7 @@ fn row() -> Option<PodRef> {
     live::row_in_focus().and_then(|href| pod_of_path(&href))
 }
 
-/// The Pods of the list in which the focus is, as they are shown.
+/// The Pods of the list that has the focus, in the order shown.
 fn rows() -> Vec<PodRef> {
     live::rows().iter().filter_map(|href| pod_of_path(href)).collect()
 }
@@ -119,7 +119,8 @@ fn extend(console: Console, step: i32) {
     }
 }
 
-/// The Pod of this page to another one; elsewhere the one whose row has the focus, or the first, and both are asked for.
+/// Opens the peers dialog for this page's Pod. Elsewhere the source is the Pod whose row has the focus, or the first
+/// one, and the dialog lets you choose both.
 fn introduce(console: Console, path: &str) {
     let here = pod_of_path(path);
     let chooses_source = here.is_none();
@@ -165,7 +166,7 @@ fn shortcut_of(console: Console, press: &KeyPress, reader: StoredValue<KeyReader
 mod tests {
     use super::*;
 
-    /// Reads one key, with the dialog that is open.
+    /// Reads one key press, with this dialog open.
     fn read(press: KeyPress, dialog: Option<Dialog>) -> Option<Shortcut> {
         let owner = Owner::new();
         owner.with(|| {

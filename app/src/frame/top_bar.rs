@@ -14,7 +14,7 @@ pub(crate) fn TopBar() -> impl IntoView {
     let console = use_console();
     let path = use_location().pathname;
     let on = move |page: Page| move || (path.get() == page.href()).then_some("page");
-    // A Pod's page is one of theirs.
+    // A Pod's page counts as part of Pods.
     let at_pods = move || match path.get() {
         path if path.starts_with("/pods/") => Some("true"),
         _ => on(Page::Pods)(),
@@ -76,7 +76,7 @@ pub(crate) fn TopBar() -> impl IntoView {
     }
 }
 
-/// Pages that are looked at now and then.
+/// Links to the less frequently used pages.
 #[component]
 fn RestOfPages() -> impl IntoView {
     view! {
@@ -86,7 +86,7 @@ fn RestOfPages() -> impl IntoView {
     }
 }
 
-/// A link to a page, marked while one is there.
+/// A link to a page, marked as current while that page is open.
 #[component]
 pub(crate) fn PageLink(page: Page) -> impl IntoView {
     let path = use_location().pathname;
@@ -97,7 +97,7 @@ pub(crate) fn PageLink(page: Page) -> impl IntoView {
     }
 }
 
-/// A figure beside a name, and for who only hears it what it counts: `Approvals, 2 waiting`. Nothing when it is none.
+/// A number beside a label, with words for screen readers: `Approvals, 2 waiting`. Empty at zero.
 #[component]
 pub(crate) fn LiveCount(
     count: fn(Console) -> usize,

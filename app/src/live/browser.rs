@@ -1,4 +1,4 @@
-//! The page itself: timers, storage, dialogs, where it leads, how it looks.
+//! The page itself: timers, storage, dialogs, navigation, theme.
 
 use gloo_timers::callback::{Interval, Timeout};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
@@ -29,17 +29,17 @@ pub(crate) fn now_ms() -> i64 {
     js_sys::Date::now() as i64
 }
 
-/// Never goes back, so it is fit to measure silence.
+/// A monotonic clock in milliseconds, for measuring silence.
 pub(crate) fn monotonic_ms() -> f64 {
     window().performance().map_or_else(js_sys::Date::now, |performance| performance.now())
 }
 
-/// Minutes east of UTC.
+/// The viewer's time zone, in minutes east of UTC.
 pub(crate) fn zone_minutes() -> Option<i32> {
     Some(-js_sys::Date::new_0().get_timezone_offset() as i32)
 }
 
-/// Runs for as long as the page lives.
+/// Runs `run` periodically for the lifetime of the page.
 pub(crate) fn every(ms: u32, run: impl Fn() + 'static) {
     Interval::new(ms, run).forget();
 }
@@ -48,13 +48,13 @@ pub(crate) fn after(ms: u32, run: impl FnOnce() + 'static) {
     Timeout::new(ms, run).forget();
 }
 
-/// In the next frame, before it is painted and after everything that has changed is in the page.
+/// Runs in the next animation frame: before it is painted, after the pending DOM changes.
 pub(super) fn before_paint(run: impl FnOnce() + 'static) {
     let callback = Closure::once_into_js(run);
     let _ = window().request_animation_frame(callback.unchecked_ref());
 }
 
-/// With the element of this id: at once, or, where it is only being drawn, before the next paint.
+/// Calls `run` with the element of this id: at once, or, if it is only just being drawn, before the next paint.
 pub(super) fn once_drawn(id: &str, run: impl FnOnce(HtmlElement) + 'static) {
     match element(id) {
         Some(found) => run(found),
@@ -69,7 +69,7 @@ pub(super) fn once_drawn(id: &str, run: impl FnOnce(HtmlElement) + 'static) {
     }
 }
 
-/// In the next frame; in a page that nobody sees, which has no frames, some time later.
+/// Runs in the next frame; a hidden page has no frames, so there after 250 ms.
 pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
     match document().hidden() {
         true => after(250, run),
@@ -77,19 +77,19 @@ pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
     }
 }
 
-/// As soon as what has been changed is seen; in a page that nobody sees, some time later.
+/// Runs as soon as the pending changes have been painted; in a hidden page, somewhat later.
 pub(crate) fn once_painted(run: impl FnOnce() + 'static) {
     next_frame(|| after(0, run));
 }
 
-/// Neither seen nor laid out, though still in the document; or as before.
+/// Hides elements from view and layout while keeping them in the document, or shows them again.
 pub(crate) fn out_of_sight(elements: &[Element], is_out: bool) {
     for element in elements {
         let _ = element.class_list().toggle_with_force("is-left", is_out);
     }
 }
 
-/// Until what has been changed is in the page.
+/// Resolves once the pending changes have been painted.
 pub(crate) async fn painted() {
     let frame = js_sys::Promise::new(&mut |resolve, _| {
         let _ = window().request_animation_frame(&resolve);
@@ -106,12 +106,12 @@ fn storage(memory: Memory) -> Option<Storage> {
     .flatten()
 }
 
-/// What was remembered under this name; none also where a browser forbids it.
+/// The value stored under this name; `None` also where the browser forbids storage.
 pub(crate) fn kept(memory: Memory, name: &str) -> Option<String> {
     storage(memory)?.get_item(name).ok().flatten()
 }
 
-/// Remembers, or forgets when there is nothing to remember.
+/// Stores a value, or removes it for `None`.
 pub(crate) fn remember(memory: Memory, name: &str, text: Option<&str>) {
     let Some(storage) = storage(memory) else { return };
     let _ = match text {
@@ -120,16 +120,16 @@ pub(crate) fn remember(memory: Memory, name: &str, text: Option<&str>) {
     };
 }
 
-/// When this page is left for good.
+/// Runs when this page is unloaded.
 pub(crate) fn on_leave(run: impl Fn() + 'static) {
     let listener = Closure::<dyn Fn()>::new(run);
     let _ = window().add_event_listener_with_callback("pagehide", listener.as_ref().unchecked_ref());
     listener.forget();
 }
 
-/// Sends what has to go out while the page goes away. Nothing hears the answer.
+/// Sends a last request while the page is unloading. Its response cannot be seen.
 pub(crate) fn send_last(path: &str, json: &str) {
-    // As plain text, which a beacon is by itself, the server would refuse it.
+    // A beacon sends plain text by default, which the server would refuse.
     let options = BlobPropertyBag::new();
     options.set_type("application/json");
     let parts = js_sys::Array::of1(&json.into());
@@ -138,7 +138,7 @@ pub(crate) fn send_last(path: &str, json: &str) {
     }
 }
 
-/// Opens a dialog above everything; the focus stays in it until it is closed, and returns then.
+/// Opens a modal dialog. The focus stays in it until it is closed, and then returns.
 pub(crate) fn show_dialog(id: &'static str) {
     if let Some(dialog) = element(id).and_then(|element| element.dyn_into::<HtmlDialogElement>().ok())
         && !dialog.open()
@@ -148,14 +148,14 @@ pub(crate) fn show_dialog(id: &'static str) {
     }
 }
 
-/// Closing tells the dialog's own `close` handler.
+/// Closes the dialog, which fires its `close` handler.
 pub(crate) fn close_dialog(id: &str) {
     if let Some(dialog) = element(id).and_then(|element| element.dyn_into::<HtmlDialogElement>().ok()) {
         dialog.close();
     }
 }
 
-/// Whether the page is dark now: `light` or `dark` when the person has chosen, otherwise the system decides.
+/// Whether the page is dark: the chosen theme (`light` or `dark`), otherwise the system's.
 pub(crate) fn is_dark() -> bool {
     match kept(Memory::Local, "yoi:theme") {
         Some(theme) => theme == "dark",
@@ -174,7 +174,7 @@ pub(crate) fn set_theme(theme: &str) {
     }
 }
 
-/// The address without loading anything, for a link that has been copied.
+/// Replaces the address without loading anything, for a link that has been copied.
 pub(crate) fn keep_url(url: &str) -> String {
     let location = window().location();
     if let Ok(history) = window().history() {
@@ -183,27 +183,27 @@ pub(crate) fn keep_url(url: &str) -> String {
     location.href().unwrap_or_default()
 }
 
-/// The host that this page is at, without its port.
+/// This page's host name, without the port.
 pub(crate) fn host_name() -> String {
     window().location().hostname().unwrap_or_default()
 }
 
-/// The login has expired: no retry can help.
+/// Goes to the login page: the login has expired, so retrying cannot help.
 pub(crate) fn go_to_login() {
     visit("/login");
 }
 
-/// The focus is inside of it, or the pointer above it.
+/// Whether the element contains the focus or is under the pointer.
 pub(crate) fn is_at(id: &str) -> bool {
     element(id).is_some_and(|element| element.matches(":focus-within, :hover").unwrap_or(false))
 }
 
-/// Loads this page anew. Drafts and places are kept by the browser.
+/// Reloads this page. Drafts and scroll positions are kept in the browser.
 pub(crate) fn reload() {
     let _ = window().location().reload();
 }
 
-/// Leaves the page for an address that the server answers itself: a file, another document.
+/// Leaves the page for an address that the server answers itself: a file or another document.
 pub(crate) fn visit(href: &str) {
     let _ = window().location().assign(href);
 }

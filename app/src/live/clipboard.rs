@@ -1,4 +1,4 @@
-//! What is copied and pasted.
+//! The clipboard.
 
 use leptos::web_sys::ClipboardEvent;
 use wasm_bindgen::{JsCast, JsValue};
@@ -12,8 +12,8 @@ pub(crate) fn pasted_text(event: &ClipboardEvent) -> Option<String> {
     event.clipboard_data()?.get_data("text/plain").ok()
 }
 
-/// Copies, also on plain HTTP where the browser has no clipboard for scripts: there it selects and copies as a person
-/// would. `told` hears whether it worked.
+/// Copies text. On plain HTTP, where the clipboard API is missing, it selects and copies as a person would. `told`
+/// receives whether it worked.
 pub(crate) fn copy_text(text: String, told: impl FnOnce(bool) + 'static) {
     if !window().is_secure_context() {
         return told(copy_by_selection(&text));
@@ -31,7 +31,7 @@ fn copy_by_selection(text: &str) -> bool {
         area.set_value(text);
         area.set_class_name("visually-hidden");
         let focused = document().active_element();
-        // Inside an open dialog everything outside of it cannot be focused.
+        // While a modal dialog is open, nothing outside it can be focused.
         let parent = document().query_selector("dialog[open]")?.or_else(|| document().body().map(Into::into));
         let Some(parent) = parent else { return Ok(false) };
         parent.append_child(&area)?;

@@ -1,4 +1,4 @@
-//! Asks for the colours of code that is in sight: many blocks in one call, and none while it still streams.
+//! Requests the colours of code that is in view: many blocks in one call, and none while it is still streaming.
 
 use std::{cell::RefCell, collections::VecDeque, sync::Arc};
 
@@ -9,15 +9,15 @@ use web_sys::{Element, IntersectionObserver, IntersectionObserverEntry};
 use super::browser;
 use crate::server_fns::{BLOCKS_MAX, CODE_BYTES_MAX, CodeText, Run, highlight};
 
-/// What comes into sight within so many milliseconds is asked for together.
+/// Blocks that come into view within this many milliseconds are requested together.
 const GATHER_MS: u32 = 60;
-/// The last block of an answer that streams is looked at again after so many milliseconds.
+/// How often the last block of a streaming answer is checked again, in milliseconds.
 const STREAMING_MS: u32 = 500;
-/// Coloured blocks that are remembered, for when they are drawn again.
+/// How many coloured blocks are cached for when they are drawn again.
 const KEPT_MAX: usize = 64;
-/// Text of one call, in bytes: less than a server takes.
+/// The limit of text in one call, in bytes: less than the server accepts.
 const CALL_BYTES_MAX: usize = 8 * CODE_BYTES_MAX;
-/// An element that is still growing.
+/// Selects an element that is still growing.
 const STREAMING: &str = ".is-streaming > .markup > :last-child";
 
 type Colours = Arc<[Run]>;
@@ -43,12 +43,13 @@ thread_local! {
     static DESK: RefCell<Desk> = RefCell::default();
 }
 
-/// What was told for this code before.
+/// The cached colours of this code.
 pub(crate) fn colours_known(code: &CodeText) -> Option<Arc<[Run]>> {
     DESK.with_borrow(|desk| desk.kept.iter().find(|(known, _)| known == code).map(|(_, colours)| colours.clone()))
 }
 
-/// Tells the colours of this code some time after the element has come into sight. It may be forgotten by the number.
+/// Calls `told` with the colours of this code some time after the element has come into view. The returned number
+/// cancels it.
 pub(crate) fn colours_when_seen(element: &Element, code: CodeText, told: impl FnOnce(Arc<[Run]>) + 'static) -> u64 {
     DESK.with_borrow_mut(|desk| {
         desk.next += 1;
@@ -82,7 +83,7 @@ impl Desk {
                 DESK.with_borrow_mut(|desk| desk.see(&seen));
             });
             self.observer = IntersectionObserver::new(seen.as_ref().unchecked_ref()).ok();
-            // It lives as long as the page.
+            // It lives for the lifetime of the page.
             seen.forget();
         }
         self.observer.as_ref()
@@ -101,7 +102,7 @@ impl Desk {
         }
     }
 
-    /// Those that can be asked for now. When some cannot yet, they wait for the next time.
+    /// Takes what can be requested now. If something cannot be yet, it is kept and another round is scheduled.
     fn take_ready(&mut self) -> Vec<Ask> {
         self.is_waiting = false;
         let mut bytes = 0;
@@ -139,7 +140,7 @@ impl Desk {
     }
 }
 
-/// One call for all that is ready. When it fails the blocks stay plain: they can be read without colours.
+/// One call for everything that is ready. If it fails, the blocks stay uncoloured, which is still readable.
 fn call() {
     let ready = DESK.with_borrow_mut(Desk::take_ready);
     if ready.is_empty() {

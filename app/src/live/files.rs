@@ -1,4 +1,4 @@
-//! Files that a person gives the page: pasted, dropped or chosen; and their way to the server.
+//! Files that you paste, drop or choose, and their upload.
 
 use gloo_net::http::Request;
 use leptos::{ev::DragEvent, web_sys::ClipboardEvent};
@@ -9,7 +9,7 @@ use web_sys::{File, FileList, HtmlInputElement};
 use super::browser::document;
 use crate::{UiError, codec};
 
-/// A file that waits to be sent.
+/// A file to be uploaded.
 #[derive(Debug, Clone)]
 pub(crate) struct Picked {
     pub(crate) name: String,
@@ -31,12 +31,12 @@ pub(crate) fn dropped_files(event: &DragEvent) -> Vec<Picked> {
     picked(event.data_transfer().and_then(|data| data.files()))
 }
 
-/// What is dragged over the page is files, and no text.
+/// Whether what is dragged over the page is files and not text.
 pub(crate) fn drags_files(event: &DragEvent) -> bool {
     event.data_transfer().is_some_and(|data| data.types().includes(&"Files".into(), 0))
 }
 
-/// Asks for files, in the browser's own dialog.
+/// Opens the browser's file dialog.
 pub(crate) fn ask_for_files(input: &str) {
     if let Some(input) = document().get_element_by_id(input).and_then(|found| found.dyn_into::<HtmlInputElement>().ok())
     {
@@ -44,7 +44,7 @@ pub(crate) fn ask_for_files(input: &str) {
     }
 }
 
-/// Takes what was chosen; the same file can be chosen again.
+/// Takes the chosen files and clears the input, so that the same file can be chosen again.
 pub(crate) fn chosen_files(input: &str) -> Vec<Picked> {
     let found = document().get_element_by_id(input).and_then(|found| found.dyn_into::<HtmlInputElement>().ok());
     let Some(input) = found else { return Vec::new() };
@@ -53,7 +53,7 @@ pub(crate) fn chosen_files(input: &str) -> Vec<Picked> {
     files
 }
 
-/// Keeps it on the server.
+/// Uploads the file to the server.
 pub(crate) async fn keep_file(picked: Picked) -> Result<BlobView, UiError> {
     let away = || UiError::new(ErrorCode::RuntimeUnavailable, "the server does not answer; attach the file again");
     let said = picked.file.type_();

@@ -1,4 +1,4 @@
-//! Where the focus and the caret are, and where they go.
+//! The focus and the caret: where they are, and moving them.
 
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition};
@@ -12,13 +12,13 @@ pub(crate) fn focus(id: &str) {
     }
 }
 
-/// Once the page has been drawn anew.
+/// Focuses the element once pending changes are in the document.
 pub(crate) fn focus_soon(id: &str) {
     let id = id.to_owned();
     before_paint(move || focus(&id));
 }
 
-/// Once the page has been drawn anew, where nothing else has the focus.
+/// The same, but only if nothing else has the focus.
 pub(crate) fn focus_if_lost(id: &str) {
     let id = id.to_owned();
     before_paint(move || {
@@ -28,8 +28,8 @@ pub(crate) fn focus_if_lost(id: &str) {
     });
 }
 
-/// What the browser gave the focus back to when a dialog closed gets it once more: without it, a field has the focus
-/// and no caret in Chromium, and takes no letters.
+/// Focuses the active element again. After a dialog closes, Chromium gives the focus back to a field without a caret,
+/// and the field takes no input until this is done.
 pub(crate) fn refocus_soon() {
     before_paint(|| {
         let focused = document().active_element().and_then(|element| element.dyn_into::<HtmlElement>().ok());
@@ -40,8 +40,8 @@ pub(crate) fn refocus_soon() {
     });
 }
 
-/// Puts the focus on the next open question of this page. False when there is none. A long transcript draws it only once
-/// one goes there, which `reach` does.
+/// Focuses the next open approval of this page. Returns false if there is none. `reach` scrolls to it where it is not
+/// drawn, as in a long transcript.
 pub(crate) fn next_question(reach: impl FnOnce() -> bool) -> bool {
     let is_there = focus_next_question() || reach();
     if is_there && !document().active_element().is_some_and(|active| active.has_attribute("data-question")) {
@@ -52,8 +52,8 @@ pub(crate) fn next_question(reach: impl FnOnce() -> bool) -> bool {
     is_there
 }
 
-/// Presses the button of this key on the question that is next, or on the one in which the focus is. Only where that
-/// button can be seen: else the question is brought into view, which `reach` does where it is not drawn.
+/// Presses the button of this key on the approval that has the focus, or on the next one. Only if that button is
+/// visible; otherwise the approval is brought into view, by `reach` where it is not drawn.
 pub(crate) fn answer_question(key: &str, reach: impl FnOnce() -> bool) -> Answering {
     let within = || document().active_element()?.closest("[data-question]").ok().flatten();
     let next = || document().query_selector("[data-next]").ok().flatten();
@@ -76,7 +76,7 @@ pub(crate) fn answer_question(key: &str, reach: impl FnOnce() -> bool) -> Answer
     }
 }
 
-/// Its middle is on the screen, and nothing lies over it.
+/// Whether its centre is on the screen and not covered.
 fn is_seen(element: &HtmlElement) -> bool {
     let place = element.get_bounding_client_rect();
     let (x, y) = (place.x() + place.width() / 2.0, place.y() + place.height() / 2.0);
@@ -96,7 +96,7 @@ fn focus_next_question() -> bool {
     questions.get(next).is_some_and(|question| question.focus().is_ok())
 }
 
-/// Where what had the focus is gone, it goes to the transcript, or to the page.
+/// If the focused element is gone, focuses the transcript, or else the page.
 pub(crate) fn focus_content() {
     before_paint(|| {
         if document().active_element().is_some_and(|active| active.tag_name() != "BODY") {
@@ -108,7 +108,7 @@ pub(crate) fn focus_content() {
     });
 }
 
-/// What is in a text box, typed by whomever.
+/// The text in a text box, however it got there.
 pub(crate) fn text_in(id: &str) -> String {
     element(id)
         .and_then(|area| area.dyn_into::<HtmlTextAreaElement>().ok())
@@ -116,12 +116,12 @@ pub(crate) fn text_in(id: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Where the caret is in a text box, in units of UTF-16.
+/// The caret's position in a text box, in UTF-16 code units.
 pub(crate) fn caret_in(id: &str) -> Option<u32> {
     element(id)?.dyn_into::<HtmlTextAreaElement>().ok()?.selection_start().ok().flatten()
 }
 
-/// Puts the caret there, once the text that it is to stand in is in the page.
+/// Moves the caret, once the new text is in the text box.
 pub(crate) fn put_caret(id: &str, units: u32) {
     let id = id.to_owned();
     before_paint(move || {
@@ -131,27 +131,27 @@ pub(crate) fn put_caret(id: &str, units: u32) {
     });
 }
 
-/// Leaves the field that has the focus.
+/// Takes the focus away from the focused field.
 pub(crate) fn blur() {
     if let Some(active) = document().active_element().and_then(|active| active.dyn_into::<HtmlElement>().ok()) {
         let _ = active.blur();
     }
 }
 
-/// Rows of Pods that can be seen, top to bottom; where the focus is in a list, those of that list.
+/// The visible rows of Pods, top to bottom; if the focus is in a list, only that list's.
 fn shown_rows() -> Vec<HtmlElement> {
     let list = document().active_element().and_then(|active| active.closest("[data-rows]").ok().flatten());
     let is_here = |row: &HtmlElement| list.as_ref().is_none_or(|list| list.contains(Some(row)));
     all("[data-row]").into_iter().filter(|row| row.offset_parent().is_some() && is_here(row)).collect()
 }
 
-/// The addresses of the rows among which the focus is.
+/// The `href`s of the rows of the focused list.
 pub(crate) fn rows() -> Vec<String> {
     shown_rows().iter().filter_map(|row| row.get_attribute("href")).collect()
 }
 
-/// Puts the focus on the next or the previous place that was found; where there is none, on the next or the previous
-/// row of the list of Pods.
+/// Moves the focus to the next or previous search result; if there are none, to the next or previous row of the list
+/// of Pods.
 pub(crate) fn move_row(step: i32) {
     let hits = all("[data-hit]");
     let rows = if hits.is_empty() { shown_rows() } else { hits };
@@ -167,12 +167,12 @@ pub(crate) fn move_row(step: i32) {
     }
 }
 
-/// The address of the row that has the focus.
+/// The `href` of the focused row.
 pub(crate) fn row_in_focus() -> Option<String> {
     document().active_element().filter(|active| active.has_attribute("data-row"))?.get_attribute("href")
 }
 
-/// Scrolls what it is in, as little as needed, once the page has been drawn anew.
+/// Scrolls as little as needed to show the element, once pending changes are in the document.
 pub(crate) fn reveal(id: &str) {
     let id = id.to_owned();
     before_paint(move || {

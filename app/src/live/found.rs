@@ -1,11 +1,11 @@
-//! The mark on the block that the find bar leads to.
+//! The mark on the block that the find bar has gone to.
 
 use super::browser;
 
-/// The class of the block that was found.
+/// The class of the found block.
 const FOUND: &str = "is-found";
 
-/// Marks the block with this id, and no other.
+/// Marks the block with this id, and unmarks any other.
 pub(crate) fn mark_found(id: Option<&str>) {
     let marked = browser::document().get_elements_by_class_name(FOUND);
     while let Some(element) = marked.item(0) {

@@ -1,4 +1,4 @@
-//! The server's side of `live`: there is no browser, so nothing happens.
+//! The server's version of `live`: without a browser these functions do nothing.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub(crate) fn pasted_text(_event: &ClipboardEvent) -> Option<String> {
     None
 }
 
-/// A file that waits to be sent.
+/// A file to be uploaded.
 #[derive(Debug, Clone)]
 pub(crate) struct Picked {
     pub(crate) name: String,
@@ -193,7 +193,7 @@ pub(crate) fn log_restore(_linked: Option<&str>) -> bool {
     true
 }
 
-/// No browser sends it.
+/// The fragment of an address is never sent to the server.
 pub(crate) fn linked(_hash: Memo<String>) -> Option<String> {
     None
 }

@@ -1,4 +1,4 @@
-//! What is typed outside of fields.
+//! Key presses outside of fields.
 
 use leptos::web_sys::KeyboardEvent;
 use wasm_bindgen::{JsCast, closure::Closure};
@@ -6,7 +6,7 @@ use web_sys::HtmlElement;
 
 use super::{KeyPress, browser::document};
 
-/// The key, when it was pressed alone, once, and not as a letter of a text.
+/// The key, if it was pressed without a modifier, is not repeating, and does not go into a field.
 pub(crate) fn plain_key(event: &KeyboardEvent) -> Option<String> {
     let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key() || event.repeat());
     (is_plain && !is_field(event)).then(|| event.key())
@@ -15,7 +15,7 @@ pub(crate) fn plain_key(event: &KeyboardEvent) -> Option<String> {
 fn is_field(event: &KeyboardEvent) -> bool {
     event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok()).is_some_and(|target| {
         match target.tag_name().as_str() {
-            // Into a box nothing is typed.
+            // A checkbox takes no text.
             "INPUT" => target.get_attribute("type").as_deref() != Some("checkbox"),
             "TEXTAREA" | "SELECT" => true,
             _ => target.is_content_editable(),
@@ -23,12 +23,12 @@ fn is_field(event: &KeyboardEvent) -> bool {
     })
 }
 
-/// AltGr, and Option on a Mac, make letters of a text.
+/// AltGr, and Option on a Mac, produce letters.
 fn makes_a_letter(event: &KeyboardEvent) -> bool {
     event.get_modifier_state("AltGraph") || event.alt_key() && !event.key().is_ascii()
 }
 
-/// Every key, alone or together with Ctrl or Cmd, or with Alt; the answer is whether it has been used.
+/// Calls `handle` for every key, alone or with Ctrl, Cmd or Alt. It returns whether it has handled the key.
 pub(crate) fn on_key(handle: impl Fn(KeyPress) -> bool + 'static) {
     let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
         if event.is_composing() || event.default_prevented() || makes_a_letter(&event) {

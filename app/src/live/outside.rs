@@ -1,4 +1,4 @@
-//! Notices outside of the page, where the browser has them.
+//! Browser notifications, where the browser has them.
 
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -7,12 +7,12 @@ use web_sys::{Notification, NotificationOptions, NotificationPermission};
 use super::browser::{document, window};
 use crate::notify::Means;
 
-/// Somebody looks at this page now.
+/// Whether this page has the user's attention.
 pub(crate) fn has_attention() -> bool {
     document().has_focus().unwrap_or(true)
 }
 
-/// What can be done here, without asking anybody.
+/// Whether notifications are possible here, without asking for permission.
 pub(crate) fn notice_means() -> Means {
     let has_them = js_sys::Reflect::has(&window(), &JsValue::from_str("Notification")).unwrap_or(false);
     match (has_them, window().is_secure_context()) {
@@ -30,7 +30,7 @@ fn means(permission: NotificationPermission) -> Means {
     }
 }
 
-/// Asks the person, through the browser. `told` hears what came of it.
+/// Asks for permission through the browser. `told` receives the outcome.
 pub(crate) fn ask_for_notices(told: impl FnOnce(Means) + 'static) {
     let Ok(asked) = Notification::request_permission() else { return told(Means::Missing) };
     spawn_local(async move {
@@ -39,8 +39,8 @@ pub(crate) fn ask_for_notices(told: impl FnOnce(Means) + 'static) {
     });
 }
 
-/// Shows a notice; `lead` runs when somebody chooses it. A newer one of the same tag takes its place. False where the browser
-/// shows none after all: some have notices only for installed pages.
+/// Shows a notification; `lead` runs when it is clicked. A newer one with the same tag replaces it. Returns false if
+/// the browser shows none after all: some allow them only for installed pages.
 pub(crate) fn notify(words: &str, tag: &str, lead: impl FnOnce() + 'static) -> bool {
     let options = NotificationOptions::new();
     options.set_tag(tag);

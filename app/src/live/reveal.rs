@@ -1,15 +1,15 @@
-//! Opens what is closed around and in a block that a link leads to.
+//! Opens whatever is collapsed around and inside a block that a link leads to.
 
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
 use super::browser;
 
-/// What a record's text may be hidden in: reasoning, a call that only looked, a summary, the rest of a long output.
-/// Not the raw arguments: they are no words that anybody looked for.
+/// Where a record's text may be hidden: reasoning, read-only calls, a summary, the rest of a long output. Not the raw
+/// arguments, which nobody searches for.
 const CLOSED: &str = "details:not([open], .raw), .show-all input:not(:checked)";
 
-/// Opens the block of this id in its place, as a person would. Nothing when it is not drawn.
+/// Opens the collapsed parts of the block with this id. Does nothing if it is not drawn.
 pub(crate) fn open_block(id: &str) {
     browser::once_drawn(id, |block| open_in_place(&block));
 }

@@ -1,7 +1,9 @@
-//! Where the reader is in the transcript: follows the end only from the end, and moves nothing that is being read.
+//! The scroll position of the transcript: it follows the end only if it was at the end, and never moves what is being
+//! read.
 //!
-//! The browser's own anchoring is off (it does nothing at the very top, and knows nothing of blocks that are not
-//! drawn): whatever changes above, the first block in sight is put back to where it was, before it is painted.
+//! The browser's own scroll anchoring is off, because it does nothing at the very top and knows nothing of blocks
+//! that are not drawn. Instead, whatever changes above, the first visible block is put back where it was before the
+//! next paint.
 
 mod anchor;
 mod folded;
@@ -27,7 +29,7 @@ use self::{log::Log, place::Target};
 use super::browser;
 use crate::rows::Rows;
 
-/// Below the top of the view a block is put that somebody goes to, in CSS pixels.
+/// A block that is gone to is placed this far below the top of the view, in CSS pixels.
 const MARGIN_PX: f64 = 12.0;
 
 thread_local! {
@@ -35,9 +37,9 @@ thread_local! {
     static ATTACHED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The log, and what calls it.
+/// The log, and its observers and listeners.
 struct Attached {
-    /// Told to the page, so that it can end exactly its own.
+    /// Returned to the page, so that it detaches exactly its own log.
     number: u64,
     log: Log,
     resizes: ResizeObserver,
@@ -52,8 +54,8 @@ fn with_log<T>(use_it: impl FnOnce(&mut Log) -> T) -> Option<T> {
     LOG.with_borrow_mut(|attached| attached.as_mut().map(|attached| use_it(&mut attached.log)))
 }
 
-/// Takes charge of the scrolling of `#log`, and of which of the rows are drawn. `told` hears when following begins or
-/// ends, `near_start` that the reader comes near the first of the rows. The number ends exactly this charge.
+/// Takes over the scrolling of `#log` and the choice of which rows are drawn. `told` is called when following begins
+/// or ends, `near_start` when the view comes near the first row. The returned number detaches exactly this log.
 pub(crate) fn log_attach(
     key: String,
     rows: Rows,
@@ -81,11 +83,11 @@ fn attached(number: u64, log: Log) -> Option<Attached> {
     let on_hash = Closure::<dyn Fn()>::new(|| {
         with_log(|log| place::linked().is_some_and(|id| log.show(&id)));
     });
-    // After the layout and before the paint.
+    // Runs after layout and before paint.
     let on_resize = Closure::<dyn Fn()>::new(|| {
         with_log(Log::resized);
     });
-    // As soon as blocks have come or gone, and before anything can be painted.
+    // Runs as soon as blocks have been added or removed, before anything is painted.
     let on_change = Closure::<dyn Fn()>::new(|| {
         with_log(Log::settle);
     });
@@ -121,15 +123,15 @@ impl Attached {
     }
 }
 
-/// The page is gone for good.
+/// Detaches the log of a page that is gone for good.
 pub(crate) fn log_detach(number: u64) {
     if let Some(attached) = put_aside::take(number) {
         attached.end();
     }
 }
 
-/// Goes to the linked block, else to the one in the address, or back to the place of the last visit, or to the end. False
-/// when that place is in an older page that has to be loaded first.
+/// Goes to the linked block, else to the one in the address, else back to the place of the last visit, else to the
+/// end. Returns false if that place is in an older page that has to be loaded first.
 pub(crate) fn log_restore(linked: Option<&str>) -> bool {
     let linked = linked.map(|id| Target::Block(id.to_owned()));
     let restore = |log: &mut Log| {
@@ -154,18 +156,19 @@ pub(crate) fn log_restore(linked: Option<&str>) -> bool {
     with_log(restore).unwrap_or(true)
 }
 
-/// The block that the router's address leads to. Only a browser knows it: what is after `#` is not sent.
+/// The block named by the fragment of the router's address. Only a browser knows it, because the fragment is not sent
+/// to the server.
 pub(crate) fn linked(hash: Memo<String>) -> Option<String> {
     hash.with_untracked(|hash| place::id_in(hash))
 }
 
-/// To the block with the element of this id, drawn or not: it is in the page before the next frame is painted. False
-/// when it is not among the rows.
+/// Goes to the block with this element id, drawn or not: it is in the document before the next paint. Returns false
+/// if it is not among the rows.
 pub(crate) fn log_show(id: &str) -> bool {
     with_log(|log| log.show(id)).unwrap_or(false)
 }
 
-/// To the newest open question, which may be out of sight and not drawn. False when there is none.
+/// Goes to the newest open approval, which may be out of view and not drawn. Returns false if there is none.
 pub(crate) fn log_to_question() -> bool {
     let go = |log: &mut Log| log.rooms.rows.open_question().map(|index| log.go(index, MARGIN_PX));
     with_log(go).flatten().is_some()
@@ -175,7 +178,7 @@ pub(crate) fn log_to_end() {
     with_log(Log::return_to_end);
 }
 
-/// A block was opened: what is read stays where it is.
+/// Stops following the end after a block was opened, so that what is being read stays in place.
 pub(crate) fn log_stop_following() {
     with_log(Log::stop_following);
     browser::before_paint(|| {
@@ -187,20 +190,21 @@ pub(crate) fn log_stop_following() {
     });
 }
 
-/// Makes a change above of what is read, which stays where it is.
+/// Makes a change above what is being read, which stays in place.
 pub(crate) fn log_keep_place(change: impl FnOnce()) {
     with_log(|log| log.anchor.hold(&log.rooms));
     change();
-    // Of a long transcript nothing in the page may have changed but the room above.
+    // In a long transcript the change may affect nothing in the document but the height of the spacer above.
     with_log(Log::settle);
 }
 
-/// To the heading of the next or the previous turn.
+/// Goes to the heading of the next or previous turn.
 pub(crate) fn log_to_turn(step: i32) {
     with_log(|log| log.go_to_turn(step));
 }
 
-/// `Home` and `End` mean the whole transcript, also what is not drawn. Other keys are the browser's.
+/// `Home` and `End` go to the ends of the whole transcript, including what is not drawn. Other keys are left to the
+/// browser.
 pub(crate) fn log_key(event: &KeyboardEvent) {
     let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key() || event.shift_key());
     let is_here = event.target() == event.current_target();

@@ -1,5 +1,5 @@
-//! What is typed for a field that is still on its way: in a dialog, or on a page, whose code has to be fetched first.
-//! Until it is there nothing else gets those keys, neither a message that is being written nor a shortcut.
+//! Holds what is typed for a field that does not exist yet, in a dialog or page whose code has to be fetched first.
+//! Until the field is there nothing else gets those keys, neither a message being written nor a shortcut.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,20 +11,20 @@ use super::{
     focus::focus,
 };
 
-/// What has not come by then may never come: the code of an older server cannot be fetched any more. Keys are keys again,
-/// Tab among them.
+/// What has not arrived by then may never arrive: the code of an older server cannot be fetched any more. After that,
+/// keys work as usual again, Tab included.
 const WAIT_MAX_MS: f64 = 10_000.0;
 
-/// The keys so far, and since when.
+/// The keys held so far, and since when.
 struct Held {
     since: f64,
     keys: Vec<String>,
 }
 
 thread_local! {
-    /// None while nothing is on its way.
+    /// `None` while nothing is awaited.
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
-    /// Somebody went on in another field before the last one that was awaited had come.
+    /// The user moved to another field before the awaited one arrived.
     static GIVEN_UP: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -34,10 +34,10 @@ impl Held {
     }
 }
 
-/// What text is typed into, or what gives such a field the focus.
+/// Elements that take text, or that give such a field the focus.
 const FIELDS: &str = "input, textarea, select, label";
 
-/// Listens, once. Escape gives up what is on its way, and so does who goes on in another field.
+/// Installs the listener, once. Escape gives up on the awaited field, and so does going to another field.
 pub(crate) fn hold_keys(give_up: impl Fn() + Clone + 'static) {
     give_up_for_a_field(give_up.clone());
     let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
@@ -57,7 +57,8 @@ pub(crate) fn hold_keys(give_up: impl Fn() + Clone + 'static) {
     listener.forget();
 }
 
-/// What is typed next goes where the caret is then, and no field that comes later takes it from there.
+/// Gives up the awaited field when another one is pressed: typing then goes to the caret there, and a field that
+/// arrives later does not take the focus.
 fn give_up_for_a_field(give_up: impl Fn() + 'static) {
     let listener = Closure::<dyn Fn(Event)>::new(move |event: Event| {
         let pressed = event.target().and_then(|target| target.dyn_into::<Element>().ok());
@@ -76,7 +77,7 @@ fn is_awaited() -> bool {
     HELD.with_borrow(Option::is_some) && matches!(document().query_selector("dialog[open]"), Ok(None))
 }
 
-/// Not a letter: AltGr, and Option on a Mac, make letters.
+/// Whether it is a chord and not a letter: AltGr, and Option on a Mac, produce letters.
 fn is_chord(event: &KeyboardEvent) -> bool {
     let has_alt = event.alt_key() && event.key().is_ascii();
     (event.ctrl_key() || event.meta_key() || has_alt) && !event.get_modifier_state("AltGraph")
@@ -88,7 +89,7 @@ fn is_for_later(key: &str) -> bool {
     is_young && is_awaited() && is_key_of_text
 }
 
-/// Something is on its way, or not any more.
+/// Starts or stops holding keys.
 pub(crate) fn keys_wait(is_awaited: bool) {
     HELD.set(is_awaited.then(|| Held { since: monotonic_ms(), keys: Vec::new() }));
     if is_awaited {
@@ -96,7 +97,7 @@ pub(crate) fn keys_wait(is_awaited: bool) {
     }
 }
 
-/// Gives the focus to the field in which a page begins, once it is drawn. Who writes in another one meanwhile stays there.
+/// Focuses the field in which a page begins, once it is drawn, unless the user has moved to another field meanwhile.
 pub(crate) fn begin_in(id: &'static str) {
     before_paint(move || {
         if !GIVEN_UP.take() {
@@ -106,9 +107,9 @@ pub(crate) fn begin_in(id: &'static str) {
     });
 }
 
-/// It is there and has the focus: it gets what was typed for it.
+/// The awaited field has the focus: types the held keys into it.
 pub(super) fn type_held() {
-    // What was typed before people were let go on is for nobody.
+    // Keys held for too long are dropped.
     for key in HELD.take().filter(Held::is_young).into_iter().flat_map(|held| held.keys) {
         let field = document().active_element().and_then(|element| element.dyn_into::<HtmlInputElement>().ok());
         match field.filter(|field| matches!(field.type_().as_str(), "text" | "search")) {
@@ -118,7 +119,7 @@ pub(super) fn type_held() {
     }
 }
 
-/// As if the key were pressed there: a script cannot press it.
+/// Types a key into the field by simulating its events: a script cannot press a key.
 fn type_into(field: &HtmlInputElement, key: &str) {
     let init = KeyboardEventInit::new();
     init.set_key(key);

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use super::{Found, Search};
 use crate::components::abroad::abroad;
 
-/// What fits. What does nothing now stays in the list with its reason.
+/// The matching lines. What is unavailable stays in the list with its reason.
 #[component]
 pub(super) fn PaletteList(search: Search) -> impl IntoView {
     let none = move || {
@@ -36,7 +36,7 @@ fn option(search: Search, index: usize, line: Found) -> impl IntoView {
             role="option"
             aria-selected=move || (search.chosen.get() == Some(index)).to_string()
             aria-disabled=refusal.is_some().to_string()
-            // The focus stays in the field.
+            // Keep the focus in the field.
             on:mousedown=|event| event.prevent_default()
             on:click=move |_| search.take(line.clone())
         >
@@ -48,7 +48,7 @@ fn option(search: Search, index: usize, line: Found) -> impl IntoView {
     .into_any()
 }
 
-/// What the line is called, and apart from it the runtime of a Pod that does not live here.
+/// A line's title, separate from the runtime of a Pod that does not live here.
 fn told(choice: &Choice) -> (String, Option<AnyView>) {
     let Does::Open(pod) = &choice.does else { return (choice.title.clone(), None) };
     let name = choice.title.split_once('@').map_or(choice.title.as_str(), |(name, _)| name);

@@ -1,4 +1,4 @@
-//! What is typed into the palette, what it finds, and what Enter does with it.
+//! The palette's input, its results, and what Enter does with them.
 
 use commands::{CHOOSE, Choice, Command, Does, Entry, Here, Offer, Topic, choices, found, is_command, remembered};
 use leptos::prelude::*;
@@ -11,7 +11,7 @@ use crate::{
     live::{self, Memory},
 };
 
-/// So many lines are drawn; more typing finds the others.
+/// How many lines are drawn; typing more narrows the list.
 const SHOWN_MAX: usize = 50;
 
 const RECENT: &str = "yoi:recent";
@@ -20,7 +20,7 @@ const RECENT: &str = "yoi:recent";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Found {
     Choice(Choice),
-    /// A completion of the line that begins with a colon.
+    /// A completion of a line that begins with a colon.
     Offer(Offer),
 }
 
@@ -33,7 +33,7 @@ impl Found {
     }
 }
 
-/// What follows once the palette is closed.
+/// What happens once the palette is closed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Next {
     Dialog(Box<Dialog>),
@@ -46,10 +46,10 @@ pub(super) struct Search {
     console: Console,
     pod: StoredValue<Option<PodRef>>,
     pub(super) typed: RwSignal<String>,
-    /// Where the arrows have moved the choice.
+    /// The line that the arrow keys have moved to.
     at: RwSignal<Option<usize>>,
     pub(super) lines: Memo<Vec<Found>>,
-    /// None: nothing before an arrow key says so.
+    /// `None` until an arrow key has chosen a line.
     pub(super) chosen: Memo<Option<usize>>,
     pub(super) error: RwSignal<Option<UiError>>,
     pub(super) next: StoredValue<Option<Next>>,
@@ -61,7 +61,7 @@ impl Search {
         let pod = StoredValue::new(pod);
         let recent: Vec<String> =
             live::kept(Memory::Local, RECENT).unwrap_or_default().lines().map(str::to_owned).collect();
-        // As they were when it was opened: nothing moves away under a finger on Enter.
+        // A snapshot from when the palette was opened, so that nothing moves just as you press Enter.
         let pods = untrack(|| console.pods());
         let lines = Memo::new(move |_| {
             typed.with(|typed| match is_command(typed) {
@@ -103,7 +103,7 @@ impl Search {
         self.lines.with_untracked(|lines| lines.get(self.chosen.get_untracked()?).cloned())
     }
 
-    /// Tab: goes on with the command that is chosen. False when there is none to go on with.
+    /// Tab: completes the chosen command. Returns false if there is none to complete.
     pub(super) fn complete(self) -> bool {
         match self.chosen_line().or_else(|| self.first_line()) {
             Some(Found::Offer(offer)) => {
@@ -114,14 +114,14 @@ impl Search {
         }
     }
 
-    /// The first that fits what has been begun.
+    /// The first match for what has been typed.
     fn first_line(self) -> Option<Found> {
         let is_begun = self.typed.with_untracked(|typed| !matches!(typed.trim(), "" | ":"));
         self.lines.with_untracked(|lines| lines.first().cloned()).filter(|_| is_begun)
     }
 
-    /// What is chosen; of a command line, what is typed when that is more. Where nothing may be chosen beforehand, its
-    /// word is completed, and the next Enter does it.
+    /// Enter: takes the chosen line; for a command line with more typed than the chosen completion, what was typed.
+    /// If nothing is preselected, completes the command's word, and the next Enter runs it.
     pub(super) fn enter(self) {
         match (self.chosen_line(), self.first_line()) {
             (Some(line), _) => self.take(line),
@@ -160,7 +160,7 @@ impl Search {
         }
     }
 
-    /// A command that needs something after it goes on in its dialog, or here.
+    /// A command that needs an argument continues in its dialog, or here.
     fn begin(self, entry: &Entry) {
         let summary = untrack(|| self.at_hand()).map(|at| Box::new(at.summary));
         match (entry.word, summary) {
@@ -215,7 +215,7 @@ fn offered(console: Console, at: Option<AtHand>, typed: &str) -> Vec<Found> {
     commands::offers(typed, acting::here(console, at.as_ref()), names).into_iter().map(Found::Offer).collect()
 }
 
-/// Where the choice stands before an arrow key has moved it.
+/// Which line is chosen before an arrow key has been used.
 fn preselected(lines: &[Found], typed: &str) -> Option<usize> {
     let offer = |line: &Found| match line {
         Found::Offer(offer) => Some(offer.clone()),
@@ -226,7 +226,7 @@ fn preselected(lines: &[Found], typed: &str) -> Option<usize> {
         return commands::preselected(&offers, typed);
     }
     let leads = |line: &Found| matches!(line, Found::Choice(choice) if choice.leads(typed));
-    // Its reason is said by whoever begins what does nothing now.
+    // With only unavailable lines the first is chosen, so that Enter gives its reason.
     let all_refused = || lines.iter().all(|line| line.refusal().is_some()).then_some(0);
     lines.iter().position(leads).or_else(all_refused).filter(|at| *at < lines.len())
 }
@@ -243,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    /// A palette over ada, who works, and bob, about the one of this name.
+    /// A palette about the Pod of this name, with ada (running) and bob.
     fn palette(about: Option<&str>) -> Search {
         let owner = Owner::new();
         owner.set();
@@ -251,7 +251,7 @@ mod tests {
         console.seed(vec![pod("ada", PodState::Running), pod("bob", PodState::Idle)]);
         let about = about.map(|name| pod(name, PodState::Idle).pod);
         let search = Search::new(console, about);
-        // Signals live as long as their owner; the test ends before the process does.
+        // Signals live as long as their owner; it is leaked until the test process ends.
         std::mem::forget(owner);
         search
     }

@@ -1,4 +1,4 @@
-//! The introduction of two Pods: whom, what it means, why; then what came of it, in the same place.
+//! The dialog that makes two Pods peers: which peer, what it means, why; then the outcome, in the same place.
 
 mod chooser;
 mod meeting;
@@ -22,8 +22,8 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
         true => "Make two Pods peers".to_owned(),
         false => format!("Add a peer to {}", meeting.source_name()),
     };
-    // Who named somebody has chosen already: Enter introduces, which takes nothing from anybody. Where it cannot be done,
-    // the way out has the focus.
+    // If the command already named the peer, focus the submit button so that Enter adds it; adding a peer is
+    // harmless. If it cannot be added, focus the cancel button.
     if let Some(chosen) = meeting.chosen.get_untracked() {
         let id = if chosen.refusal.is_none() { "peer-submit" } else { "peer-cancel" };
         Effect::new(move |_| live::focus_soon(id));
@@ -62,7 +62,7 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
     }
 }
 
-/// What it does and what it does not, or why it cannot be done with this one.
+/// What adding this peer does and does not do, or why it cannot be added.
 #[component]
 fn Sentence(meeting: Meeting) -> impl IntoView {
     let words = move || {

@@ -1,4 +1,4 @@
-//! What two Pods wrote to each other, in order.
+//! The messages between two Pods, in order.
 
 mod messages;
 
@@ -117,7 +117,7 @@ fn PodName(pod: PodSummary) -> impl IntoView {
     }
 }
 
-/// How the two stand to each other, and what can be done about it.
+/// The relation between the two, and the actions on it.
 #[component]
 fn LinkState(pod: PodSummary, peer: PodSummary, link: RwSignal<Option<PeerView>>) -> impl IntoView {
     let console = use_console();

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 
 use crate::{components::dialog::Modal, live};
 
-/// `:help peer`: what it is to be introduced, and what it is not.
+/// `:help peer`: what being peers means, and what it does not.
 #[component]
 pub(crate) fn PeerHelp() -> impl IntoView {
     view! {

@@ -15,10 +15,10 @@ use crate::{
     server_fns::{RelationsFound, relations},
 };
 
-/// Least time between two readings of who knows whom, in milliseconds.
+/// Minimum time between two reads of the relations, in milliseconds.
 const READING_MS_MIN: u32 = 2_000;
 
-/// `/map`: who leads whom and who knows whom, as a picture and as a table.
+/// `/map`: children and peers, as a picture and as a table.
 #[component]
 pub(crate) fn MapPage() -> impl IntoView {
     let first = fetched(|| (), |()| relations());
@@ -38,7 +38,7 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
     let console = use_console();
     let found = RwSignal::new(found);
     keep_read(found);
-    // Tokens and activities move all the time and are not on the map.
+    // Tokens and activities change all the time and are not on the map, so ignore them.
     let bones = Memo::new(move |_| console.pods().into_iter().map(bare).collect::<Vec<_>>());
     let drawn = move |columns| {
         Memo::new(move |_| bones.with(|pods| found.with(|found| relation_map::draw(pods, found, columns))))
@@ -55,7 +55,7 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
         .into_any(),
         false => view! {
             <Legend map=map />
-            // Which of them is seen, the width of the screen says: all are in the first paint.
+            // CSS shows one of them by the width of the screen, so all three are in the first paint.
             <MapPicture map=map class="is-wide" />
             <MapPicture map=middling class="is-middling" />
             <MapPicture map=narrow class="is-narrow" />
@@ -82,7 +82,7 @@ fn Legend(map: Memo<RelationMap>) -> impl IntoView {
     }
 }
 
-/// Only what the map shows.
+/// Only the fields that the map shows.
 fn bare(pod: PodSummary) -> PodSummary {
     PodSummary {
         activity: None,
@@ -96,7 +96,8 @@ fn bare(pod: PodSummary) -> PodSummary {
     }
 }
 
-/// Whatever comes into the journal of a Pod that knows or leads somebody may be about that.
+/// Reads the relations again whenever the journal of a Pod with peers or children grows, since any record may be
+/// about them.
 fn keep_read(found: RwSignal<RelationsFound>) {
     let console = use_console();
     let heads = move || {

@@ -6,14 +6,14 @@ use crate::{
     peers::relation_map::{Edge, Line, NODE_HEIGHT, NODE_WIDTH, Node, RelationMap},
 };
 
-/// So many characters of a name fit into its box.
+/// How many characters of a name fit into its box.
 const NAME_CHARS_MAX: usize = 11;
 
-/// The map as a drawing. Lines lead somewhere for the mouse only: the table below has the same links for keys.
+/// The map as a drawing. Its lines are links for the mouse only: the table below has the same links for the keyboard.
 #[component]
 pub(crate) fn MapPicture(
     map: Memo<RelationMap>,
-    /// On which screens it is seen.
+    /// The class that decides on which screens it is shown.
     class: &'static str,
 ) -> impl IntoView {
     let size = move || map.with(|map| (map.width, map.height));
@@ -77,7 +77,7 @@ fn node_view(node: &Node) -> impl IntoView + use<> {
     .into_any()
 }
 
-/// Cut in its own part: where it lives is what tells two of one name apart.
+/// Cuts the name but not its runtime, which is what tells two Pods of one name apart.
 fn short(told: &str, name: &str) -> String {
     if told.chars().count() <= NAME_CHARS_MAX {
         return told.to_owned();

@@ -5,7 +5,7 @@ use crate::{
     peers::relation_map::{Edge, Line, RelationMap},
 };
 
-/// The same as the picture, line by line.
+/// The same relations as the picture, one per row.
 #[component]
 pub(crate) fn MapTable(map: Memo<RelationMap>) -> impl IntoView {
     view! {

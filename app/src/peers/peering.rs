@@ -1,4 +1,4 @@
-//! Whom a Pod can be introduced to, and what is said about it. Pure.
+//! Which Pods can become a Pod's peers, and the words for it. Pure.
 
 use commands::{
     lower,
@@ -8,16 +8,16 @@ use protocol::{ErrorCode, PeerView, PodRef, PodSummary};
 
 use crate::{components::state_mark::Sign, format::short_path};
 
-/// A Pod in the list of those to choose from.
+/// A Pod in the list to choose from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) pod: PodRef,
-    /// With its runtime where it is not this server's own, or where another one has the same name.
+    /// With its runtime where that is not this server, or where another Pod has the same name.
     pub(crate) name: String,
     pub(crate) sign: Sign,
     /// `idle · local · …/src/store`.
     pub(crate) what: String,
-    /// Why it cannot be chosen.
+    /// Why it cannot be chosen; `None` if it can.
     pub(crate) refusal: Option<&'static str>,
 }
 
@@ -37,12 +37,13 @@ pub(crate) fn choices(pods: &[PodSummary], source: &PodRef, known: &[PeerView]) 
     choices
 }
 
-/// The name without the runtime that `telling_name` may have put behind it.
+/// The name without the runtime that `telling_name` may have appended.
 pub(crate) fn bare(name: &str) -> &str {
     name.split_once('@').map_or(name, |(name, _)| name)
 }
 
-/// Those that fit what has been typed: the name itself, then names that begin so, then all that have every word.
+/// The Pods that match what has been typed: the exact name first, then names with this prefix, then all that contain
+/// every word.
 pub(crate) fn fitting(choices: &[Choice], typed: &str) -> Vec<Choice> {
     let typed = lower(typed.trim());
     let mut fitting: Vec<(usize, Choice)> =
@@ -62,7 +63,7 @@ fn rank(choice: &Choice, typed: &str) -> Option<usize> {
     }
 }
 
-/// The one Pod that this name or address can only mean.
+/// The Pod that this name or address unambiguously means.
 pub(crate) fn meant(choices: &[Choice], text: &str) -> Option<Choice> {
     let is_meant =
         |choice: &&Choice| choice.name == text || bare(&choice.name) == text || choice.pod.to_string() == text;
@@ -70,7 +71,7 @@ pub(crate) fn meant(choices: &[Choice], text: &str) -> Option<Choice> {
     found.next().filter(|_| found.next().is_none()).cloned()
 }
 
-/// What an introduction that was not made came to, by its code.
+/// What came of a failed attempt to add a peer, by its error code.
 pub(crate) fn failure_words(code: ErrorCode, peer: &str) -> String {
     match code {
         ErrorCode::PeerRefused => format!("Refused by the peer policy of {peer}; nothing was changed."),

@@ -1,7 +1,8 @@
-//! Where each Pod stands on the map, and which lines lie between them. Pure: the server and the browser draw the same.
+//! The layout of the map: where each Pod stands, and the lines between them. Pure: the server and the browser draw
+//! the same.
 //!
-//! Parents stand above their children. Trees whose Pods know each other stand beside each other. A row that is too long
-//! for a screen goes on below, and the lines to it go beside what is between. Pods that neither lead nor know anybody are
+//! Parents stand above their children. Trees whose Pods are peers stand next to each other. A row too long for the
+//! screen wraps, and lines to its continuation go around what is between. Pods without parent, children or peers are
 //! only counted.
 
 mod lines;
@@ -18,12 +19,12 @@ use crate::{
     server_fns::RelationsFound,
 };
 
-/// So many Pods stand beside each other at most, on a wide screen, on a middling one and on a phone.
+/// The maximum number of Pods in a row: on a wide screen, on a medium one and on a phone.
 pub(crate) const COLUMNS_WIDE: i32 = 6;
 pub(crate) const COLUMNS_MIDDLING: i32 = 3;
 pub(crate) const COLUMNS_NARROW: i32 = 2;
 
-/// Pixels, from the middle of a Pod to the middle of the next one.
+/// Pixels between the centres of neighbouring Pods.
 const PITCH_X: i32 = 176;
 const PITCH_Y: i32 = 100;
 pub(crate) const NODE_WIDTH: i32 = 136;
@@ -36,11 +37,11 @@ pub(crate) struct RelationMap {
     pub(crate) height: i32,
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
-    /// Pods that have no relation, and no place.
+    /// The number of Pods without any relation, which are not drawn.
     pub(crate) alone: usize,
 }
 
-/// A Pod and its middle.
+/// A Pod and the position of its centre.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) pod: PodRef,
@@ -51,7 +52,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Its name, with its runtime where that is not this server's own.
+    /// Its name, with its runtime where that is not this server.
     pub(crate) fn told(&self) -> String {
         named_from_here(&self.name, &self.pod)
     }
@@ -61,12 +62,12 @@ impl Node {
 pub(crate) enum Line {
     Leads,
     Knows,
-    /// One asked the other to be introduced.
+    /// There is an open peer request between them.
     Asked,
 }
 
 impl Line {
-    /// As in `ada knows bob`.
+    /// The words between the two names in the table.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Leads => "parent of",
@@ -81,18 +82,18 @@ pub(crate) struct Edge {
     pub(crate) from: (PodRef, PodName),
     pub(crate) to: (PodRef, PodName),
     pub(crate) line: Line,
-    /// Where a click on it leads: to what two wrote to each other, or to the child.
+    /// The target of a click: the messages between two peers, or the child's page.
     pub(crate) href: String,
     /// An SVG path.
     pub(crate) path: String,
-    /// A few words beside the line, and the middle of their base.
+    /// A short label beside the line, and the position of the middle of its baseline.
     pub(crate) label: String,
     pub(crate) label_at: (i32, i32),
-    /// All of it, for the table.
+    /// The full detail, for the table.
     pub(crate) detail: String,
 }
 
-/// The map of these Pods, at most `columns` beside each other.
+/// Draws the map of these Pods, with at most `columns` in a row.
 pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound, columns: i32) -> RelationMap {
     let graph = Graph::new(pods, found, columns);
     let block = graph.block();
@@ -110,7 +111,7 @@ pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound, columns: i32) ->
             }
         })
         .collect();
-    // In the order in which one reads.
+    // In reading order.
     nodes.sort_by_key(|node| (node.y, node.x));
     let (columns, rows) = (block.width.max(1), block.height.max(1));
     let width = 2 * MARGIN + NODE_WIDTH + (columns - 1) * PITCH_X;

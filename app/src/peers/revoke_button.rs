@@ -6,7 +6,7 @@ use crate::console::{
     use_console,
 };
 
-/// Ends a link.
+/// Ends the relation between two peers.
 #[component]
 pub(crate) fn RevokeButton(
     pod: PodRef,
@@ -37,7 +37,7 @@ pub(crate) fn RevokeButton(
     }
 }
 
-/// Takes a revocation back, for as long as that can be had: in a dialog, from where the notices cannot be reached.
+/// Undoes the end of a relation while that is possible, in a dialog, where the notices cannot be reached.
 #[component]
 pub(crate) fn UndoRevokeButton(pod: PodRef, peer: PodRef) -> impl IntoView {
     let console = use_console();

@@ -10,7 +10,7 @@ use crate::{
     server_fns::unlink_pods,
 };
 
-/// Takes a request back that nobody has answered. It can be made again, so nothing is asked.
+/// Withdraws an unanswered peer request. It can be made again, so there is no confirmation.
 #[component]
 pub(crate) fn WithdrawButton(pod: PodRef, peer: PodRef) -> impl IntoView {
     let deed = Deed::default();

@@ -9,8 +9,8 @@ use crate::{
     family::{descendants, waiting},
 };
 
-/// What the Pods below this one ask: whoever watches a Pod answers for those that it leads. One calm line each, which
-/// opens into the question itself.
+/// The open approvals of this Pod's descendants, so that whoever watches a Pod can answer for them too. One line
+/// each, which expands into the approval.
 #[component]
 pub(crate) fn ChildQuestions() -> impl IntoView {
     view! {
@@ -20,12 +20,12 @@ pub(crate) fn ChildQuestions() -> impl IntoView {
     }
 }
 
-/// A Pod below this one that waits.
+/// A descendant that waits for an answer.
 #[derive(Debug, Clone, PartialEq)]
 struct Asker {
     pod: PodRef,
     name: String,
-    /// In its own words: `asks: Bash cargo test`.
+    /// Its own description: `asks: Bash cargo test`.
     words: String,
     is_child: bool,
 }
@@ -91,7 +91,7 @@ fn askers(console: Console, of: &PodRef) -> Vec<Asker> {
     })
 }
 
-/// What it asks, as far as it has been read.
+/// Its approvals, as far as they have been read.
 fn questions_of(console: Console, pod: &PodRef) -> Vec<Question> {
     let is_its = |open: &&OpenApproval| open.pod == *pod;
     console.questions.with(|questions| questions.iter().flatten().filter(is_its).cloned().map(Question::from).collect())

@@ -10,7 +10,7 @@ use crate::{
     server_fns::{compaction_preview, control_pod},
 };
 
-/// Says what a summary would take the place of, before anything is sent.
+/// Shows what a summary would replace, before anything is sent.
 #[component]
 pub(crate) fn CompactDialog(pod: PodSummary) -> impl IntoView {
     let deed = Deed::default();

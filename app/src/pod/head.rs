@@ -10,7 +10,7 @@ use crate::{
     transcript::find,
 };
 
-/// Who this is, what it does, and what can be done to it now.
+/// The Pod's name, its state, and the actions available now.
 #[component]
 pub(crate) fn PodHead() -> impl IntoView {
     let console = use_console();
@@ -76,7 +76,7 @@ pub(crate) fn PodHead() -> impl IntoView {
     }
 }
 
-/// A button that is there when it may matter, and says why where it does nothing.
+/// A button that is shown when it may matter, and explains itself when it is unavailable.
 #[component]
 fn Verb(verb: ControlVerb) -> impl IntoView {
     let console = use_console();
@@ -100,7 +100,7 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
     }
 }
 
-/// Pause and Resume share a place, and so do Stop and Restore.
+/// Whether the verb is hidden in this state: Pause and Resume share a place, and so do Stop and Restore.
 fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
     let is_down = matches!(state, PodState::Stopped | PodState::Broken | PodState::Unreachable);
     match verb {
@@ -109,17 +109,18 @@ fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
         ControlVerb::Cancel => is_down,
         ControlVerb::Stop => is_down,
         ControlVerb::Restore => !is_down,
-        // It is in the menu.
+        // Compact is in the menu.
         ControlVerb::Compact => false,
     }
 }
 
-/// Of a phone's head, too. Beside words as long as `waiting for you` there is no room: the name goes first.
+/// Whether the verb is in the head on a phone too. Next to words as long as `waiting for you` there is no room,
+/// because the name comes first.
 fn is_in_head(verb: ControlVerb, state: PodState) -> bool {
     verb == ControlVerb::Pause && state != PodState::Waiting
 }
 
-/// The verbs that have no room. Whatever is pressed here closes it.
+/// The menu of verbs that have no room. Choosing one closes it.
 #[component]
 fn More(console: Console, pod: PodContext) -> impl IntoView {
     let is_open = RwSignal::new(false);
@@ -155,7 +156,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
     }
 }
 
-/// Finding in the transcript, and the ways to take it along.
+/// Menu entries: find in the transcript, print and export it.
 #[component]
 fn PodFiles() -> impl IntoView {
     let pod = use_pod().pod;
@@ -177,7 +178,7 @@ fn PodFiles() -> impl IntoView {
     }
 }
 
-/// A verb that has no room in the head of a phone.
+/// A menu entry for a verb that has no room in the head on a phone.
 #[component]
 fn NarrowVerb(verb: ControlVerb) -> impl IntoView {
     let console = use_console();

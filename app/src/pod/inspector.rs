@@ -24,7 +24,7 @@ use crate::{
     usage::RunsLine,
 };
 
-/// What is known of this Pod beside its transcript.
+/// Everything about this Pod besides its transcript.
 #[component]
 pub(crate) fn Inspector() -> impl IntoView {
     let transcript = use_pod().pod.with_value(pod_href);

@@ -1,4 +1,4 @@
-//! Another model for a Pod that lives.
+//! Changes the model of an existing Pod.
 
 use leptos::prelude::*;
 use protocol::{ErrorCode, PatchPod, PodSummary};
@@ -12,7 +12,7 @@ use crate::{
     server_fns::{change_pod, list_providers},
 };
 
-/// What is left empty stays as it is.
+/// Fields left empty keep their value.
 #[component]
 pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
     let console = use_console();

@@ -37,8 +37,8 @@ pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
     }
 }
 
-/// Asks for the name, unless it was typed already: what is deleted cannot be brought back. Then the focus begins on the
-/// button that keeps it.
+/// Asks for the name before deleting, because deleting cannot be undone. If the name was typed already, the focus
+/// starts on the cancel button instead.
 #[component]
 pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
     let console = use_console();
@@ -69,7 +69,7 @@ pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
     }
 }
 
-/// What becomes of those that it leads.
+/// What happens to its children.
 fn children_words(children: u32) -> String {
     match children {
         0 => String::new(),

@@ -30,12 +30,13 @@ fn answer(key: &str) -> Answering {
     live::answer_question(key, live::log_to_question)
 }
 
-/// `/pods/{runtime_id}/{worker_id}`: a Pod's transcript, its composer, its inspector.
+/// `/pods/{runtime_id}/{worker_id}`: a Pod's transcript, composer and inspector.
 #[component]
 pub(crate) fn PodPage() -> impl IntoView {
     let params = use_params_map();
     let query = use_query_map();
-    // The pane of a phone is in the address too and must not load anything anew, hence only these.
+    // Only these parts of the address load anything: the pane of a phone is in the address too and must not reload
+    // the page.
     let wanted = Memo::new(move |_| {
         let part = |name: &str| params.with(|params| params.get(name).unwrap_or_default());
         let seq = |name: &str| query.with(|query| query.get(name)?.parse().ok().map(Seq));
@@ -51,12 +52,12 @@ pub(crate) fn PodPage() -> impl IntoView {
         move || stop.with(|stop| stop.reading.clone()),
         |((address, before, at), number)| async move { (number, load_pod(address, before, at).await) },
     );
-    // The number of what is shown.
+    // The number of the reading that is shown.
     let read = RwSignal::new(0);
     let is_reading = Memo::new(move |_| stop.with(|stop| !stop.is_back && stop.reading.1 != read.get()));
     let shows_details = Memo::new(move |_| query.with(|query| query.get("pane").as_deref() == Some("details")));
     let look = Look { is_reading, shows_details };
-    // Read once more when this page is gone.
+    // Also read once more when this page has been disposed of.
     let title = move || {
         let name = |pod: PodContext| pod.summary.try_with(|summary| summary.name.to_string());
         visits.titled.try_get().flatten().and_then(name).unwrap_or_default()
@@ -86,11 +87,11 @@ pub(crate) fn PodPage() -> impl IntoView {
     }
 }
 
-/// What of a page depends on the address, and not on its Pod.
+/// The parts of a page's look that depend on the address and not on its Pod.
 #[derive(Debug, Clone, Copy)]
 struct Look {
-    /// The next Pod is being read. The one that is seen stays whole until the other can take its place in one step,
-    /// and takes no more words meanwhile.
+    /// The next Pod is being read. The one on screen stays whole until it can be replaced in one step, and accepts no
+    /// more input meanwhile.
     is_reading: Memo<bool>,
     shows_details: Memo<bool>,
 }
@@ -181,7 +182,7 @@ fn PodView(pod: PodContext, look: Look) -> impl IntoView {
     }
 }
 
-/// Nothing will come any more: said where one looks, and not in the transcript.
+/// Says that no more records will come: where you look, but not in the transcript.
 #[component]
 fn Closed() -> impl IntoView {
     let pod = expect_context::<PodContext>();
@@ -200,7 +201,7 @@ fn Closed() -> impl IntoView {
     }
 }
 
-/// Below a page of old records, which grow no more.
+/// The line below a page of older records, which never grows.
 #[component]
 fn OldPage() -> impl IntoView {
     let pod = expect_context::<PodContext>();

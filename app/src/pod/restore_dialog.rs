@@ -9,7 +9,7 @@ use crate::{
     server_fns::restore_pod,
 };
 
-/// For a Pod that leads others: alone, or with all that are stopped below it. Then says what became of each.
+/// For a Pod with children: restores it alone or with all its stopped descendants, then shows what became of each.
 #[component]
 pub(crate) fn RestoreDialog(pod: PodSummary) -> impl IntoView {
     let console = use_console();

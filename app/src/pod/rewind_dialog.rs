@@ -12,7 +12,7 @@ use crate::{
     server_fns::rewind_pod,
 };
 
-/// Says how much would leave the model's context, and does it only while that is still true.
+/// Shows how much would leave the model's context, and rewinds only while that is still true.
 #[component]
 pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
     let deed = Deed::default();

@@ -10,7 +10,7 @@ use crate::{
     server_fns::run_tool,
 };
 
-/// One row of what is lent.
+/// One row of the scope to be lent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Loan {
     number: usize,
@@ -25,7 +25,7 @@ impl Loan {
         Self { number, path, writes: RwSignal::new(false), recursive: RwSignal::new(true) }
     }
 
-    /// None while no path is typed.
+    /// `None` if no path has been typed.
     fn rule(self) -> Option<Value> {
         let access = if self.writes.get_untracked() { "write" } else { "read" };
         let path = self.path.get_untracked();
@@ -34,7 +34,7 @@ impl Loan {
     }
 }
 
-/// What is typed into the dialog. It stays when the tool refuses.
+/// The dialog's fields. They stay when the tool refuses.
 #[derive(Debug, Clone, Copy)]
 struct Form {
     name: RwSignal<String>,
@@ -53,7 +53,7 @@ impl Form {
     }
 }
 
-/// Runs the very tool that a model would call; what it refuses is said in its own words.
+/// Runs the same tool that a model would call, and shows its refusals in its own words.
 #[component]
 pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
     let console = use_console();
@@ -171,7 +171,7 @@ async fn spawn(pod: PodRef, arguments: Value) -> Result<ToolAnswer, crate::UiErr
     run_tool(pod, fresh_command(), "SpawnPod".to_owned(), ToolCommand { arguments }).await
 }
 
-/// What the tool takes; what was left empty is not there.
+/// The tool's arguments, without the fields that were left empty.
 fn arguments(name: &str, task: &str, scope: Vec<Value>, profile: &str, model: &str) -> Value {
     let mut arguments = json!({ "name": name, "task": task, "scope": scope });
     for (field, value) in [("profile", profile), ("model", model)] {

@@ -10,10 +10,10 @@ use crate::{
     server_fns::create_pod,
 };
 
-/// Set while the person is led through the first minute; the composer then has the next thing to say.
+/// Set while the tour runs; the composer then shows its next step.
 pub(crate) const TOUR: &str = "yoi:tour";
 
-/// What a fresh start shows: something that works without a key, and what to do next.
+/// The first screen: something that works without a key, and what to do next.
 #[component]
 pub(crate) fn FirstMinute() -> impl IntoView {
     let console = use_console();
@@ -64,7 +64,7 @@ pub(crate) fn FirstMinute() -> impl IntoView {
     }
 }
 
-/// Its code comes when the page is alive: without a script there is nothing to press in it.
+/// Its code is fetched after hydration: without a script nothing in it would work.
 #[component]
 fn RealModel() -> impl IntoView {
     let is_alive = RwSignal::new(false);
@@ -95,7 +95,7 @@ fn WithoutScript() -> impl IntoView {
     }
 }
 
-/// Two Pods of the built-in rehearsal model, so that there is somebody to talk to and somebody to be introduced.
+/// Makes two Pods with the built-in rehearsal model: one to talk to, and one that can become its peer.
 async fn rehearsal_pair() -> Result<PodSummary, UiError> {
     let ada = rehearsal("ada").await?;
     rehearsal("bob").await?;

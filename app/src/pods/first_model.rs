@@ -1,4 +1,4 @@
-//! A real model in the first minute: one that was found is begun with at one press, or a key is pasted right here.
+//! A real model in the first minute: start with one that was found at one press, or paste a key right here.
 
 use leptos::{ev::SubmitEvent, prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
@@ -17,13 +17,14 @@ use crate::{
     server_fns::{ProvidersFound, create_pod, list_providers},
 };
 
-/// What the first Pod is called.
+/// The name of the first Pod.
 const FIRST_NAME: &str = "ada";
 
 #[component]
 pub(crate) fn FirstModel() -> impl IntoView {
     let console = use_console();
-    // No resource: the page around it would wait for it, and be drawn anew. What was read before stays until more is known.
+    // Not a resource: the enclosing page would suspend on it and be drawn anew. The previous result stays until a new
+    // one arrives.
     let found = RwSignal::new(None::<ProvidersFound>);
     Effect::new(move |_| {
         console.keys_changed.track();
@@ -67,7 +68,7 @@ fn is_real(provider: &ProviderView) -> bool {
     provider.missing.is_none() && provider.kind != "rehearsal"
 }
 
-/// One that was found, or whose key is there.
+/// A provider that was found or that has a key.
 #[component]
 fn Ready(provider: ProviderView) -> impl IntoView {
     let (deed, navigate) = (Deed::default(), use_navigate());

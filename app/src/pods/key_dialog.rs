@@ -1,4 +1,4 @@
-//! A key for a model provider: tried at once, kept by the server, never shown again.
+//! A key for a model provider: tested at once, stored by the server, never shown again.
 
 use leptos::prelude::*;
 use protocol::{GiveKey, ProviderView};
@@ -11,7 +11,7 @@ use crate::{
     server_fns::set_key,
 };
 
-/// Who can be chosen: what the server calls it, what people call it, and its kind.
+/// The choices: the server's name, the display name, and the kind of each vendor.
 const VENDORS: [(&str, &str, &str); 5] = [
     ("openai", "OpenAI", "openai"),
     ("anthropic", "Anthropic", "anthropic"),
@@ -20,14 +20,14 @@ const VENDORS: [(&str, &str, &str); 5] = [
     (OTHER, "Another server (OpenAI-compatible)", "openai-compatible"),
 ];
 
-/// What becomes of a key.
+/// What happens to a key.
 pub(super) const KEPT: &str = "The server asks the vendor for its models with this key. If that works, it keeps the key in its data \
     folder, readable by its owner alone, and never shows it again.";
 
-/// One that has a name and an address of its own.
+/// The choice of a vendor with its own name and address.
 const OTHER: &str = "";
 
-/// What is typed where a key is given. It stays when the vendor refuses.
+/// The fields of a key. They stay when the vendor refuses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyForm {
     vendor: RwSignal<String>,
@@ -57,7 +57,7 @@ impl KeyForm {
         self.vendor.with(|vendor| vendor == OTHER)
     }
 
-    /// The provider's name, and what is said of it. Where a key takes the place of another, the rest stays.
+    /// The provider's name and the request. Replacing a key leaves the rest of the provider's settings as they are.
     fn given(self, provider: Option<&str>) -> (String, GiveKey) {
         let text = |field: RwSignal<String>| field.get_untracked().trim().to_owned();
         let key = text(self.key);
@@ -72,7 +72,7 @@ impl KeyForm {
         }
     }
 
-    /// Has it tried and kept. What was typed goes when it works.
+    /// Tests and stores the key. The fields are cleared if it works.
     pub(super) fn submit(self, provider: Option<&str>, kept: impl FnOnce() + 'static) {
         let (name, given) = self.given(provider);
         self.deed.begin(Box::pin(async move {
@@ -85,7 +85,7 @@ impl KeyForm {
         }));
     }
 
-    /// How far it is.
+    /// The progress or the result of the test.
     pub(super) fn told(self) -> AnyView {
         match (self.deed.is_busy.get(), self.works.get()) {
             (true, _) => view! { <span class="hint">"testing, up to 10 s…"</span> }.into_any(),
@@ -97,7 +97,7 @@ impl KeyForm {
     }
 }
 
-/// Takes a key for a provider that is chosen here, or another one for the given provider.
+/// Takes a key for a provider chosen here, or a replacement for the given provider's.
 #[component]
 pub(crate) fn KeyDialog(provider: Option<String>) -> impl IntoView {
     let form = KeyForm::new();

@@ -1,4 +1,4 @@
-//! Choosing a model: who answers, which model, and how hard it thinks.
+//! The choice of a model: provider, model, thinking level.
 
 use commands::making::{Defaults, facts_of};
 use leptos::prelude::*;
@@ -7,25 +7,25 @@ use transcript::words::model_words;
 
 use crate::components::combobox::{Combobox, Item};
 
-/// Which model a person chooses, and how hard it thinks. What is empty is not chosen.
+/// The chosen provider, model and thinking level. An empty field is no choice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ModelChoice {
     provider: RwSignal<String>,
     model: RwSignal<String>,
     thinking: RwSignal<String>,
-    /// What a Pod has now, when it has one.
+    /// The Pod's present provider and model, if it exists already.
     pub(crate) instead_of: StoredValue<Option<(String, String)>>,
 }
 
 impl ModelChoice {
-    /// Provider, model, thinking.
+    /// Provider, model, thinking; `None` for an empty field.
     pub(crate) fn read(self) -> (Option<String>, Option<String>, Option<Thinking>) {
         let given =
             |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
         (given(self.provider), given(self.model), given(self.thinking).and_then(|level| level.parse().ok()))
     }
 
-    /// The provider that the model would be asked from.
+    /// Whether this is the provider that would serve the model.
     fn is_of(self, provider: &ProviderView, usual: &Defaults) -> bool {
         match (self.provider.get().as_str(), self.instead_of.get_value()) {
             ("", Some((present, _))) => provider.name == present,
@@ -34,7 +34,7 @@ impl ModelChoice {
         }
     }
 
-    /// What is known of the model that would answer; none of one that its provider does not list.
+    /// The facts about the model that would be used; `None` if its provider does not list it.
     fn facts(self, providers: &[ProviderView], usual: &Defaults) -> Option<ModelFacts> {
         let (typed, present) = (self.model.get(), self.instead_of.get_value());
         let of = providers.iter().find(|provider| self.is_of(provider, usual))?;
@@ -47,24 +47,25 @@ impl ModelChoice {
         facts_of(providers, &of.name, &model).cloned()
     }
 
-    /// Nothing is chosen any more.
+    /// Clears all choices.
     pub(crate) fn clear(self) {
         [self.provider, self.model, self.thinking].into_iter().for_each(|field| field.set(String::new()));
     }
 }
 
-/// Provider, model and thinking. Any model name may be typed; the list is a help, and says what is known of each and from where.
+/// Provider, model and thinking. Any model name may be typed; the list only helps, and says what is known about each
+/// model and from which source.
 #[component]
 pub(crate) fn ModelFields(
     id: &'static str,
     choice: ModelChoice,
-    /// Who can be asked.
+    /// The providers to choose from.
     #[prop(into)]
     found: Signal<Vec<ProviderView>>,
-    /// The profile of a Pod that is to be.
+    /// The profile of a Pod that is being made.
     #[prop(optional, into)]
     profile: MaybeProp<ProfileView>,
-    /// They are those of the server where the Pod is.
+    /// Whether these providers are those of the server where the Pod is.
     #[prop(default = Signal::stored(true))]
     is_known: Signal<bool>,
 ) -> impl IntoView {
@@ -106,7 +107,7 @@ pub(crate) fn ModelFields(
     }
 }
 
-/// Who is asked: one of those that are there, or, where they are not known, any name.
+/// The provider: a choice of those found, or any name where they are not known.
 #[component]
 fn ProviderField(
     id: &'static str,
@@ -159,7 +160,7 @@ fn ProviderField(
     }
 }
 
-/// Of a model of which nothing is known, each level may be tried.
+/// For an unknown model, every level can be tried.
 #[component]
 fn ThinkingField(
     id: &'static str,

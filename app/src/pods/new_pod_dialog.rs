@@ -1,4 +1,4 @@
-//! A new Pod: a name and Enter; all else has a default, which is shown where it can be changed.
+//! A new Pod: a name and Enter are enough; everything else has a default, which is shown where it can be changed.
 
 mod folders;
 mod scope;
@@ -24,7 +24,7 @@ use crate::{
     server_fns::{Choices, create_pod, find_folders, new_pod_choices},
 };
 
-/// What is typed into the dialog. It stays when the server refuses.
+/// The dialog's fields. They stay when the server refuses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NewPodForm {
     name: RwSignal<String>,
@@ -35,7 +35,7 @@ pub(crate) struct NewPodForm {
     runtime: RwSignal<String>,
     instructions: RwSignal<String>,
     deed: Deed,
-    /// One id for what is typed now: a second press, or a try after a lost answer, makes one Pod and not two.
+    /// One id per set of inputs: pressing twice, or retrying after a lost answer, makes one Pod and not two.
     command: StoredValue<Option<(CreatePod, CommandId)>>,
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn NewPodDialog() -> impl IntoView {
     }
 }
 
-/// What has a default.
+/// The fields that have defaults.
 #[component]
 fn More(form: NewPodForm) -> impl IntoView {
     let found = LocalResource::new(new_pod_choices);
@@ -179,13 +179,13 @@ fn More(form: NewPodForm) -> impl IntoView {
     }
 }
 
-/// What a Pod reads and writes that names no scope.
+/// The scope of a Pod for which none is given.
 fn usual_scope(profile: Option<&ProfileView>, folder: String) -> Vec<ScopeRule> {
     let by_profile = profile.and_then(|profile| template(profile, &folder));
     by_profile.unwrap_or_else(|| vec![ScopeRule { path: folder, access: Access::Write, recursive: true }])
 }
 
-/// Only where there are several.
+/// Shown only if there are several runtimes.
 #[component]
 fn RuntimeField(form: NewPodForm, choices: Memo<Choices>) -> impl IntoView {
     let others = move || {
@@ -200,7 +200,7 @@ fn RuntimeField(form: NewPodForm, choices: Memo<Choices>) -> impl IntoView {
         };
         view! { <option value=id>{words}</option> }.into_any()
     };
-    // What was chosen of one server is nothing to another.
+    // Choices made for one server mean nothing on another.
     let choose = move |event| {
         form.runtime.set(event_target_value(&event));
         form.profile.set(String::new());
@@ -223,7 +223,7 @@ fn RuntimeField(form: NewPodForm, choices: Memo<Choices>) -> impl IntoView {
     }
 }
 
-/// A template of this server; of another one its name is typed.
+/// A list of this server's profiles; for another server, a text field.
 #[component]
 fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>) -> impl IntoView {
     move || {

@@ -6,7 +6,7 @@ use crate::{
     pods::{first_minute::FirstMinute, pods_table::PodsTable},
 };
 
-/// `/`: all Pods; on a fresh start what to do first.
+/// `/`: all Pods; on a fresh start, the first screen.
 #[component]
 pub(crate) fn PodsPage() -> impl IntoView {
     let console = use_console();
@@ -34,7 +34,7 @@ pub(crate) fn PodsPage() -> impl IntoView {
     }
 }
 
-/// There is no Pod yet.
+/// Whether there is no Pod yet.
 fn is_fresh(console: Console) -> Memo<bool> {
     Memo::new(move |_| console.with_pods(<[_]>::is_empty))
 }

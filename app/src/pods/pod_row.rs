@@ -14,12 +14,13 @@ use crate::{
     pods::pods_pane::shown,
 };
 
-/// A Pod in the list on the left: what it does now, in its own words. The link stays when its Pod changes, and with
-/// it the focus. Dragged onto another one it introduces the two; the keyboard has the dialog for that.
+/// A Pod in the list on the left, with what it is doing in its own words. The link element, and so the focus,
+/// survives changes to its Pod. Dragging a row onto another opens the dialog that makes the two peers; with the
+/// keyboard, use the dialog.
 #[component]
 pub(crate) fn PodRow(
     pod: Memo<PodSummary>,
-    /// How far beneath the row of the Pod that leads it; 0 when that one is not above it.
+    /// How far below its parent's row; 0 if its parent is not above it.
     depth: usize,
 ) -> impl IntoView {
     let console = use_console();
@@ -73,12 +74,12 @@ pub(crate) fn PodRow(
     }
 }
 
-/// Another Pod than this one, while it is dragged.
+/// The Pod being dragged, unless it is this one.
 fn dragged_onto(console: Console, this: StoredValue<PodRef>) -> Option<PodRef> {
     console.dragged.get_untracked().filter(|dragged| this.with_value(|this| dragged != this))
 }
 
-/// What stands in the row.
+/// The content of the row.
 #[component]
 fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl IntoView {
     let console = use_console();
@@ -108,14 +109,14 @@ fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl In
     }
 }
 
-/// At the end of the row: how long ago it changed, after unread answers.
+/// At the end of the row: unread answers, then the time since the last change.
 #[component]
 fn Figure(pod: PodSummary) -> impl IntoView {
     let unread = (pod.unread > 0).then(|| view! { <Unread count=pod.unread /> }.into_any());
     (unread, view! { <Age at=pod.updated_at /> }.into_any())
 }
 
-/// How many answers nobody has seen yet, beside a name.
+/// The number of unread answers, beside a name.
 #[component]
 pub(crate) fn Unread(count: u32) -> impl IntoView {
     view! {
@@ -127,14 +128,14 @@ pub(crate) fn Unread(count: u32) -> impl IntoView {
     }
 }
 
-/// Beside what it does: its tokens, while they grow.
+/// The token count beside what it is doing, while it grows.
 fn used(pod: &PodSummary) -> Option<String> {
     let tokens = total_tokens(pod);
     let is_working = matches!(pod.state, PodState::Running | PodState::Waiting);
     (is_working && tokens > 0).then(|| tokens_words(tokens))
 }
 
-/// The second line. An idle Pod has none: its group says it.
+/// The second line. An idle Pod has none, because its group says it.
 pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
     let word = pod.state.as_str();
     let said = pod.activity.as_deref().or(pod.state_reason.as_deref()).map(unseen::shown);
@@ -143,7 +144,7 @@ pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
         (_, None) => Some(word.to_owned()),
         (PodState::Idle | PodState::Stopped, Some(said)) => Some(said.to_owned()),
         (_, Some(said)) if said.starts_with(word) => Some(said.to_owned()),
-        // There is room for a few words: what it asks is worth more than that it waits.
+        // There is room for only a few words, and what it asks matters more than that it waits.
         (PodState::Waiting, Some(said)) if said.starts_with("asks") => Some(said.to_owned()),
         (_, Some(said)) => Some(format!("{word} · {said}")),
     }

@@ -10,7 +10,7 @@ use crate::{
     pods::{pod_row::PodRow, selection_bar::SelectionBar},
 };
 
-/// All Pods, grouped by what they want of a person. Always there on a wide screen.
+/// All Pods, grouped by what they need from you. Always visible on a wide screen.
 #[component]
 pub(crate) fn PodsPane() -> impl IntoView {
     let console = use_console();
@@ -56,7 +56,7 @@ pub(crate) fn PodsPane() -> impl IntoView {
     }
 }
 
-/// The Pods of this list, as they are shown.
+/// The Pods of this list, in the order shown.
 pub(crate) fn shown(console: Console) -> Vec<PodRef> {
     let groups = console.filter.with_untracked(|filter| grouped(&untrack(|| console.pods()), filter));
     groups.iter().flat_map(|(_, pods)| indented(pods)).map(|(pod, _)| pod.pod).collect()

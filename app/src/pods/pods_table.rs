@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// All Pods with their figures. The same filter as the list on the left.
+/// All Pods with their figures. Uses the same filter as the list on the left.
 #[component]
 pub(crate) fn PodsTable() -> impl IntoView {
     let console = use_console();
@@ -79,7 +79,7 @@ fn count_words(shown: usize, all: usize) -> String {
     }
 }
 
-/// A heading that sorts. `aria-sort` tells which one does.
+/// A heading that sorts its column. `aria-sort` marks the sorted one.
 #[component]
 fn Heading(by: RwSignal<SortBy>, is: SortBy, title: &'static str) -> impl IntoView {
     let direction = match is {
@@ -150,7 +150,7 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
     }
 }
 
-/// What it says of itself; the state has its own column.
+/// Its activity without the state, which has its own column.
 fn activity(pod: &PodSummary) -> String {
     let said = pod.activity.as_deref().or(pod.state_reason.as_deref()).unwrap_or_default();
     let said = unseen::shown(said).into_owned();

@@ -1,4 +1,4 @@
-//! Model providers: what was found on this machine, and what would make more appear.
+//! Model providers: which were found on this machine, and how to add more.
 
 use leptos::prelude::*;
 use protocol::{ProviderTest, ProviderView, UnconfiguredProvider};
@@ -24,10 +24,10 @@ pub(crate) fn AddKey() -> impl IntoView {
     }
 }
 
-/// What can be done with a provider beyond testing it.
+/// Actions on a provider besides testing it.
 pub(crate) type Acts = fn(&ProviderView) -> AnyView;
 
-/// What was found, each with a live test, and what would make more appear.
+/// The providers found, each with a live test, and how to add more.
 #[component]
 pub(crate) fn ProvidersList(found: ProvidersFound, #[prop(optional)] acts: Option<Acts>) -> impl IntoView {
     let line = move |provider| view! { <Found provider=provider acts=acts /> }.into_any();
@@ -39,7 +39,7 @@ pub(crate) fn ProvidersList(found: ProvidersFound, #[prop(optional)] acts: Optio
     }
 }
 
-/// Its first model, and how many more there are.
+/// Its first model, and how many more it has.
 pub(crate) fn models_words(provider: &ProviderView) -> String {
     match provider.models.as_slice() {
         [] => "any model name".to_owned(),
@@ -53,7 +53,7 @@ fn Found(provider: ProviderView, acts: Option<Acts>) -> impl IntoView {
     let acts = acts.map(|acts| acts(&provider));
     let models = models_words(&provider);
     let (mark, words, class) = match &provider.missing {
-        // Present but unusable is its own state: never to be read as "not configured".
+        // Present but unusable is a state of its own, and must never read as "not configured".
         Some(missing) => ("!", missing.clone(), "provider provider-unready"),
         None => ("✓", format!("{models} · {}", provider.source), "provider provider-ready"),
     };
@@ -71,8 +71,8 @@ fn Found(provider: ProviderView, acts: Option<Acts>) -> impl IntoView {
     }
 }
 
-/// Asks the provider now. What comes back is said beside the button, and never that it is not configured when it is
-/// only away.
+/// Tests the provider now. The result is shown beside the button; an unreachable provider is never called "not
+/// configured".
 #[component]
 fn LiveTest(name: String) -> impl IntoView {
     let told = RwSignal::new(None::<ProviderTest>);

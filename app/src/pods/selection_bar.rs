@@ -11,7 +11,7 @@ use crate::{
     server_fns::relations,
 };
 
-/// The selected Pods as the list has them now.
+/// The selected Pods, as they are in the list now.
 fn selected(console: Console) -> Memo<Vec<PodSummary>> {
     Memo::new(move |_| {
         console.selection.with(|selection| match selection.is_empty() {
@@ -26,7 +26,7 @@ fn words(console: Console, selected: Memo<Vec<PodSummary>>) -> Option<String> {
     selected_words(&selected.iter().collect::<Vec<_>>(), &filter)
 }
 
-/// How many are selected, for those who do not see the rows.
+/// How many are selected, for screen readers.
 #[component]
 pub(crate) fn SelectionStatus() -> impl IntoView {
     let console = use_console();
@@ -38,7 +38,7 @@ pub(crate) fn SelectionStatus() -> impl IntoView {
     }
 }
 
-/// What can be done to all that are selected. Nothing while none is; its code is fetched for the first.
+/// The actions on the selected Pods. Empty while none is selected; its code is fetched with the first selection.
 #[component]
 pub(crate) fn SelectionBar() -> impl IntoView {
     let selected = selected(use_console());
@@ -46,7 +46,7 @@ pub(crate) fn SelectionBar() -> impl IntoView {
     move || has_some.get().then(|| drawn_over(Over::Selection(selected)))
 }
 
-/// The bar while some are selected.
+/// The bar's content while something is selected.
 #[component]
 pub(crate) fn SelectionActs(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     let console = use_console();
@@ -70,7 +70,7 @@ pub(crate) fn SelectionActs(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     }
 }
 
-/// Done to those that allow it; the tooltip says to how many, and why not to the others.
+/// A verb for all selected Pods that allow it; the tooltip says how many, and why not the others.
 #[component]
 fn Act(verb: ControlVerb, selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     let console = use_console();
@@ -97,7 +97,7 @@ fn Act(verb: ControlVerb, selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     }
 }
 
-/// Ends the links among those that are selected.
+/// Ends the relations among the selected Pods.
 #[component]
 fn Unpeer(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     let console = use_console();
@@ -123,7 +123,7 @@ fn Unpeer(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     }
 }
 
-/// The list does not say who knows whom: it is asked for when somebody wants to end it.
+/// The list does not say who is a peer of whom, so it is requested when it is needed.
 fn unpeer(console: Console, selected: Vec<PodSummary>) {
     spawn_local(async move {
         let found = match relations().await {

@@ -1,4 +1,4 @@
-//! A block on paper: all of it, opened, with nothing to press.
+//! A block as printed: in full, expanded, without controls.
 
 use leptos::prelude::*;
 use protocol::{PodRef, Segment, Trigger};
@@ -16,7 +16,7 @@ use crate::{
     transcript::markup_whole,
 };
 
-/// A block of the Pod at `address`, whose page is `pod`: each turn links to where it is there.
+/// A block of the Pod at `address`, whose page is `pod`: each turn links to its place there.
 pub(super) fn block_view(block: &Block, address: &PodRef, pod: &str, is_rewound: bool) -> AnyView {
     let gone = is_rewound.then(|| view! { <p class="print-aside">"No longer in the context:"</p> }.into_any());
     let cut = block.cut_bytes().zip(block.cut.first()).map(|(bytes, first)| {
@@ -124,7 +124,7 @@ fn outcome(result: Option<&ToolResult>) -> String {
     }
 }
 
-/// What the call was given, and what it gave. The tool's own line goes before an output that does not begin with it.
+/// A call's arguments and its output. The tool's summary line precedes an output that does not begin with it.
 fn tool(given: &str, output: &str, result: Option<&ToolResult>) -> AnyView {
     let given = (!given.is_empty()).then(|| view! { <pre>{unseen::shown(given).into_owned()}</pre> }.into_any());
     let content = result.and_then(|result| result.content.as_deref()).unwrap_or(output);
@@ -144,7 +144,7 @@ fn tool(given: &str, output: &str, result: Option<&ToolResult>) -> AnyView {
     .into_any()
 }
 
-/// Code with its colours, found now.
+/// Code with its colours, computed while rendering.
 fn code_view(language: Option<String>, text: String) -> AnyView {
     let text = unseen::shown(&text).into_owned();
     let budget = use_context::<Budget>();

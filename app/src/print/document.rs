@@ -1,4 +1,4 @@
-//! The page around the blocks: whose transcript this is, which part of it, and the ways back.
+//! The page around the blocks: which Pod's transcript it is, which part of it, and the links back.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::{
     server_fns::{Budget, PrintPart, print_part},
 };
 
-/// So long the colours of all code of a page may take. What is left over stays black.
+/// How long colouring all code of a page may take. Whatever is left over is not coloured.
 const COLOURS_MAX: Duration = Duration::from_secs(3);
 
-/// Read while it is drawn, and carried by no script to a browser that would not use it.
+/// Fetched while rendering, and not embedded for a browser that would not use it.
 pub(super) fn drawn(address: String, from: Option<Seq>, to: Option<Seq>) -> AnyView {
     view! {
         <Suspense>

@@ -1,4 +1,4 @@
-//! The part of the list that is drawn, and the heights of all of it. Only the browser has heights; without them
+//! Which part of the list is drawn, and the heights of all of it. Only the browser has heights; without them
 //! everything is drawn.
 
 use std::ops::Range;
@@ -11,21 +11,21 @@ use crate::rows::{
     window::{ALL_DRAWN_MAX, FIRST_DRAWN, Heights, View, block_px, fit},
 };
 
-/// What stands in the list, and which of it is drawn.
+/// The list's entries, and which of them are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Window {
-    /// Each block once, in the transcript's order.
+    /// The entries; each block is in exactly one, in the transcript's order.
     pub(crate) entries: RwSignal<Vec<Entry>>,
-    /// Those of them that are drawn.
+    /// The indices of the drawn entries.
     pub(crate) drawn: RwSignal<Range<usize>>,
     room: StoredValue<Option<Room>>,
 }
 
-/// What the browser knows about the room that blocks take.
+/// What the browser knows about the height of blocks.
 #[derive(Debug)]
 struct Room {
     heights: Heights<BlockId>,
-    /// So many characters fit into a line.
+    /// Characters per line.
     columns: usize,
 }
 
@@ -41,24 +41,24 @@ impl Entry {
 }
 
 impl Window {
-    /// All of these are drawn.
+    /// With all entries drawn.
     pub(super) fn new(entries: Vec<Entry>) -> Self {
         Self { drawn: RwSignal::new(0..entries.len()), entries: RwSignal::new(entries), room: StoredValue::new(None) }
     }
 
-    /// What is drawn now. Read reactively.
+    /// The drawn entries. Reactive.
     pub(crate) fn shown(self) -> Vec<Entry> {
         let drawn = self.drawn.get();
         self.entries.with(|entries| entries[within(&drawn, entries.len())].to_vec())
     }
 
-    /// Draws the end alone, which is what a reader comes to. The rest follows once that is seen.
+    /// Draws only the end, where reading starts. The rest follows once that has been painted.
     pub(crate) fn draw_end_first(self) {
         let len = self.entries.with_untracked(Vec::len);
         self.drawn.set(len.saturating_sub(FIRST_DRAWN)..len);
     }
 
-    /// From now on only what [`Window::fit`] says is drawn.
+    /// Starts windowing: from now on only what [`Window::fit`] decides is drawn.
     pub(crate) fn begin(self, columns: usize) {
         self.entries.with_untracked(|entries| {
             let mut heights = Heights::default();
@@ -68,17 +68,17 @@ impl Window {
         });
     }
 
-    /// The page has another width: later estimates are for it.
+    /// The page's width has changed: later estimates use this.
     pub(crate) fn set_columns(self, columns: usize) {
         self.with_room(|room| room.columns = columns);
     }
 
-    /// There are so few entries that all are drawn.
+    /// Whether there are so few entries that all are drawn.
     pub(crate) fn is_whole(self) -> bool {
         self.entries.try_with_untracked(Vec::len).is_none_or(|len| len <= ALL_DRAWN_MAX)
     }
 
-    /// Everything is drawn again.
+    /// Stops windowing: everything is drawn again.
     pub(crate) fn end(self) {
         self.room.try_set_value(None);
     }
@@ -87,17 +87,17 @@ impl Window {
         self.room.try_update_value(|room| room.as_mut().map(use_it)).flatten()
     }
 
-    /// None once the page was left.
+    /// `None` once the page has been left.
     pub(crate) fn with_heights<T>(self, use_them: impl FnOnce(&mut Heights<BlockId>) -> T) -> Option<T> {
         self.with_room(|room| use_them(&mut room.heights))
     }
 
-    /// Indices of the entries that are drawn.
+    /// Indices of the drawn entries.
     pub(crate) fn drawn_now(self) -> Range<usize> {
         self.drawn.try_get_untracked().unwrap_or_default()
     }
 
-    /// The entries to draw for this view, when those that are drawn will not do.
+    /// The entries to draw for this view, or `None` if those drawn now will do.
     pub(crate) fn fit(self, view: View) -> Option<Range<usize>> {
         self.with_heights(|heights| fit(heights, view, &self.drawn_now())).flatten()
     }
@@ -108,7 +108,7 @@ impl Window {
         }
     }
 
-    /// Ids of the elements of what is drawn; what has nothing to show has none in the page.
+    /// Element ids of the drawn entries; an entry with nothing to show has no element.
     pub(crate) fn drawn_ids(self) -> Vec<String> {
         let drawn = self.drawn_now();
         self.entries
@@ -116,12 +116,12 @@ impl Window {
             .unwrap_or_default()
     }
 
-    /// The id of the element of an entry.
+    /// The element id of an entry.
     pub(crate) fn dom_id_at(self, index: usize) -> Option<String> {
         self.entries.try_with_untracked(|entries| entries.get(index).map(Entry::dom_id)).flatten()
     }
 
-    /// The entry with the element of this id.
+    /// The entry whose element has this id.
     pub(super) fn index_of(self, dom_id: &str) -> Option<usize> {
         let drawn = self.drawn_now();
         self.entries.try_with_untracked(|entries| {
@@ -131,7 +131,7 @@ impl Window {
         })?
     }
 
-    /// The heading of the next turn, from `index` on, or of the one before it.
+    /// The heading of the next turn at or after `index`, or of the last one before it.
     pub(crate) fn turn_from(self, index: usize, step: i32) -> Option<usize> {
         self.entries.try_with_untracked(|entries| match step > 0 {
             true => (index..entries.len()).find(|&index| entries[index].is_turn()),
@@ -139,13 +139,14 @@ impl Window {
         })?
     }
 
-    /// The entry with the block at `index`.
+    /// The entry that contains the block at `index`.
     pub(super) fn entry_of(self, index: usize) -> Option<usize> {
         self.entries
             .try_with_untracked(|entries| entries.partition_point(|entry| entry.first <= index).checked_sub(1))?
     }
 
-    /// The blocks from an entry on may have become others; `before` is how many entries there were.
+    /// Follows a change to the entries from `from` on; `before` is how many there were, `was` the ids of the drawn
+    /// ends.
     pub(super) fn follow(self, from: usize, before: usize, was: Option<(BlockId, BlockId)>) {
         let drawn = self.drawn.get_untracked();
         let now = self.entries.with_untracked(|entries| {
@@ -168,7 +169,7 @@ impl Window {
         }
     }
 
-    /// The ids of the first and the last entry that are drawn.
+    /// The ids of the first and last drawn entries.
     pub(super) fn drawn_ends(self) -> Option<(BlockId, BlockId)> {
         let drawn = self.drawn.get_untracked();
         self.entries.with_untracked(|entries| {
@@ -177,7 +178,7 @@ impl Window {
         })
     }
 
-    /// A block that is not drawn has changed: how high it may be now.
+    /// Estimates the height of a changed block again, if it is not drawn.
     pub(super) fn estimate_again(self, block_index: usize) {
         self.with_room(|Room { heights, columns }| {
             let index = self.entry_of(block_index).filter(|index| !self.drawn_now().contains(index));
@@ -188,7 +189,7 @@ impl Window {
     }
 }
 
-/// Where the entry is now that was at `was`, among as many as `before`.
+/// The new index of the entry that was at `was`, when there were `before` entries.
 fn moved(entries: &[Entry], id: &BlockId, was: usize, before: usize) -> usize {
     let shifted = (was + entries.len()).saturating_sub(before);
     let is_it = |index: &usize| entries.get(*index).is_some_and(|entry| entry.id() == id);

@@ -1,4 +1,4 @@
-//! The list that is drawn: single blocks, and consecutive reads as one.
+//! The drawn list: single blocks, and consecutive read-only calls grouped into one.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use transcript::{
     group::{Group, groups},
 };
 
-/// One block on the screen. The signal goes with the row.
+/// One block. The signal is dropped with the row.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) id: BlockId,
@@ -27,10 +27,10 @@ impl Row {
     }
 }
 
-/// What stands for itself in the list.
+/// One item of the list.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// Index of its first block.
+    /// The index of its first block.
     pub(super) first: usize,
     pub(crate) shape: Shape,
 }
@@ -41,16 +41,16 @@ pub(crate) enum Shape {
     Reads(Reads),
 }
 
-/// Consecutive calls that only read; more may join.
+/// Consecutive read-only calls; more may be added.
 #[derive(Debug, Clone)]
 pub(crate) struct Reads {
-    /// That of the first call.
+    /// The id of the first call's block.
     pub(crate) id: BlockId,
     pub(crate) rows: ArcRwSignal<Vec<Row>>,
 }
 
 impl Entry {
-    /// That of its first block, which stays while others join.
+    /// The id of its first block, which stays the same as others join.
     pub(crate) fn id(&self) -> &BlockId {
         match &self.shape {
             Shape::One(row) => &row.id,
@@ -58,12 +58,12 @@ impl Entry {
         }
     }
 
-    /// What tells it from all others in a list: a single call that others join is drawn anew.
+    /// Its key in a list. Differs between a single call and a group, so that a call which others join is redrawn.
     pub(crate) fn key(&self) -> (BlockId, bool) {
         (self.id().clone(), matches!(self.shape, Shape::Reads(_)))
     }
 
-    /// The id of its element in the page.
+    /// The id of its element.
     pub(crate) fn dom_id(&self) -> String {
         match &self.shape {
             Shape::One(row) => dom_id(&row.id),
@@ -71,14 +71,14 @@ impl Entry {
         }
     }
 
-    /// The element of this id is its own, or one of a block in it.
+    /// Whether the element with this id is its own, or that of a block in it.
     pub(super) fn holds(&self, id: &str) -> bool {
         match &self.shape {
             Shape::One(row) => {
                 is_dom_id(id, &row.id) || id.strip_prefix("turn-").is_some_and(|turn| is_turn(row, turn))
             }
             Shape::Reads(reads) => {
-                // Earlier calls may have joined since, so it need not be the first one's.
+                // Earlier calls may have joined since, so the id need not be the first call's.
                 let group = id.strip_prefix("reads-");
                 let is_it = |row: &Row| is_dom_id(id, &row.id) || group == Some(row.id.as_str());
                 reads.rows.with_untracked(|rows| rows.iter().any(is_it))
@@ -92,7 +92,7 @@ impl Entry {
     }
 }
 
-/// A name of its own in the page: a record's block may be called anything.
+/// An unambiguous element id: a record's block may have any id.
 pub(crate) fn dom_id(id: &BlockId) -> String {
     match id.as_str() {
         seq if seq.starts_with("seq-") => seq.to_owned(),
@@ -104,7 +104,7 @@ pub(crate) fn reads_dom_id(id: &BlockId) -> String {
     format!("reads-{id}")
 }
 
-/// The heading of the turn of this number.
+/// Whether this is the heading of the turn with this number.
 fn is_turn(row: &Row, turn: &str) -> bool {
     row.block.with_untracked(|block| match &block.kind {
         BlockKind::Turn { number: Some(number), .. } => turn.parse() == Ok(*number),
@@ -117,7 +117,8 @@ fn is_dom_id(dom_id: &str, id: &BlockId) -> bool {
     dom_id == name && name.starts_with("seq-") || dom_id.strip_prefix("block-") == Some(name)
 }
 
-/// Groups the blocks from the entry that `from` may change on; those before stay. Gives that entry's index.
+/// Regroups the blocks, starting with the entry that a change at `from` can affect; earlier ones stay. Returns that
+/// entry's index.
 pub(super) fn regroup(entries: &mut Vec<Entry>, rows: &[Row], blocks: &[Block], from: usize) -> usize {
     let kept = first_touched(entries, blocks, from);
     let start = entries.get(kept).map_or(0, |entry| entry.first);
@@ -154,7 +155,7 @@ fn follow(shown: &ArcRwSignal<Vec<Row>>, rows: &[Row]) {
     }
 }
 
-/// A block joins at most the entry before it that draws something.
+/// A block can only join the last entry before it that draws something.
 fn first_touched(entries: &[Entry], blocks: &[Block], from: usize) -> usize {
     let mut index = entries.partition_point(|entry| entry.first < from);
     while index > 0 {

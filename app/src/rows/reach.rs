@@ -1,4 +1,4 @@
-//! What can be reached of a transcript: the entry of an element, what a rewind would take out, what was given back.
+//! Lookups in a transcript: the entry of an element, what a rewind would drop, what was returned.
 
 use leptos::prelude::*;
 use protocol::{Segment, Seq, ToolBy};
@@ -6,29 +6,29 @@ use transcript::{Block, BlockId, BlockKind, PersonState};
 
 use super::Rows;
 
-/// What a rewind would take out of the model's context.
+/// What a rewind would drop from the model's context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Leaving {
     pub(crate) turns: usize,
     pub(crate) blocks: usize,
-    /// The newest record of the journal that this was counted in.
+    /// The newest record of the journal when this was counted.
     pub(crate) head: Seq,
 }
 
 impl Rows {
-    /// What is after `to` and still in the model's context; none once the page was left.
+    /// Counts what comes after `to` and is still in the model's context; `None` once the page has been left.
     pub(crate) fn leaving(self, to: Seq) -> Option<Leaving> {
         self.transcript.try_with_value(|transcript| {
             let is_read = |block: &&Block| block.seq > to && is_for_model(block, transcript.rewinds());
             let blocks: Vec<&Block> = transcript.blocks().iter().filter(is_read).collect();
-            // Blocks of one run stand together.
+            // Blocks of one run are adjacent.
             let mut turns: Vec<_> = blocks.iter().map(|block| &block.run_id).collect();
             turns.dedup();
             Leaving { turns: turns.len(), blocks: blocks.len(), head: transcript.head() }
         })
     }
 
-    /// What a person wrote first after `to`, as one text.
+    /// Your first message after `to`, as one text.
     pub(crate) fn message_after(self, to: Seq) -> Option<String> {
         let said = |block: &Block| match &block.kind {
             BlockKind::Person { segments, .. } if block.seq > to => Some(Segment::join(segments)),
@@ -37,8 +37,8 @@ impl Rows {
         self.transcript.try_with_value(|transcript| transcript.blocks().iter().find_map(said)).flatten()
     }
 
-    /// The block that shows this record. Blocks may begin before others end: one that the record began or ended is
-    /// its own, of others the shortest is.
+    /// The block that shows this record. Blocks can overlap: prefers one that the record began or ended, then the
+    /// shortest.
     pub(crate) fn block_at(self, seq: Seq) -> Option<BlockId> {
         self.transcript.with_value(|transcript| {
             let has_it = |block: &&Block| block.seq <= seq && seq <= block.last_seq && !block.is_empty();
@@ -50,7 +50,7 @@ impl Rows {
         })
     }
 
-    /// The entry with the element of this id. A `seq-N` that is in the middle of a block stands for that block.
+    /// The entry whose element has this id. A `seq-N` inside a block stands for that block.
     pub(crate) fn index_of(self, dom_id: &str) -> Option<usize> {
         self.window.index_of(dom_id).or_else(|| self.index_of_seq(seq_of(dom_id)?))
     }
@@ -64,13 +64,13 @@ impl Rows {
         self.window.entry_of(first)
     }
 
-    /// A page before what is here has the element of this id.
+    /// Whether the element with this id is on an earlier page.
     pub(crate) fn is_older(self, dom_id: &str) -> bool {
         let first = self.first.try_get_untracked().unwrap_or_default();
         self.has_more.try_get_untracked() == Some(true) && seq_of(dom_id).is_none_or(|seq| seq < first)
     }
 
-    /// The newest question that waits for a person.
+    /// The newest open approval.
     pub(crate) fn open_question(self) -> Option<usize> {
         let id = self.questions.try_with_untracked(|questions| questions.last().cloned())??;
         let is_it =
@@ -79,7 +79,7 @@ impl Rows {
         self.window.entry_of(first)
     }
 
-    /// The newest message of a person that the model still sees.
+    /// The newest of your messages that is still in the model's context.
     pub(crate) fn newest_message(self) -> Option<Seq> {
         self.transcript.with_value(|transcript| {
             let is_message = |block: &&Block| {
@@ -89,7 +89,7 @@ impl Rows {
         })
     }
 
-    /// What people wrote to this Pod, oldest first; what another Pod gave it as its task is none of that.
+    /// The messages that people wrote to this Pod, oldest first, without the task that its parent gave it.
     pub(crate) fn said(self) -> Vec<Vec<Segment>> {
         let said = |block: &Block| match &block.kind {
             BlockKind::Person { segments, by, .. } if !by.starts_with("pod:") => Some(segments.clone()),
@@ -100,7 +100,7 @@ impl Rows {
             .unwrap_or_default()
     }
 
-    /// The newest message that was given back to its sender.
+    /// The newest message that was returned to its sender.
     pub(crate) fn newest_returned(self) -> Option<Vec<Segment>> {
         self.transcript.with_value(|transcript| {
             transcript.blocks().iter().rev().find_map(|block| match &block.kind {
@@ -115,7 +115,7 @@ fn seq_of(dom_id: &str) -> Option<Seq> {
     dom_id.strip_prefix("seq-")?.parse().ok().map(Seq)
 }
 
-/// A block that a model reads, or that is its own.
+/// Whether the model reads or wrote this block, and it is still in the context.
 fn is_for_model(block: &Block, rewinds: &[(Seq, Seq)]) -> bool {
     let is_kind = match &block.kind {
         BlockKind::Person { .. }

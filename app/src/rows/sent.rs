@@ -1,8 +1,8 @@
-//! A message to a peer, as the call that sent it gives it.
+//! The message to a peer, as named in the result of the call that sent it.
 
 use transcript::BlockKind;
 
-/// The message that a finished call of SendToPeerPod has sent.
+/// The id of the message that a finished call of SendToPeerPod has sent.
 pub(crate) fn sent_message(kind: &BlockKind) -> Option<&str> {
     match kind {
         BlockKind::Tool { name: Some(name), result: Some(result), .. }

@@ -13,7 +13,7 @@ pub(crate) fn finished(seq: i64, block: &str, text: &str) -> Record {
     record(seq, serde_json::json!({ "kind": "message_finished", "block": block, "text": text, "interrupted": false }))
 }
 
-/// The blocks of the list, whether by themselves or in a group.
+/// The list's blocks, whether single or in a group.
 fn shown(rows: Rows) -> Vec<Block> {
     let of = |row: &Row| row.block.get_untracked();
     rows.window.entries.with_untracked(|entries| {
@@ -135,7 +135,7 @@ fn a_group_of_reads_grows_in_its_place() {
     assert_eq!(before.with_untracked(Vec::len), 3);
 }
 
-/// Turns, each a block of its own, `first` to `last`.
+/// Finished answers from seq `first` to `last`, each a block of its own.
 fn many(first: i64, last: i64) -> Vec<Record> {
     (first..=last).map(|seq| finished(seq, &format!("m{seq}"), "words")).collect()
 }

@@ -1,5 +1,5 @@
-//! Which blocks of a long transcript are drawn: those around what is seen. The rest stands as two empty spaces of the
-//! same height. Pure: `live::scroll` measures, and draws what is decided here.
+//! Which blocks of a long transcript are drawn: those around the view. Two empty spacers stand in for the rest, with
+//! the same height. Pure: `live::scroll` measures, and draws what is decided here.
 
 mod estimate;
 mod heights;
@@ -11,20 +11,20 @@ pub(crate) use self::{
     heights::Heights,
 };
 
-/// Up to so many blocks all are drawn, and the browser's own search finds every word.
+/// Up to this many blocks, all are drawn, and the browser's own search finds every word.
 pub(crate) const ALL_DRAWN_MAX: usize = 200;
 
-/// So many at the end are drawn before a page that was gone to is seen; with less than a screen of them, all.
+/// How many at the end are drawn before a new page is shown; all, if they fill less than a screen.
 pub(crate) const FIRST_DRAWN: usize = 30;
 
-/// So many screens above and below are drawn at least; with less, more is drawn.
+/// At least this many screens above and below are drawn; with less, more is drawn.
 const REACH_LEAST: f64 = 0.75;
-/// And so many once something is drawn: little enough to be done within a frame.
+/// How many screens to draw once more is needed: few enough to be done within a frame.
 const REACH: f64 = 1.5;
-/// So many times what is wanted may stay before some of it goes.
+/// The drawn range may be this many times the wanted one before some of it is removed.
 const SPARE_FACTOR: f64 = 3.0;
 
-/// What is in sight, in CSS pixels from the top of the first block.
+/// The visible part, in CSS pixels from the top of the first block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct View {
     pub(crate) top: f64,
@@ -38,7 +38,7 @@ impl View {
     }
 }
 
-/// The blocks to draw instead of those that are drawn; none while these will do.
+/// The blocks to draw in place of those drawn now; `None` while these will do.
 pub(crate) fn fit<K: Eq + Hash>(heights: &Heights<K>, view: View, drawn: &Range<usize>) -> Option<Range<usize>> {
     let len = heights.len();
     if len <= ALL_DRAWN_MAX {
@@ -56,7 +56,7 @@ pub(crate) fn fit<K: Eq + Hash>(heights: &Heights<K>, view: View, drawn: &Range<
 mod tests {
     use super::*;
 
-    /// So many blocks of 40 pixels.
+    /// This many blocks of 40 pixels each.
     fn blocks(count: usize) -> Heights<usize> {
         let mut heights = Heights::default();
         heights.replace(0, (0..count).collect(), |_| 40.0);

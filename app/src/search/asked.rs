@@ -1,4 +1,4 @@
-//! A search as its address says it. Pure.
+//! A search as expressed by its address. Pure.
 
 use leptos_router::params::ParamsMap;
 use protocol::{Gathered, PodRef, SearchHit};
@@ -9,15 +9,15 @@ use crate::console::{encoded, search_href};
 /// `/search?q=…&pod=…&after=…`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Asked {
-    /// Without space around them; empty when nothing is looked for.
+    /// Trimmed; empty when nothing is searched for.
     pub(crate) words: String,
-    /// Only this Pod's transcript. As it was written: whether there is such a Pod, the server says.
+    /// Only this Pod's transcript. Kept as written: the server decides whether such a Pod exists.
     pub(crate) pod: Option<String>,
-    /// The `next` of the page before.
+    /// The `next` cursor of the previous page.
     pub(crate) after: Option<String>,
 }
 
-/// One page of what was found, with what it is the answer to.
+/// One page of results, with the search that it answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) asked: Asked,
@@ -30,7 +30,7 @@ impl Asked {
         Self { words: filled("q").unwrap_or_default(), pod: filled("pod"), after: filled("after") }
     }
 
-    /// The first page of a search for these words in the same place.
+    /// The first page of a search for these words with the same filter.
     pub(crate) fn with_words(&self, words: &str) -> Self {
         Self { words: words.trim().to_owned(), after: None, ..self.clone() }
     }

@@ -4,18 +4,18 @@ use leptos_router::{NavigateOptions, hooks::use_navigate};
 use super::{Asked, FIELD};
 use crate::live;
 
-/// Rest after a key before the words are looked for, in milliseconds.
+/// How long typing must pause before the search runs, in milliseconds.
 const REST_MS: u32 = 200;
 
-/// A form that works without a script; with one it looks while one types, and the address goes along.
+/// A form that works without a script; with one it searches as you type and keeps the address in step.
 ///
-/// The text is the browser's own: what is typed before the page lives stays.
+/// The input's value is the browser's own, so that text typed before hydration is kept.
 #[component]
 pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
     let field = NodeRef::<Input>::new();
     let typed = move || field.get_untracked().map(|field| field.value()).unwrap_or_default();
     let navigate = use_navigate();
-    // What this form itself has put into the address: no reason to put it into the field.
+    // The words that this form itself put into the address, which must not be written back into the field.
     let sent = StoredValue::new(asked.with_untracked(|asked| asked.words.clone()));
     let look = Callback::new(move |()| {
         let Some(next) = asked.try_with_untracked(|asked| asked.with_words(&typed())) else { return };
@@ -72,14 +72,14 @@ pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
     }
 }
 
-/// The field follows an address that changed by other means, and has the focus when nothing is looked for.
+/// Updates the field when the address changes by other means, and focuses it when nothing is searched for.
 fn keep_in_step(asked: Memo<Asked>, field: NodeRef<Input>, sent: StoredValue<String>, look: Callback<()>) {
     Effect::new(move |was_there: Option<bool>| {
         let words = asked.with(|asked| asked.words.clone());
-        // A part of the page that is fetched first is drawn after its effects have run.
+        // In a lazily fetched part the field is drawn after its effects have run.
         let Some(field) = field.get() else { return false };
         if was_there != Some(true) {
-            // Typed while the page came.
+            // Search for what was typed while the page was loading.
             look.run(());
         } else if sent.get_value() != words {
             field.set_value(&words);

@@ -1,10 +1,10 @@
-//! Hits by their Pods, and hits in words. Pure.
+//! Search results grouped by Pod, and their descriptions. Pure.
 
 use protocol::{PodName, PodRef, SearchHit};
 
 use crate::console::pod_href;
 
-/// What was found in one Pod's transcript.
+/// The results in one Pod's transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OfPod {
     pub(crate) pod: PodRef,
@@ -12,7 +12,7 @@ pub(crate) struct OfPod {
     pub(crate) hits: Vec<SearchHit>,
 }
 
-/// Keeps the order: of the hits, and of the Pods by their first ones.
+/// Groups results by Pod. Results keep their order, and Pods are ordered by their first result.
 pub(crate) fn by_pod(hits: &[SearchHit]) -> Vec<OfPod> {
     let mut groups: Vec<OfPod> = Vec::new();
     for hit in hits {
@@ -24,12 +24,12 @@ pub(crate) fn by_pod(hits: &[SearchHit]) -> Vec<OfPod> {
     groups
 }
 
-/// The turn in its place: the page around it, and on it the record.
+/// The result in its transcript: the page around the record, scrolled to it.
 pub(crate) fn hit_href(hit: &SearchHit) -> String {
     format!("{}?at={seq}#seq-{seq}", pod_href(&hit.pod), seq = hit.seq)
 }
 
-/// Who said it.
+/// Who wrote the record.
 pub(crate) fn kind_words(kind: &str) -> String {
     match kind {
         "user_message" => "you wrote".to_owned(),

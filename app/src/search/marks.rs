@@ -1,16 +1,16 @@
-//! Which words of a text were looked for. Pure; the text stays text.
+//! Marks the searched words in a text. Pure; the result is text, not HTML.
 
 use commands::lower;
 
-/// A piece of a text, and whether it is one of the words.
+/// A piece of a text, and whether it is a match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) text: String,
     pub(crate) is_found: bool,
 }
 
-/// Parts `text` so that its words that are in `looked_for` stand apart. As the index reads it, a word is letters and
-/// digits, case does not matter, and the last word looked for may be the beginning of one.
+/// Splits `text` at the words that were searched for. As in the index, a word consists of letters and digits, case is
+/// ignored, and the last word of the search may be a prefix.
 pub(crate) fn marked(text: &str, looked_for: &str) -> Vec<Piece> {
     let wanted: Vec<String> = words_of(looked_for).map(lower).collect();
     let beginning = wanted.last();
@@ -32,7 +32,7 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Words, and what is between them.
+/// Words, and what is between them, alternately.
 fn parts(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -49,7 +49,7 @@ fn parts(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    /// Found words in brackets.
+    /// The text with matches in brackets.
     fn shown(text: &str, looked_for: &str) -> String {
         let piece = |piece: Piece| if piece.is_found { format!("[{}]", piece.text) } else { piece.text };
         marked(text, looked_for).into_iter().map(piece).collect()

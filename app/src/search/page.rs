@@ -9,17 +9,17 @@ use crate::{
     server_fns::search,
 };
 
-/// `/search?q=…`: words in all transcripts, or with `pod=` in one.
+/// `/search?q=…`: searches all transcripts, or with `pod=` just one.
 #[component]
 pub(crate) fn SearchPage() -> impl IntoView {
     let query = use_query_map();
     let asked = Memo::new(move |_| query.with(Asked::of));
-    // An answer that comes after other words were asked for is dropped by the resource.
+    // The resource drops a result that arrives after the search has changed.
     let found = fetched(move || asked.get(), find);
     view! {
         <Page title="Search" class="search">
             <SearchForm asked=asked />
-            // What was found stays until the next answer takes its place.
+            // The old results stay until the new ones arrive.
             <Transition fallback=|| view! { <p class="hint search-slow">"Looking…"</p> }.into_any()>
                 <Answer found=found asked=asked />
             </Transition>
@@ -29,7 +29,7 @@ pub(crate) fn SearchPage() -> impl IntoView {
 
 type FoundResource = Fetched<Result<Option<Found>, UiError>>;
 
-/// None when nothing is looked for.
+/// `None` when nothing is searched for.
 async fn find(asked: Asked) -> Result<Option<Found>, UiError> {
     if asked.words.is_empty() {
         return Ok(None);
@@ -80,7 +80,7 @@ fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView
     }
 }
 
-/// What can be found, and how.
+/// What the search covers, and how.
 #[component]
 fn Searched() -> impl IntoView {
     view! {

@@ -18,12 +18,12 @@ use crate::{
     format::counted,
 };
 
-/// What was found, by Pod; each match is a link to where it is.
+/// The results by Pod; each links to its place.
 #[component]
 pub(crate) fn Results(found: Found) -> impl IntoView {
     let Found { asked, page } = found;
     let groups = by_pod(&page.items);
-    // One Pod alone needs no way to see it alone, except when there is more.
+    // Results from a single Pod need no link that narrows to it, unless there are more.
     let narrows = asked.pod.is_none() && (groups.len() > 1 || page.next.is_some());
     let more = page.next.map(|next| {
         view! {
@@ -68,7 +68,7 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
     }
 }
 
-/// As the list has it; nothing of a Pod that has gone meanwhile.
+/// The Pod's state as in the list; empty if the Pod has gone since.
 #[component]
 fn StateNow(pod: PodRef) -> impl IntoView {
     let console = use_console();

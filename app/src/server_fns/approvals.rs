@@ -1,4 +1,4 @@
-//! What Pods ask, and your answers.
+//! Approvals, and your answers to them.
 
 use leptos::prelude::*;
 use protocol::{Approval, ApprovalCommand, CommandId, OpenApproval, PodRef};
@@ -7,27 +7,27 @@ use protocol::{Approval, ApprovalCommand, CommandId, OpenApproval, PodRef};
 use super::door::{self, operations};
 use crate::{UiError, codec::Json};
 
-/// The open questions of every Pod, oldest first.
+/// The open approvals of every Pod, oldest first.
 #[server(prefix = "/fn", endpoint = "open_approvals", input = Json, output = Json)]
 pub async fn open_approvals() -> Result<Vec<OpenApproval>, UiError> {
     let (backend, _) = door::caller()?;
     door::answer(backend.everywhere().open_approvals().await.map(|page| page.items))
 }
 
-/// Every question that a Pod has put to a person, answered ones too.
+/// Every approval that a Pod has asked for, answered ones included.
 #[server(prefix = "/fn", endpoint = "pod_approvals", input = Json, output = Json)]
 pub async fn pod_approvals(pod: PodRef) -> Result<Vec<Approval>, UiError> {
     Ok(door::read(operations::Approvals { pod, all: true, page: Default::default() }).await?.items)
 }
 
-/// An open question, with what it would do to its file as it is now. None when it is open no more.
+/// An open approval, with its change to the file as it is now. `None` if it is no longer open.
 #[server(prefix = "/fn", endpoint = "asked_change", input = Json, output = Json)]
 pub async fn asked_change(pod: PodRef, id: String) -> Result<Option<Approval>, UiError> {
     let open = door::read(operations::Approvals { pod, all: false, page: Default::default() }).await?;
     Ok(open.items.into_iter().find(|approval| approval.id == id))
 }
 
-/// Of two answers to a question the first counts; the other is refused as `already_answered`.
+/// Answers an approval. The first of two answers counts; the other is refused as `already_answered`.
 #[server(prefix = "/fn", endpoint = "answer_approval", input = Json, output = Json)]
 pub async fn answer_approval(
     pod: PodRef,

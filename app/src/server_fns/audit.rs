@@ -1,4 +1,4 @@
-//! Who did what.
+//! The audit.
 
 use leptos::prelude::*;
 use protocol::{AuditRow, Gathered};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::door::{self, operation, operations};
 use crate::{UiError, codec::Json};
 
-/// Which rows are asked for; what is absent lets all through.
+/// The filters for audit rows; an absent one matches every row.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditAsked {
     pub action: Option<String>,
@@ -17,7 +17,7 @@ pub struct AuditAsked {
     pub after: Option<String>,
 }
 
-/// Who did what, newest first; at most `limit` rows.
+/// Audit rows, newest first; at most `limit` of them.
 #[server(prefix = "/fn", endpoint = "list_audit", input = Json, output = Json)]
 pub async fn list_audit(asked: AuditAsked, limit: u32) -> Result<Gathered<AuditRow>, UiError> {
     let AuditAsked { action, result, target, after } = asked;
@@ -32,6 +32,6 @@ pub async fn list_audit(asked: AuditAsked, limit: u32) -> Result<Gathered<AuditR
     .await
 }
 
-/// Of one page.
+/// The maximum on one page.
 #[cfg(feature = "ssr")]
 const ROWS_MAX: u32 = 200;

@@ -1,4 +1,4 @@
-//! The colours of code. They are found on the server, so that the browser loads no grammar.
+//! Syntax highlighting. It is computed on the server, so that the browser loads no grammars.
 
 #[cfg(feature = "ssr")]
 mod cache;
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::painter::Budget;
 use crate::{UiError, codec::Json};
 
-/// A longer block stays plain, in bytes.
+/// A longer block is not coloured, in bytes.
 pub const CODE_BYTES_MAX: usize = 64 * 1024;
-/// A block of more lines stays plain.
+/// A block with more lines is not coloured.
 pub const CODE_LINES_MAX: usize = 2_000;
-/// So many blocks are coloured by one call.
+/// The maximum number of blocks in one call.
 pub const BLOCKS_MAX: usize = 16;
 
-/// Code as it is shown, and the language that its author named.
+/// Code as it is shown, with the language that its author named.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CodeText {
     pub language: String,
@@ -31,7 +31,7 @@ pub struct CodeText {
 }
 
 impl CodeText {
-    /// Neither empty nor too long to be coloured.
+    /// Whether it is neither empty nor too long to be coloured.
     pub fn is_fit(&self) -> bool {
         !self.text.is_empty()
             && self.text.len() <= CODE_BYTES_MAX
@@ -39,20 +39,20 @@ impl CodeText {
     }
 }
 
-/// A stretch of code of one kind: its place in [`KINDS`], and its length in bytes. The runs of a text follow each other
-/// without a gap; the lines of a text are not told apart.
+/// A run of code of one kind: its index in [`KINDS`] and its length in bytes. The runs of a text are contiguous and
+/// may span lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run(pub u8, pub u32);
 
-/// The classes of the kinds of runs. The first one is what has no colour of its own.
+/// The CSS classes of the kinds of runs. The first one is for text without a colour.
 pub const KINDS: [&str; 8] =
     ["", "code-keyword", "code-string", "code-comment", "code-number", "code-function", "code-type", "code-mark"];
 
-/// The colours of up to [`BLOCKS_MAX`] blocks, in their order. Nothing for a block in a language that is not known, or
-/// for one that is too long.
+/// The colours of up to [`BLOCKS_MAX`] blocks, in order. Empty for a block that is too long or in an unknown
+/// language.
 #[server(prefix = "/fn", endpoint = "highlight", input = Json, output = Json)]
 pub async fn highlight(blocks: Vec<CodeText>) -> Result<Vec<Vec<Run>>, UiError> {
-    // Only for those who may read a transcript.
+    // Only for callers who may read a transcript.
     super::door::caller()?;
     super::door::answer(painter::paint_all(blocks).await)
 }

@@ -1,4 +1,4 @@
-//! Peers, the requests for them, and what they write to each other.
+//! Peers, peer requests, and the messages between peers.
 
 use leptos::prelude::*;
 use protocol::{
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use super::door::{self, operations};
 use crate::{UiError, codec::Json};
 
-/// Whom a Pod knows, and the requests between it and others.
+/// A Pod's peers, and the peer requests from and to it.
 #[server(prefix = "/fn", endpoint = "pod_peers", input = Json, output = Json)]
 pub async fn pod_peers(pod: PodRef) -> Result<Vec<PeerView>, UiError> {
     Ok(door::read(operations::Peers { pod, page: Default::default() }).await?.items)
 }
 
-/// What two Pods are to each other, and a page of what they wrote.
+/// The relation between two Pods, and a page of their messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeData {
     pub pod: PodSummary,
     pub peer: PodSummary,
-    /// None when they do not know each other, or not any more.
+    /// `None` if they are not peers, or no longer.
     pub link: Option<PeerView>,
     /// Oldest first.
     pub messages: Vec<ExchangeMessage>,
-    /// For the page before; none when these reach back to the first message.
+    /// The cursor of the page before; `None` if these reach back to the first message.
     pub earlier: Option<String>,
 }
 
@@ -77,25 +77,25 @@ mod reader {
     }
 }
 
-/// Introduces a Pod to another one: they know each other now, or the other side was asked.
+/// Makes two Pods peers, or sends a peer request; the answer says which.
 #[server(prefix = "/fn", endpoint = "introduce_pods", input = Json, output = Json)]
 pub async fn introduce_pods(pod: PodRef, command_id: CommandId, command: PeerCommand) -> Result<PeerAnswer, UiError> {
     Ok(door::carry_out(command_id, operations::Introduce { pod, body: command }).await?.answer)
 }
 
-/// Ends a link, or withdraws a request that waits.
+/// Ends the relation between two peers, or withdraws a pending request.
 #[server(prefix = "/fn", endpoint = "unlink_pods", input = Json, output = Json)]
 pub async fn unlink_pods(pod: PodRef, command_id: CommandId, peer: PodRef) -> Result<(), UiError> {
     door::carry_out(command_id, operations::Unlink { pod, peer }).await
 }
 
-/// Every request to be introduced that waits for an answer, oldest first.
+/// All open peer requests, oldest first.
 #[server(prefix = "/fn", endpoint = "open_requests", input = Json, output = Json)]
 pub async fn open_requests() -> Result<Vec<OpenRequest>, UiError> {
     Ok(door::read(operations::OpenRequests { runtime: Default::default(), page: Default::default() }).await?.items)
 }
 
-/// Accepts or declines what `pod` was asked; of two answers the first counts.
+/// Accepts or declines a peer request to `pod`; the first of two answers counts.
 #[server(prefix = "/fn", endpoint = "decide_request", input = Json, output = Json)]
 pub async fn decide_request(
     pod: PodRef,
@@ -106,7 +106,7 @@ pub async fn decide_request(
     door::carry_out(command_id, operations::DecideRequest { pod, request_id, body: command }).await
 }
 
-/// Releases or drops a message that is held; `pod` sent it, or is to get it.
+/// Releases or drops a held message; `pod` is its sender or its receiver.
 #[server(prefix = "/fn", endpoint = "decide_held", input = Json, output = Json)]
 pub async fn decide_held(
     pod: PodRef,

@@ -1,4 +1,4 @@
-//! Pods: the list, one of them, and what is done to it.
+//! Pods: the list, a single one, and the commands on it.
 
 use leptos::prelude::*;
 use protocol::{
@@ -12,27 +12,27 @@ use serde::{Deserialize, Serialize};
 use super::door::{self, operation, operations};
 use crate::{UiError, codec::Json};
 
-/// All Pods, newest change first.
+/// All Pods, most recently changed first.
 #[server(prefix = "/fn", endpoint = "list_pods", input = Json, output = Json)]
 pub async fn list_pods() -> Result<Vec<PodSummary>, UiError> {
     Ok(door::read(operations::Pods { limit: operation::Limit(1_000), ..Default::default() }).await?.items)
 }
 
-/// `name`, `name@runtime_id` or `runtime_id/worker_id`.
+/// Resolves `name`, `name@runtime_id` or `runtime_id/worker_id`.
 #[server(prefix = "/fn", endpoint = "resolve", input = Json, output = Json)]
 pub async fn resolve(target: String) -> Result<PodRef, UiError> {
     let (backend, _) = door::caller()?;
     door::answer(backend.resolve(&target).await)
 }
 
-/// What the stream does not carry: the queue, the policies.
+/// Includes what the stream does not carry: the queue, the policies.
 #[server(name = PodDetailCall, prefix = "/fn", endpoint = "pod_detail", input = Json, output = Json)]
 pub async fn pod_detail(pod: PodRef) -> Result<PodDetail, UiError> {
     let (backend, _) = door::caller()?;
     door::answer(backend.pod(&pod).await)
 }
 
-/// What a new Pod can be made of, on this server.
+/// The choices for a new Pod on this server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Choices {
     pub providers: Vec<ProviderView>,
@@ -48,7 +48,7 @@ pub async fn new_pod_choices() -> Result<Choices, UiError> {
     Ok(Choices { providers, profiles, runtimes: backend.runtimes().list() })
 }
 
-/// Folders whose path begins so, on this runtime, and where a Pod works that names none.
+/// Folders with this path prefix on this runtime, and the default folder of a new Pod.
 #[server(prefix = "/fn", endpoint = "find_folders", input = Json, output = Json)]
 pub async fn find_folders(prefix: Option<String>, runtime: Option<RuntimeId>) -> Result<FolderList, UiError> {
     let (prefix, runtime) = (operation::Loose(prefix), operation::Filled(runtime));
@@ -60,13 +60,13 @@ pub async fn create_pod(command_id: CommandId, create: CreatePod) -> Result<PodS
     door::carry_out(command_id, operations::Create { body: create }).await
 }
 
-/// Changes the settings that the patch names, and no others.
+/// Changes only the settings that the patch names.
 #[server(prefix = "/fn", endpoint = "change_pod", input = Json, output = Json)]
 pub async fn change_pod(pod: PodRef, command_id: CommandId, patch: PatchPod) -> Result<PodDetail, UiError> {
     door::carry_out(command_id, operations::Patch { pod, body: patch }).await
 }
 
-/// Takes a rule from a Pod; the rules that are left.
+/// Removes a rule from a Pod; returns the remaining rules.
 #[server(prefix = "/fn", endpoint = "forget_rule", input = Json, output = Json)]
 pub async fn forget_rule(
     pod: PodRef,
@@ -78,7 +78,7 @@ pub async fn forget_rule(
     door::answer(done.map(|detail| detail.permissions))
 }
 
-/// `confirm` is the Pod's name, typed by the person.
+/// Deletes a Pod. `confirm` is its name, as the user has typed it.
 #[server(prefix = "/fn", endpoint = "delete_pod", input = Json, output = Json)]
 pub async fn delete_pod(pod: PodRef, command_id: CommandId, confirm: String) -> Result<(), UiError> {
     door::carry_out(command_id, operations::Delete { pod, confirm: Some(confirm) }).await
@@ -90,25 +90,25 @@ pub async fn control_pod(pod: PodRef, command_id: CommandId, verb: ControlVerb) 
     door::answer(backend.control(&origin, command_id, pod, verb).await)
 }
 
-/// The receipt's report says what became of each Pod of a tree.
+/// Restores a Pod. The receipt's report says what became of each Pod of a tree.
 #[server(prefix = "/fn", endpoint = "restore_pod", input = Json, output = Json)]
 pub async fn restore_pod(pod: PodRef, command_id: CommandId, command: RestoreCommand) -> Result<Receipt, UiError> {
     door::carry_out(command_id, operations::Restore { pod, body: command }).await
 }
 
-/// Refused as `head_moved` when the journal has grown since the person decided.
+/// Rewinds a Pod. Refused as `head_moved` if the journal has grown since you decided.
 #[server(prefix = "/fn", endpoint = "rewind_pod", input = Json, output = Json)]
 pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindCommand) -> Result<Receipt, UiError> {
     door::carry_out(command_id, operations::Rewind { pod, body: command }).await
 }
 
-/// What compacting would do now; none when there is nothing to drop.
+/// What compacting would do now; `None` when there is nothing to drop.
 #[server(name = CompactionPreviewCall, prefix = "/fn", endpoint = "compaction_preview", input = Json, output = Json)]
 pub async fn compaction_preview(pod: PodRef) -> Result<Option<CompactionPreview>, UiError> {
     door::read(operations::PreviewCompaction { pod }).await
 }
 
-/// Runs a tool as this Pod would. A tool's own failure is in the answer, not an error.
+/// Runs a tool as this Pod would. The tool's own failure is part of the result and not an error.
 #[server(name = RunToolCall, prefix = "/fn", endpoint = "run_tool", input = Json, output = Json)]
 pub async fn run_tool(
     pod: PodRef,

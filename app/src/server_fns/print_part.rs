@@ -1,4 +1,4 @@
-//! A transcript, or a part of it, for the page that is printed. Only the server reads it: no page carries it.
+//! A transcript, or a part of it, for the print page. Only the server reads it; it is not embedded in the page.
 
 use backend::{Backend, RecordForm};
 use protocol::{ApiError, ErrorCode, PodDetail, PodRef, Record, Seq};
@@ -6,24 +6,24 @@ use protocol::{ApiError, ErrorCode, PodDetail, PodRef, Record, Seq};
 use super::door::{answer, caller, decode};
 use crate::UiError;
 
-/// Records of one page at most; what is older is on the page before.
+/// The maximum number of records on one page; older ones are on the page before.
 const RECORDS_MAX: usize = 50_000;
-/// Encoded records of one page at most, in bytes. As a page they are several times as large.
+/// The maximum size of the encoded records on one page, in bytes. As HTML they are several times as large.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Records of one read.
+/// Records per read.
 const READ_RECORDS: u32 = 1_000;
 
-/// What is printed, oldest first.
+/// The records to print, oldest first.
 #[derive(Debug)]
 pub(crate) struct PrintPart {
     pub(crate) detail: PodDetail,
     pub(crate) records: Vec<Record>,
-    /// What was asked for goes on before the first of these: it did not fit.
+    /// Whether earlier requested records did not fit.
     pub(crate) is_cut: bool,
 }
 
-/// The records from `from` to `to`, both included; from the first, to the newest. When there are too many, the newest
-/// of them.
+/// The records from `from` to `to`, both included, by default from the first to the newest. If there are too many,
+/// the newest of them.
 pub(crate) async fn print_part(address: String, from: Option<Seq>, to: Option<Seq>) -> Result<PrintPart, UiError> {
     let (backend, _) = caller()?;
     answer(read(&backend, &address, from, to).await)
@@ -62,7 +62,7 @@ async fn read(backend: &Backend, address: &str, from: Option<Seq>, to: Option<Se
     Ok(part)
 }
 
-/// How many of the newest of these go with what there is already; one at least.
+/// How many of the newest of these still fit; at least one on an empty page.
 fn fitting(records: &[impl AsRef<[u8]>], bytes: &mut usize) -> usize {
     let is_first = *bytes == 0;
     let fits = records.iter().rev().take_while(|record| {

@@ -1,5 +1,5 @@
-//! Reads a transcript backwards in pages that a reader can use: never cut in the middle of a block that still streams,
-//! and without the hundreds of little pieces that such a block consists of.
+//! Reads a transcript backwards in useful pages: never cut in the middle of a streaming block, and without the
+//! hundreds of chunks that such a block consists of.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,14 @@ use protocol::{ApiError, CUT_BYTES_MAX, Event, PodRef, Record, Seq, cut_record};
 
 use super::{TAIL_RECORDS, door::decode};
 
-/// Records of one read from the store.
+/// Records per read from the store.
 const PAGE_RECORDS: u32 = 1_000;
 
-/// So many reads at most for one page: a block of more pieces is shown from its middle on.
+/// The maximum number of reads for one page; a block with more chunks than that is shown from its middle on.
 const READS_MAX: usize = 20;
 
-/// Bytes of records that a page carries, about: as HTML, and once more for the script, they are some three times as many.
+/// The approximate size of a page's records, in bytes. Rendered as HTML and embedded again for the script, they take
+/// about three times as much.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// Records, oldest first, and whether there are older ones.
@@ -23,26 +24,26 @@ pub(super) struct Past {
     pub(super) has_more: bool,
 }
 
-/// Past that is being gathered: each record with the bytes that it adds to a page.
+/// A page being gathered: each record with the bytes that it adds to the page.
 pub(super) struct Gathering {
     records: Vec<(Record, usize)>,
     has_more: bool,
 }
 
 impl Gathering {
-    /// Cuts what is too large for a page that carries it twice.
+    /// Decodes records, truncating what is too large for a page that contains it twice.
     pub(super) fn of(items: &[impl AsRef<[u8]>], has_more: bool) -> Result<Self, ApiError> {
         let cut = |item| cut_record(item, CUT_BYTES_MAX).map_or(Cow::Borrowed(item), Cow::Owned);
         let items: Vec<Cow<'_, [u8]>> = items.iter().map(|item| cut(item.as_ref())).collect();
         let records = decode(&items)?.into_iter().zip(&items).map(|(record, item)| {
-            // Pieces of a block become one.
+            // Chunks of a block will be joined, so count only their text.
             let bytes = piece_len(&record).unwrap_or(item.len());
             (record, bytes)
         });
         Ok(Self { records: records.collect(), has_more })
     }
 
-    /// So far nothing that could be shown by itself, or not much of it, though there is room.
+    /// Whether the page starts inside a block, or has few whole records though there is room for more.
     fn is_too_little(&self) -> bool {
         let begins_in_a_block = self.records.first().is_none_or(|(record, _)| is_chunk(record));
         let whole = self.records.iter().filter(|(record, _)| !is_chunk(record)).count();
@@ -50,7 +51,7 @@ impl Gathering {
         bytes < PAGE_BYTES_MAX && (begins_in_a_block || whole < TAIL_RECORDS as usize / 2)
     }
 
-    /// The newest that a page has room for; one at least.
+    /// The newest records that fit into a page; at least one.
     fn fitting(mut self) -> Past {
         let mut bytes = 0;
         let too_many = self.records.iter().rposition(|(_, own)| {
@@ -67,19 +68,19 @@ impl Gathering {
     }
 }
 
-/// The records before `before`.
+/// The page of records before `before`.
 pub(super) async fn page_before(backend: &Backend, pod: &PodRef, before: Seq) -> Result<Past, ApiError> {
     let page = backend.journals().page(pod, Some(&before.to_string()), TAIL_RECORDS, RecordForm::Shown).await?;
     complete(backend, pod, Gathering::of(&page.items, page.next.is_some())?).await
 }
 
-/// The one record before `before`, whole.
+/// The single record before `before`, not truncated.
 pub(super) async fn whole_before(backend: &Backend, pod: &PodRef, before: Seq) -> Result<Past, ApiError> {
     let page = backend.journals().page(pod, Some(&before.to_string()), 1, RecordForm::Whole).await?;
     Ok(Past { has_more: page.next.is_some(), records: decode(&page.items)? })
 }
 
-/// Adds older records until the page is one that can be shown, and leaves out what it has no room for.
+/// Adds older records until the page can be shown, and leaves out what does not fit.
 pub(super) async fn complete(backend: &Backend, pod: &PodRef, mut past: Gathering) -> Result<Past, ApiError> {
     for _ in 0..READS_MAX {
         let Some(first) = past.records.first().map(|(record, _)| record.seq) else { break };
@@ -105,8 +106,8 @@ fn is_chunk(record: &Record) -> bool {
     piece_len(record).is_some()
 }
 
-/// Consecutive pieces of one block as one piece. It keeps the first one's seq: an older page ends before it, and what
-/// comes later is newer than it.
+/// Joins consecutive chunks of one block. The result keeps the first chunk's seq: an older page ends before it, and
+/// later records are newer.
 fn folded(records: Vec<Record>) -> Vec<Record> {
     let mut folded: Vec<Record> = Vec::with_capacity(records.len());
     for record in records {
@@ -179,7 +180,7 @@ mod tests {
         let four: Vec<_> = (1..=4).map(|seq| answer(seq, quarter)).collect();
         assert_eq!(gathered(&four), (vec![2, 3, 4], true));
         assert_eq!(gathered(&[answer(1, quarter), answer(2, PAGE_BYTES_MAX * 2)]), (vec![1, 2], false), "it is cut");
-        // Little pieces count as their text.
+        // Small chunks count only by their text.
         let pieces: Vec<_> = (1..=5_000).map(|seq| chunk(seq, "text_chunk", "b", "word ")).collect();
         assert_eq!(gathered(&pieces), (vec![1], false));
     }

@@ -1,4 +1,4 @@
-//! What the map of Pods draws.
+//! The data for the map of Pods.
 
 use leptos::prelude::*;
 use protocol::{PeerLink, PodRef, ScopeRule, Timestamp};
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 use super::door;
 use crate::{UiError, codec::Json};
 
-/// What the list of Pods does not say: who knows whom, and what is lent.
+/// What the list of Pods does not say: which Pods are peers, and what is lent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RelationsFound {
     pub pairs: Vec<PeerPair>,
     pub loans: Vec<Loan>,
 }
 
-/// Two Pods that know each other, or one that asked; each pair once.
+/// Two peers, or two Pods with an open peer request; each pair once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PeerPair {
-    /// The one that asked, where it waits for an answer.
+    /// For an open request, the Pod that asked.
     pub a: PodRef,
     pub b: PodRef,
     pub link: PeerLink,
     pub since: Timestamp,
-    /// Messages of the last hour, both ways; counted up to 100.
+    /// Messages of the last hour, in both directions; counted up to 100.
     pub messages: u32,
 }
 
-/// What a Pod lent to a child.
+/// The scope that a Pod lent to a child.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Loan {
     pub from: PodRef,
@@ -52,7 +52,7 @@ mod reader {
 
     const MESSAGES_COUNTED_MAX: u32 = 100;
 
-    /// Asks only those of whom the list says that they know or lead somebody. One that goes meanwhile is left out.
+    /// Asks only Pods that have peers or children according to the list. One that disappears meanwhile is left out.
     pub(super) async fn read(backend: &Backend) -> Result<RelationsFound, ApiError> {
         let query = operations::Pods { limit: operation::Limit(1_000), ..Default::default() };
         let mut found = RelationsFound::default();
@@ -87,7 +87,7 @@ mod reader {
         let Ok(known) = backend.read(operations::Peers { pod: pod.clone(), page: Default::default() }).await else {
             return;
         };
-        // Each side tells of the pair: the one with the smaller address is heard.
+        // Both sides report the pair; take it from the one with the smaller address.
         for peer in known.items.into_iter().filter(|peer| peer.link != PeerLink::Pending && *pod < peer.pod) {
             let messages = messages(backend, pod, &peer.pod).await;
             pairs.push(PeerPair { a: pod.clone(), b: peer.pod, link: peer.link, since: peer.since, messages });

@@ -7,14 +7,14 @@ use protocol::{RuntimeId, RuntimeView};
 use super::door;
 use crate::{UiError, codec::Json};
 
-/// Where Pods live, and whether it answers now.
+/// All runtimes, and whether each is reachable now.
 #[server(prefix = "/fn", endpoint = "list_runtimes", input = Json, output = Json)]
 pub async fn list_runtimes() -> Result<Vec<RuntimeView>, UiError> {
     let (backend, _) = door::caller()?;
     Ok(backend.runtimes().list())
 }
 
-/// Adds another server's runtime; all that there are then. The token goes in, and never comes out again.
+/// Adds another server as a runtime; returns the updated list. The token is write-only.
 #[server(prefix = "/fn", endpoint = "add_runtime", input = Json, output = Json)]
 pub async fn add_runtime(add: protocol::AddRuntime) -> Result<Vec<RuntimeView>, UiError> {
     let (backend, origin) = door::caller()?;
@@ -22,7 +22,7 @@ pub async fn add_runtime(add: protocol::AddRuntime) -> Result<Vec<RuntimeView>, 
     Ok(backend.runtimes().list())
 }
 
-/// Forgets another server's runtime; those that are left.
+/// Removes another server's runtime; returns the updated list.
 #[server(prefix = "/fn", endpoint = "remove_runtime", input = Json, output = Json)]
 pub async fn remove_runtime(runtime_id: RuntimeId) -> Result<Vec<RuntimeView>, UiError> {
     let (backend, origin) = door::caller()?;

@@ -1,4 +1,4 @@
-//! Words, wherever they were said.
+//! Searching the transcripts.
 
 use leptos::prelude::*;
 use protocol::{Gathered, SearchHit};
@@ -7,8 +7,8 @@ use protocol::{Gathered, SearchHit};
 use super::door;
 use crate::{UiError, codec::Json};
 
-/// The newest places with these words, in all Pods of all runtimes or in the one at `pod`; the next ones after `after`.
-/// What is prose comes in plain words.
+/// The newest matches of these words, in all Pods of all runtimes or in the one at `pod`; those following the cursor
+/// `after`. Markdown prose is returned as plain text.
 #[server(prefix = "/fn", endpoint = "search", input = Json, output = Json)]
 pub async fn search(words: String, pod: Option<String>, after: Option<String>) -> Result<Gathered<SearchHit>, UiError> {
     let (backend, _) = door::caller()?;

@@ -1,4 +1,4 @@
-//! What the settings page shows and does.
+//! The data and commands of the settings page.
 
 use leptos::prelude::*;
 use protocol::{
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::door::{self, operations};
 use crate::{UiError, codec::Json};
 
-/// All that the settings page shows of the server. Never a key, a token or an address.
+/// Everything about the server on the settings page. Never contains a key, a token or an address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettingsFound {
     pub providers: ProvidersFound,
     pub profiles: Vec<ProfileView>,
     pub runtimes: Vec<RuntimeView>,
     pub tools: Vec<ToolDefault>,
-    /// Of all servers that answer.
+    /// From all servers that answer.
     pub rules: Gathered<PodRules>,
     pub sessions: Vec<SessionView>,
     pub walls: Vec<WallItem>,
@@ -41,7 +41,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
     })
 }
 
-/// Ends a login, or all but the one that asks; those that are left.
+/// Ends one login, or all except the caller's; returns the remaining ones.
 #[server(prefix = "/fn", endpoint = "sign_out", input = Json, output = Json)]
 pub async fn sign_out(id: Option<String>) -> Result<Vec<SessionView>, UiError> {
     let (backend, origin) = door::caller()?;
@@ -53,7 +53,7 @@ pub async fn sign_out(id: Option<String>) -> Result<Vec<SessionView>, UiError> {
     door::answer(backend.sessions().list(this.as_ref()).await)
 }
 
-/// Which models there are, and what would make more appear. Never a key.
+/// The models available, and how to add more. Never contains a key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProvidersFound {
     pub found: Vec<ProviderView>,
@@ -66,21 +66,21 @@ pub async fn list_providers() -> Result<ProvidersFound, UiError> {
     Ok(ProvidersFound { found: backend.settings().providers().await, missing: backend.settings().unconfigured() })
 }
 
-/// Asks a provider now; answers within 10 s.
+/// Tests a provider now; returns within 10 s.
 #[server(prefix = "/fn", endpoint = "test_provider", input = Json, output = Json)]
 pub async fn test_provider(name: String) -> Result<ProviderTest, UiError> {
     let (backend, _) = door::caller()?;
     door::answer(backend.settings().test_provider(&name).await)
 }
 
-/// Gives a provider its key, which is tried first; answers within 10 s. The key goes in, and never comes out again.
+/// Sets a provider's key, after testing it; returns within 10 s. The key is write-only.
 #[server(prefix = "/fn", endpoint = "set_key", input = Json, output = Json)]
 pub async fn set_key(name: String, given: GiveKey) -> Result<ProviderView, UiError> {
     let (backend, origin) = door::caller()?;
     door::answer(backend.keys().set(&origin, &name, given).await)
 }
 
-/// Forgets the key of a provider; the providers that are left.
+/// Removes a provider's key; returns the remaining providers.
 #[server(prefix = "/fn", endpoint = "forget_key", input = Json, output = Json)]
 pub async fn forget_key(name: String) -> Result<ProvidersFound, UiError> {
     let (backend, origin) = door::caller()?;

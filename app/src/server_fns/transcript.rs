@@ -1,4 +1,4 @@
-//! What a Pod's page shows at first, and what is older.
+//! The initial content of a Pod's page, and older pages.
 
 use leptos::prelude::*;
 use protocol::{PeerView, PodDetail, PodRef, Record, Seq};
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use super::door;
 use crate::{UiError, codec::Json};
 
-/// All that a Pod's page shows at first.
+/// The initial content of a Pod's page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodPageData {
     pub detail: PodDetail,
-    /// Whom it knows, and the requests between it and others.
+    /// Its peers, and the peer requests from and to it.
     pub peers: Vec<PeerView>,
     pub records: Vec<Record>,
-    /// Where the live stream goes on; absent on a page of old records, which nothing is added to.
+    /// Where the live stream continues; absent on a page of older records, which never grows.
     pub cursor: Option<String>,
-    /// The newest seq that is in `records`, pieces that were joined included.
+    /// The newest seq in `records`, counting chunks that were joined.
     pub head: Seq,
-    /// There are records before the first of these.
+    /// Whether there are records before these.
     pub has_more: bool,
 }
 
-/// The Pod at `address` (`runtime_id/worker_id`) with its newest records, or with those before `before`.
-/// `at` is the seq of a linked turn: when the newest records do not reach back to it, the page around it is given.
+/// The Pod at `address` (`runtime_id/worker_id`) with its newest records, or with those before `before`. `at` is the
+/// seq of a linked turn: if the newest records do not reach back to it, returns the page around it.
 #[server(prefix = "/fn", endpoint = "load_pod", input = Json, output = Json)]
 pub async fn load_pod(address: String, before: Option<Seq>, at: Option<Seq>) -> Result<PodPageData, UiError> {
     let (backend, _) = door::caller()?;
@@ -64,7 +64,7 @@ mod reader {
         }
     }
 
-    /// The snapshot carries the cursor that belongs to exactly these records: what comes later comes once.
+    /// The snapshot's cursor belongs to exactly these records, so later ones arrive exactly once.
     async fn newest(backend: &Backend, pod: &PodRef) -> Result<PodPageData, ApiError> {
         let mut detail = backend.pod(pod).await?;
         let peers = backend.read(operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
@@ -73,7 +73,7 @@ mod reader {
             match item {
                 FeedItem::Snapshot { cursor, summary, records, has_more } => {
                     detail.summary = *summary;
-                    // Pieces of a block may have been joined, so that its last record is older than it is long.
+                    // Chunks of a block may have been joined, so the last record's seq can be lower than the head.
                     let head = detail.summary.head_seq;
                     let gathered = Gathering::of(&records, has_more)?;
                     let Past { records, has_more } = complete(backend, pod, gathered).await?;
@@ -95,14 +95,14 @@ mod reader {
     }
 }
 
-/// A page of the past, oldest first.
+/// A page of older records, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OlderPage {
     pub records: Vec<Record>,
     pub has_more: bool,
 }
 
-/// The page before `before`; where `is_whole` the one record before it alone, with all that is cut in pages.
+/// The page before `before`; with `is_whole` only the one record before it, not truncated.
 #[server(prefix = "/fn", endpoint = "older_records", input = Json, output = Json)]
 pub async fn older_records(pod: PodRef, before: Seq, is_whole: bool) -> Result<OlderPage, UiError> {
     let (backend, _) = door::caller()?;

@@ -1,4 +1,4 @@
-//! What is chosen for this browser alone, and kept in it.
+//! The settings that apply to this browser only and are stored in it.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::preferences::{SendKey, Theme};
 pub(crate) fn BrowserSection() -> impl IntoView {
     let theme = RwSignal::new(Theme::default());
     let send_key = RwSignal::new(SendKey::default());
-    // Known in the browser only; the server draws the defaults.
+    // Only the browser knows them; the server renders the defaults.
     Effect::new(move |_| {
         theme.set(Theme::kept());
         send_key.set(SendKey::kept());

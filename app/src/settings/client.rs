@@ -1,6 +1,7 @@
-//! What a browser calls itself, as people call it. Pure.
+//! A readable name for a browser, from its user agent. Pure.
 
-/// What stands for a browser in what it says of itself. The later ones are in the words of others too, so the first wins.
+/// User agent tokens and their browsers. Later ones also occur in the user agents of earlier ones, so the first match
+/// wins.
 const BROWSERS: [(&str, &str); 6] = [
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),
@@ -10,7 +11,7 @@ const BROWSERS: [(&str, &str); 6] = [
     ("Version/", "Safari"),
 ];
 
-/// The same for what it runs on: Android says Linux too, and a phone of Apple's says Mac.
+/// The same for operating systems: Android's also says Linux, and an iPhone's also says Mac.
 const SYSTEMS: [(&str, &str); 7] = [
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -21,7 +22,7 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("Linux", "Linux"),
 ];
 
-/// `Firefox 145 on Linux`; of what is none of those, what it said.
+/// `Firefox 145 on Linux`; an unknown user agent is returned as it is.
 pub(super) fn client_words(said: &str) -> String {
     let browser = BROWSERS.iter().find_map(|(sign, name)| {
         let (_, after) = said.split_once(sign)?;

@@ -1,4 +1,4 @@
-//! How many Pods there may be.
+//! The limits on the number of Pods.
 
 use leptos::prelude::*;
 use protocol::PodLimits;

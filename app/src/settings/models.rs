@@ -1,4 +1,4 @@
-//! Which models can be asked, where each provider comes from, and the keys that were given here.
+//! The models available, where each provider comes from, and the keys that were given here.
 
 use leptos::{prelude::*, task::spawn_local};
 use protocol::ProviderView;
@@ -22,7 +22,8 @@ pub(crate) fn ModelsSection(providers: ProvidersFound) -> impl IntoView {
         let changed = console.keys_changed.get();
         if before.is_some_and(|before| before != changed) {
             spawn_local(async move {
-                // What cannot be read now stays as it was; the page says elsewhere that the server is away.
+                // If the list cannot be read it stays as it was; the page says elsewhere that the server is
+                // unreachable.
                 if let Ok(found) = list_providers().await {
                     shown.try_set(found);
                 }
@@ -41,7 +42,7 @@ pub(crate) fn ModelsSection(providers: ProvidersFound) -> impl IntoView {
     }
 }
 
-/// Where a key comes from, and what can be done with one that was given here.
+/// The source of a provider's key, and the actions on a key that was given here.
 fn key_acts(provider: &ProviderView) -> AnyView {
     let is_here = provider.source == "data folder";
     let words = match (provider.hides_key, provider.has_key) {
@@ -62,7 +63,7 @@ fn key_acts(provider: &ProviderView) -> AnyView {
 #[component]
 fn KeyActs(
     name: String,
-    /// It can be replaced; one that is not used can only be forgotten.
+    /// Whether the key is in use and can be replaced; an unused one can only be removed.
     is_used: bool,
 ) -> impl IntoView {
     let console = use_console();

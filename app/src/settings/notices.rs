@@ -7,11 +7,11 @@ use crate::{
     notify::{Kind, Means, Wanted},
 };
 
-/// Which notices this browser shows outside of the page, or why it shows none.
+/// Which notifications this browser shows, or why it shows none.
 #[component]
 pub(crate) fn NoticesSettings() -> impl IntoView {
     let chosen = RwSignal::new(Wanted::default());
-    // Known in the browser only; until then nothing is said about it.
+    // Only the browser knows; until then nothing is shown.
     let means = RwSignal::new(None::<Means>);
     Effect::new(move |_| {
         chosen.set(wanted());

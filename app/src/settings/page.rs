@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Where the sections are, in the order in which they stand.
+/// The links to the sections, in their order on the page.
 const SECTIONS: [(&str, &str); 8] = [
     ("#models", "Models"),
     ("#profiles", "Profiles"),
@@ -23,7 +23,7 @@ const SECTIONS: [(&str, &str); 8] = [
     ("#browser", "This browser"),
 ];
 
-/// `/settings`: what this server is set up with, who is logged in, and what this browser does.
+/// `/settings`: the server's configuration, the logins, and this browser's settings.
 #[component]
 pub(crate) fn SettingsPage() -> impl IntoView {
     let first = fetched(|| (), |()| read_settings());

@@ -1,4 +1,4 @@
-//! What Pods may do without asking: the defaults, and the rules that single Pods have.
+//! What Pods may do without asking: the defaults, and the rules of individual Pods.
 
 use leptos::prelude::*;
 use protocol::{
@@ -113,7 +113,7 @@ fn decision_words(decision: PermissionDecision) -> &'static str {
     }
 }
 
-/// What a rule does.
+/// The decision of a rule as a word.
 pub(crate) fn verb(decision: PermissionDecision) -> &'static str {
     match decision {
         PermissionDecision::Allow => "allow",
@@ -151,7 +151,7 @@ pub(crate) fn network_words(policy: NetworkPolicy) -> &'static str {
     }
 }
 
-/// `allow Bash: cargo *`; of a rule about every call `allow Bash`.
+/// `allow Bash: cargo *`; a rule about every call is just `allow Bash`.
 pub(super) fn rule_words(rule: &PermissionRule) -> String {
     let decision = verb(rule.decision);
     let folder = rule.folder.as_deref().map(|folder| format!(" in {folder}")).unwrap_or_default();
@@ -161,7 +161,7 @@ pub(super) fn rule_words(rule: &PermissionRule) -> String {
     }
 }
 
-/// What rules allow beyond what they seem to.
+/// Warnings about rules that allow more than they seem to.
 pub(crate) fn warned(warnings: Vec<String>) -> impl IntoView {
     let line = |warning| view! { <li>{warning}</li> }.into_any();
     (!warnings.is_empty())

@@ -1,4 +1,4 @@
-//! The recipes that new Pods are made by. They are configured in a file; here they are read.
+//! The templates for new Pods. They are configured in a file and shown here read-only.
 
 use leptos::prelude::*;
 use protocol::{ProfileView, ScopeRule};

@@ -1,4 +1,4 @@
-//! Where Pods run, and whether it answers; other servers are added and taken out here.
+//! The runtimes, and whether they are reachable; other servers are added and removed here.
 
 use leptos::{ev::SubmitEvent, prelude::*};
 use protocol::{AddRuntime, ErrorCode, PodState, RuntimeId, RuntimeKind, RuntimeState, RuntimeView};
@@ -18,7 +18,7 @@ use crate::{
     server_fns::{add_runtime, list_runtimes, remove_runtime},
 };
 
-/// Least time between two looks at the runtimes, in milliseconds.
+/// Minimum time between two reads of the runtimes, in milliseconds.
 const READING_MS_MIN: u32 = 1_000;
 
 #[component]
@@ -28,7 +28,7 @@ pub(crate) fn RuntimesSection(runtimes: Vec<RuntimeView>) -> impl IntoView {
     keep_up(runtimes, deed);
     view! {
         <Section id="runtimes" title="Runtimes">
-            // A line that is the same stays, and with it the focus on its button.
+            // An unchanged line keeps its element, and its button keeps the focus.
             <ul class="lines">
                 <For each=move || runtimes.get() key=seen let:runtime>
                     <Runtime runtime=runtime runtimes=runtimes deed=deed />
@@ -41,13 +41,13 @@ pub(crate) fn RuntimesSection(runtimes: Vec<RuntimeView>) -> impl IntoView {
     }
 }
 
-/// All of it that a line shows.
+/// The key of a line: everything that it shows.
 fn seen(runtime: &RuntimeView) -> String {
     format!("{runtime:?}")
 }
 
-/// A runtime that goes away takes its Pods along, which the page hears at once; one without Pods is looked at now and
-/// then, with the ages. What is being done here is not overtaken.
+/// Rereads the list. When a runtime goes away its Pods do too, which the page learns at once; one without Pods is
+/// checked periodically, with the ages. Does not interfere with an action in progress.
 fn keep_up(runtimes: RwSignal<Vec<RuntimeView>>, deed: Deed) {
     let console = use_console();
     let heard = move || {
@@ -117,7 +117,7 @@ fn Runtime(runtime: RuntimeView, runtimes: RwSignal<Vec<RuntimeView>>, deed: Dee
     }
 }
 
-/// Its Pods stay where they are, so nothing is lost that a question would save.
+/// No confirmation: the Pods stay where they are, so nothing is lost.
 fn remove_one(deed: Deed, runtimes: RwSignal<Vec<RuntimeView>>, runtime_id: RuntimeId) {
     deed.begin(Box::pin(async move {
         runtimes.try_set(remove_runtime(runtime_id).await?);

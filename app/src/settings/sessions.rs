@@ -1,4 +1,4 @@
-//! Who is logged in, and the token that lets one in.
+//! The logins, and the token that allows them.
 
 use leptos::prelude::*;
 use protocol::SessionView;
@@ -61,10 +61,10 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
     }
 }
 
-/// Names that every server of a machine has; `--allow-host` can keep the console there.
+/// Host names that all servers on a machine share; with `--allow-host` the console can be reached under one of them.
 const SHARED_HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Says what it means that the console is not under its own name. The address is known in the browser only.
+/// Explains the consequence of using a shared host name. Only the browser knows the address.
 #[component]
 fn SharedHost() -> impl IntoView {
     let shared = RwSignal::new(None::<String>);
@@ -108,7 +108,7 @@ fn SessionLine(session: SessionView, sessions: RwSignal<Vec<SessionView>>, deed:
     }
 }
 
-/// Ends one login, or all but this one; whoever ends the own one is led to the login page.
+/// Ends one login, or all but this one; ending this one leads to the login page.
 fn end(deed: Deed, sessions: RwSignal<Vec<SessionView>>, id: Option<String>, is_this: bool) {
     deed.begin(Box::pin(async move {
         let left = sign_out(id).await?;

@@ -1,4 +1,4 @@
-//! What stands between commands and the machine.
+//! The sandbox: what stands between commands and the machine.
 
 use leptos::prelude::*;
 use protocol::WallItem;

@@ -1,4 +1,4 @@
-//! A wake-up without data: whoever hears it looks for himself what there is to do.
+//! A wake-up without data: the listener checks for itself what there is to do.
 
 use std::{
     cell::{Cell, RefCell},
@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::Stream;
 
-/// Rung once or many times, it is heard once.
+/// Rings are coalesced: however often it is rung, it is heard once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bell {
     inner: Rc<(Cell<bool>, RefCell<Option<Waker>>)>,

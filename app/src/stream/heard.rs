@@ -1,20 +1,20 @@
-//! A frame of the server as the socket reads it: what all pages need of it.
+//! A server frame as the socket reads it: what every page needs of it.
 //!
-//! Records are only looked at for their place. The page that draws them reads them from the text (`PodFeed`); what reads
-//! them is a large part of the page and no part of the others.
+//! Of records only their seq is read here. The page that draws them decodes them from the text (`PodFeed`), because
+//! that decoder is a large part of that page and other pages do not need it.
 
 use protocol::{PodRef, PodSummary, Record, Seq};
 use serde::Deserialize;
 
 use crate::codec;
 
-/// All fields of all kinds; each kind has its own, and a kind without one leaves it empty.
+/// The union of all frame kinds' fields; those that a kind lacks are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Heard {
     #[serde(rename = "type")]
     pub(super) kind: String,
-    /// The subscription.
+    /// The subscription's id.
     pub(super) id: Option<String>,
     pub(super) server: String,
     pub(super) build: Option<String>,
@@ -30,13 +30,13 @@ pub(super) struct Heard {
     pub(super) reason: String,
 }
 
-/// Where a record is in its journal.
+/// A record's position in its journal.
 #[derive(Debug, Deserialize)]
 pub(super) struct Place {
     pub(super) seq: Seq,
 }
 
-/// The text of a frame, until somebody reads its records.
+/// The text of a frame, until its records are decoded.
 #[derive(Debug, Clone)]
 pub(crate) struct Written(pub(super) String);
 
@@ -46,7 +46,8 @@ struct Records {
 }
 
 impl Written {
-    /// The records; none, with a word in the browser's console, when a newer server writes them in another way.
+    /// Decodes the records. Returns none, and logs to the browser's console, if a newer server writes them
+    /// differently.
     pub(crate) fn read(&self) -> Vec<Record> {
         match codec::read::<Records>(&self.0) {
             Ok(Records { records }) => records,

@@ -1,4 +1,4 @@
-//! What this page subscribes to, and what a frame means for it. No I/O: the socket calls in here.
+//! The page's subscriptions, and the handling of each frame. No I/O: the socket calls into it.
 
 use follow::{Step, Subscriptions};
 use leptos::prelude::*;
@@ -14,33 +14,33 @@ use crate::{
     reconnect::{Gap, Link},
 };
 
-/// Takes what comes for the Pod that is viewed.
+/// Receives the feed of the Pod on screen.
 type Listener = Box<dyn FnMut(PodFeed)>;
 
-/// The Pod that is viewed.
+/// The watch on the Pod on screen.
 struct Watch {
-    /// Told to the viewer, so that it can end exactly its own watch.
+    /// Returned to the viewer, so that it ends exactly its own watch.
     number: u64,
     pod: PodRef,
-    /// The subscription.
+    /// The subscription's id.
     id: String,
-    /// The newest seq that was handed on.
+    /// The newest seq that was passed on.
     applied: Seq,
-    /// The server said that nothing follows for now.
+    /// The server has said that nothing follows for now.
     is_closed: bool,
     listener: Listener,
 }
 
-/// All that has to survive a lost connection.
+/// All state that survives a lost connection.
 pub(super) struct Hub {
     console: Console,
     subscriptions: Subscriptions,
-    /// The subscription to the list of Pods.
+    /// The id of the subscription to the list of Pods.
     list: String,
     watch: Option<Watch>,
     gap: Gap,
     next_number: u64,
-    /// How the server called itself first.
+    /// The identity that the server gave at first.
     server: Option<String>,
     pub(super) is_greeted: bool,
     pub(super) is_locked_out: bool,
@@ -72,7 +72,8 @@ impl Hub {
         number
     }
 
-    /// Gives where it had come to: the cursor, and the newest seq that was handed on. None for another one's number.
+    /// Ends the watch. Returns where it had got to: the cursor, and the newest seq that was passed on. `None` if the
+    /// number is not the current watch's.
     pub(super) fn unwatch(&mut self, number: u64) -> Option<(String, Seq)> {
         self.watch.as_ref().filter(|watch| watch.number == number)?;
         self.end_watch()
@@ -83,7 +84,7 @@ impl Hub {
         Some((self.subscriptions.remove(&watch.id)?, watch.applied))
     }
 
-    /// The connection is gone. True when it had been a good one.
+    /// The connection is lost. Returns true if it had been established.
     pub(super) fn lost(&mut self) -> bool {
         self.subscriptions.connection_is_new();
         let was_greeted = std::mem::take(&mut self.is_greeted);
@@ -93,13 +94,13 @@ impl Hub {
         was_greeted
     }
 
-    /// What has to be said so that the server sends what we want.
+    /// The frames to send so that the server's subscriptions match ours.
     pub(super) fn outgoing(&mut self, now_ms: u64) -> Vec<ClientFrame> {
-        // What is said of a gap is told by the list's heads (`Gap`), so no subscription counts as one that is resumed.
+        // Gaps are detected from the heads in the list (`Gap`), so no subscription is marked as resumed.
         if self.is_greeted { self.subscriptions.take_due(now_ms, false) } else { Vec::new() }
     }
 
-    /// Takes a frame as the server wrote it. Gives what the page should say when a gap is over.
+    /// Handles a frame from the server. Returns what the page should say when a gap is over.
     pub(super) fn take(&mut self, text: String, now_ms: u64) -> Result<Option<String>, codec::Unreadable> {
         let frame = codec::read::<Heard>(&text)?;
         match frame.kind.as_str() {
@@ -120,7 +121,7 @@ impl Hub {
         Ok(self.gap.settle(applied))
     }
 
-    /// The first one is the one that this page came from.
+    /// The first identity is that of the server which rendered this page.
     fn meet(&mut self, server: String) {
         match &self.server {
             Some(known) if *known != server => self.console.is_outdated.set(true),
@@ -155,7 +156,7 @@ impl Hub {
         }
     }
 
-    /// Frames of a subscription that has ended are not drawn: they are about the Pod that was viewed before.
+    /// Frames of an ended subscription are ignored: they are about the Pod that was on screen before.
     fn watch_of<'a>(watch: &'a mut Option<Watch>, frame: &Heard) -> Option<&'a mut Watch> {
         watch.as_mut().filter(|watch| frame.id.as_ref() == Some(&watch.id))
     }

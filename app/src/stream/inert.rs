@@ -1,4 +1,4 @@
-//! The server's side of the stream: nobody listens, so nothing comes.
+//! The server's version of the stream: there is no connection, so nothing arrives.
 
 use protocol::{PodRef, Seq};
 

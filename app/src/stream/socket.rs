@@ -1,4 +1,4 @@
-//! One connection for the whole page, for ever: reconnects, resumes by cursor, says where it stands.
+//! One connection for the whole page, kept for ever: it reconnects, resumes by cursor, and reports its state.
 
 use std::cell::RefCell;
 
@@ -26,7 +26,7 @@ use crate::{
     stream::{PodFeed, bell::Bell, hub::Hub},
 };
 
-/// How often a silent connection is looked at, in milliseconds.
+/// How often a silent connection is checked, in milliseconds.
 const LOOK_MS: u32 = 1_000;
 /// How long "caught up" stays on the page, in milliseconds.
 const GAP_WORDS_MS: u32 = 60_000;
@@ -50,21 +50,21 @@ pub(crate) fn connect(console: Console) {
     spawn_local(stay_connected(console));
 }
 
-/// Follows a Pod from a cursor on. Only one is followed at a time; the number ends exactly this one.
+/// Watches a Pod from a cursor on. Only one is watched at a time; the returned number ends exactly this watch.
 pub(crate) fn watch(pod: PodRef, cursor: String, applied: Seq, listener: impl FnMut(PodFeed) + 'static) -> u64 {
     let number = with_hub(|hub| hub.watch(pod, cursor, applied, Box::new(listener)));
     BELL.with(Bell::ring);
     number.unwrap_or_default()
 }
 
-/// Gives where it had come to: who goes on from there has missed nothing.
+/// Ends a watch. Returns where it had got to: resuming from there misses nothing.
 pub(crate) fn unwatch(number: u64) -> Option<(String, Seq)> {
     let reached = with_hub(|hub| hub.unwatch(number)).flatten();
     BELL.with(Bell::ring);
     reached
 }
 
-/// A lost network that comes back is a reason not to wait.
+/// Retries at once when this event occurs, such as the network coming back.
 fn wake_on(event: &str) {
     let ring = Closure::<dyn Fn()>::new(|| BELL.with(Bell::ring));
     let _ = browser::window().add_event_listener_with_callback(event, ring.as_ref().unchecked_ref());
@@ -102,7 +102,7 @@ enum Happened {
     Look,
 }
 
-/// Lives as long as one connection.
+/// Runs one connection until it ends.
 async fn one_connection(console: Console) -> Option<()> {
     let location = browser::window().location();
     let scheme = if location.protocol().ok()? == "https:" { "wss" } else { "ws" };
@@ -145,7 +145,7 @@ async fn one_connection(console: Console) -> Option<()> {
     None
 }
 
-/// A browser does not say why a socket was refused; a plain request does.
+/// A browser does not say why a WebSocket was refused; a plain request does.
 async fn login_has_expired() -> bool {
     match Request::get("/api/v1/runtimes").send().await {
         Ok(response) => response.status() == 401,

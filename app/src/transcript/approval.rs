@@ -8,14 +8,14 @@ use crate::{
     transcript::tool_line::summary,
 };
 
-/// A question to a person: a card while it is open, then a line with the answer that came.
+/// An approval: a card while it is open, then a line with its answer.
 #[component]
 pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
     let pod = use_pod();
     let is_open = Memo::new(move |_| {
         block.with(|block| matches!(&block.kind, BlockKind::Approval { state: ApprovalState::Open, .. }))
     });
-    // What was answered after these old records is not among them.
+    // On a page of older records the answer may not be included.
     let words = move |asked: &Approval| match is_open.get() {
         true => "asked for permission; the answer is in newer records".to_owned(),
         false => answer_words(asked),

@@ -1,14 +1,14 @@
-//! Records wait for the next frame, so that a page draws at most once per frame however fast they come.
+//! Buffers records until the next frame, so that a page is redrawn at most once per frame, however fast they arrive.
 
 use leptos::prelude::*;
 use protocol::Record;
 
 use crate::live;
 
-/// So many records wait at most; with more, they are taken at once. A page that nobody sees has no frames.
+/// At most this many records are buffered; beyond that they are applied at once. A hidden page has no frames.
 const WAITING_MAX: usize = 2_000;
 
-/// What has come and is not in the transcript yet.
+/// Records that have arrived and are not in the transcript yet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrivals {
     waiting: StoredValue<Vec<Record>>,
@@ -19,7 +19,7 @@ impl Arrivals {
         Self { waiting: StoredValue::new(Vec::new()) }
     }
 
-    /// `take` gets these and all that come before the next frame, in order and once.
+    /// Buffers records. `take` receives these and all that arrive before the next frame, in order and exactly once.
     pub(crate) fn add(self, records: Vec<Record>, take: impl FnOnce(Vec<Record>) + 'static) {
         let counts = self.waiting.try_update_value(|waiting| {
             let before = waiting.len();
@@ -38,7 +38,7 @@ impl Arrivals {
         }
     }
 
-    /// Those that wait; none once the page was left.
+    /// Takes the buffered records; none once the page has been left.
     pub(crate) fn now(self) -> Vec<Record> {
         self.waiting.try_update_value(std::mem::take).unwrap_or_default()
     }

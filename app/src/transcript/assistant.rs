@@ -4,7 +4,7 @@ use transcript::{Block, BlockKind, Status, plain_text};
 use super::markup::Markup;
 use crate::components::copy_button::CopyButton;
 
-/// What the model says. While it streams only its last paragraph is drawn again.
+/// The model's answer. While it streams, only its last paragraph is redrawn.
 #[component]
 pub(crate) fn AssistantView(block: RwSignal<Block>) -> impl IntoView {
     let text = Signal::derive(move || {

@@ -1,4 +1,4 @@
-//! Pictures and files beside what was said: a picture is seen, a file is a link.
+//! Attached pictures and files: a picture is shown, a file is a link.
 
 use leptos::prelude::*;
 use protocol::{BlobId, BlobView, Blobs};
@@ -6,7 +6,7 @@ use transcript::{unseen, words::bytes_words};
 
 use crate::console::blob_href;
 
-/// A picture of bounded size. It opens in full.
+/// A picture of limited size that links to the full one.
 pub(super) fn picture(blob: &BlobId, name: Option<&str>, known: Option<&BlobView>) -> AnyView {
     let (href, shown) = (blob_href(blob), blob_href(blob));
     let name = unseen::shown(name.unwrap_or("image")).into_owned();
@@ -20,7 +20,7 @@ pub(super) fn picture(blob: &BlobId, name: Option<&str>, known: Option<&BlobView
     .into_any()
 }
 
-/// A file to be saved.
+/// A link that downloads a file.
 pub(super) fn file(blob: &BlobId, name: &str, known: Option<&BlobView>) -> AnyView {
     let size = known.map(|known| bytes_words(known.bytes));
     view! {
@@ -33,7 +33,7 @@ pub(super) fn file(blob: &BlobId, name: &str, known: Option<&BlobView>) -> AnyVi
     .into_any()
 }
 
-/// Pictures that a tool shows.
+/// The pictures in a tool's result.
 pub(super) fn pictures(blobs: &Blobs) -> AnyView {
     blobs.0.iter().map(|known| picture(&known.blob, None, Some(known))).collect_view().into_any()
 }

@@ -23,13 +23,13 @@ use crate::{
     },
 };
 
-/// One block. What it is never changes; what it says does.
+/// One block. Its kind never changes, its content does.
 #[component]
 pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
     let rows = use_pod().rows;
     let is_hidden =
         Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows) || is_carried(block, rows)));
-    // What is whole now is drawn anew: most of a block is drawn once.
+    // When a truncated text becomes complete the block is redrawn, since most of a block is drawn only once.
     let cuts = Memo::new(move |_| block.with(|block| block.cut.len()));
     move || {
         cuts.track();
@@ -56,7 +56,7 @@ fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
     .into_any()
 }
 
-/// A call that waits for a person is drawn by its question, which shows all of it.
+/// Whether this is a call with an open approval, which shows all of the call itself.
 fn is_asked(block: &Block, rows: Rows) -> bool {
     match &block.kind {
         BlockKind::Tool { call_id: Some(call_id), result: None, .. } => {
@@ -66,7 +66,7 @@ fn is_asked(block: &Block, rows: Rows) -> bool {
     }
 }
 
-/// The receipts of a message that a call has sent are on the card of the call.
+/// Whether the receipts of this message are shown on the card of the call that sent it.
 fn is_carried(block: &Block, rows: Rows) -> bool {
     match &block.kind {
         BlockKind::Message { message_id, .. } => rows.carried.with(|carried| carried.contains(message_id)),
@@ -75,7 +75,7 @@ fn is_carried(block: &Block, rows: Rows) -> bool {
 }
 
 fn by_kind(block: RwSignal<Block>) -> AnyView {
-    // Only the kind is looked at here; each view reads on.
+    // Only the kind is read here; each view tracks the rest itself.
     let kind = block.with_untracked(|block| block.kind.clone());
     match kind {
         BlockKind::Turn { .. } => view! { <TurnView block=block /> }.into_any(),

@@ -4,7 +4,7 @@ use protocol::Seq;
 use super::markup::Markup;
 use crate::live;
 
-/// The context was made shorter: what the model reads in place of what came before.
+/// A compaction: the summary that the model reads in place of what came before.
 #[component]
 pub(crate) fn CompactedView(summary: String, kept_from_seq: Seq) -> impl IntoView {
     view! {

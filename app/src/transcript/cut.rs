@@ -1,4 +1,4 @@
-//! A block whose texts are cut: how large it is, and the way to all of it.
+//! A block with truncated texts: its full size, and a way to load all of it.
 
 use leptos::{prelude::*, task::spawn_local};
 use transcript::{Block, CutRecord, words::bytes_words};
@@ -10,10 +10,10 @@ use crate::{
     server_fns::older_records,
 };
 
-/// A larger record is not put into the page; it opens by itself, as plain text.
+/// A record larger than this, in bytes, is not loaded into the page; it opens by itself as plain text.
 const IN_PAGE_BYTES_MAX: u64 = 8_000_000;
 
-/// A link that works without a script, and with one fetches in place.
+/// A link that works without a script; with one, it loads the text in place.
 pub(super) fn cut_note(block: RwSignal<Block>) -> Option<AnyView> {
     let (cut, bytes) = block.with_untracked(|block| Some((block.cut.clone(), block.cut_bytes()?)))?;
     let (console, pod) = (use_console(), use_pod());

@@ -1,7 +1,7 @@
-//! Finding words in this Pod's transcript: the server looks, over all of it; the page goes from place to place.
+//! Finding text in this Pod's transcript: the server searches all of it, and the page goes from match to match.
 //!
-//! The bar is a form and its steps are links, so that it does the same without a script. It takes no room: it is seen
-//! while the focus is in it, and while words are looked for.
+//! The bar is a form and its steps are links, so that it works the same without a script. It takes no space: it is
+//! visible while it has the focus and while a search is active.
 
 mod places;
 
@@ -27,13 +27,13 @@ use crate::{
     rows::dom_id,
 };
 
-/// The field's id: whoever gives it the focus has opened the bar.
+/// The field's id; focusing it opens the bar.
 const FIELD: &str = "find-words";
 
-/// Rest after a key before the words are counted, in milliseconds.
+/// How long typing must pause before matches are counted, in milliseconds.
 const REST_MS: u32 = 250;
 
-/// In so many frames after a bar has come it may lose the focus that it was given.
+/// For this many frames after a bar has been drawn it may lose the focus that it was given.
 const FRAMES_MAX: usize = 30;
 
 /// Opens the bar. Does nothing on a page without one.
@@ -41,7 +41,7 @@ pub(crate) fn open() {
     live::focus(FIELD);
 }
 
-/// A place that had to be loaded comes with a new bar: the focus goes over into it.
+/// Focuses this bar if it replaces another one because a match had to be loaded.
 fn take_focus(console: Console) {
     Effect::new(move |_| {
         if console.is_finding.get_value() {
@@ -60,22 +60,22 @@ fn take_focus(console: Console) {
 
 type Found = Fetched<Result<Places, UiError>>;
 
-/// One search, and where in it the reader is. What is drawn of it may be asked once more when the page has gone on to
-/// the place that had to be loaded, and this bar with it: hence only reads that may find nothing.
+/// One search, and the current match. It may be read once more after the page, and this bar with it, has been
+/// replaced to load a match, so it is only read in ways that tolerate disposal.
 #[derive(Clone, Copy)]
 struct Finding {
     pod: PodContext,
     field: NodeRef<Input>,
     words: RwSignal<String>,
     found: Found,
-    /// None until the reader has gone on from where the search began.
+    /// `None` until you have moved on from where the search began.
     index: RwSignal<Option<usize>>,
-    /// The reader has asked to go there. Until then the places are only counted.
+    /// Whether to go to the matches. Until then they are only counted.
     is_asked: RwSignal<bool>,
     at: StoredValue<Option<Seq>>,
-    /// Of the keys so far.
+    /// Counts the key presses so far.
     count: StoredValue<u64>,
-    /// Goes to the address of a place that is not in this page.
+    /// Goes to the address of a match that is not on this page.
     load: Callback<String>,
 }
 
@@ -103,7 +103,7 @@ impl Finding {
         self.found.try_get().flatten().and_then(Result::ok).unwrap_or_default()
     }
 
-    /// What was found is the answer to these words, and not to those before.
+    /// Whether the results are for the current words and not for earlier ones.
     fn is_answered(self) -> bool {
         untrack(|| self.words.try_with(|words| self.places().words == words.trim())) == Some(true)
     }
@@ -113,7 +113,7 @@ impl Finding {
         self.index.try_get().flatten().filter(|index| *index < places.seqs.len()).unwrap_or_else(first)
     }
 
-    /// The address of the place one step from here.
+    /// The address of the match `step` away from the current one.
     fn href(self, step: isize) -> Option<String> {
         let places = self.places();
         let seq = *places.seqs.get(places.beside(self.index(&places), step))?;
@@ -125,7 +125,7 @@ impl Finding {
         format!("{pod}?find={}&at={seq}#seq-{seq}", encoded(words))
     }
 
-    /// Shows the place in this page, opened. False when it has to be loaded first.
+    /// Shows the match on this page and expands its block. Returns false if it has to be loaded first.
     fn show(self, index: usize) -> bool {
         let places = untrack(|| self.places());
         let Some(seq) = places.seqs.get(index).copied() else { return false };
@@ -139,7 +139,7 @@ impl Finding {
         true
     }
 
-    /// To the place one step from here. The first step goes to where the search begins.
+    /// Goes to the match `step` away from the current one. The first step goes to where the search begins.
     fn go(self, step: isize) {
         let step = if self.is_asked.get_untracked() { step } else { 0 };
         self.is_asked.set(true);
@@ -152,7 +152,8 @@ impl Finding {
         }
     }
 
-    /// Looks for what is typed, and `asks` to go there; once that is found, to go on.
+    /// Searches for what is typed; with `asks`, also goes to the first match, or to the next one if the results are
+    /// already there.
     fn look(self, asks: bool) {
         self.count.update_value(|count| *count += 1);
         let typed = self.field.get_untracked().map(|field| field.value().trim().to_owned()).unwrap_or_default();
@@ -167,7 +168,7 @@ impl Finding {
         }
     }
 
-    /// Counts what is typed, once no more is.
+    /// Counts the matches once typing pauses.
     fn look_soon(self) {
         self.count.update_value(|count| *count += 1);
         let mine = self.count.get_value();
@@ -215,7 +216,7 @@ impl Finding {
         live::mark_found(None);
     }
 
-    /// Back to the transcript, which stays where it is.
+    /// Closes the bar and returns to the transcript without moving it.
     fn close(self) {
         self.forget();
         live::keep_url(&self.pod.pod.with_value(pod_href));
@@ -223,14 +224,13 @@ impl Finding {
     }
 }
 
-/// Once words have been found that were asked for, the page goes to the first place by itself; not where the address
-/// leads to one.
+/// Goes to the first match once the requested results arrive, unless the address already leads to one.
 fn go_to_first(finding: Finding, at: Option<Seq>) {
     let led_to = at.map(|_| finding.words.get_untracked()).unwrap_or_default();
     Effect::new(move |before: Option<String>| {
         let before = before.unwrap_or_else(|| led_to.clone());
         let Some(Some(Ok(places))) = finding.found.try_get() else { return before };
-        // They may have been found too late, when another page is seen.
+        // The results may be too late, with another page on screen.
         if !finding.pod.presence.is_here() || finding.is_asked.try_get_untracked() != Some(true) {
             return before;
         }
@@ -242,7 +242,7 @@ fn go_to_first(finding: Finding, at: Option<Seq>) {
     });
 }
 
-/// What is typed is looked for and counted. Enter goes there, and then from place to place.
+/// The find bar: matches are counted while you type. Enter goes to the first, and then from match to match.
 #[component]
 pub(crate) fn FindBar() -> impl IntoView {
     let query = use_query_map();
@@ -309,7 +309,7 @@ pub(crate) fn FindBar() -> impl IntoView {
     }
 }
 
-/// How much was found. It leads to the place that it counts: without a script nobody has gone there yet.
+/// The number of matches, linked to the current one, because without a script nothing has gone there yet.
 #[component]
 fn Told(finding: Finding) -> impl IntoView {
     let told = move || finding.told();
@@ -324,7 +324,7 @@ fn Told(finding: Finding) -> impl IntoView {
     }
 }
 
-/// To the place one step from here.
+/// The link to the match `step` away.
 #[component]
 fn Step(finding: Finding, id: &'static str, step: isize, name: &'static str, sign: &'static str) -> impl IntoView {
     move || {

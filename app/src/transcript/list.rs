@@ -11,15 +11,15 @@ use crate::{
     transcript::{linked::linked_block, reads::EntryView},
 };
 
-/// So many older pages at most are fetched to return to a place.
+/// At most this many older pages are fetched to return to a scroll position.
 const PAGES_BACK_MAX: usize = 25;
 
-/// So many blocks are kept in the page. With more, older ones have a page of their own, and a reader at the end starts
-/// anew with the newest ones.
+/// The maximum number of blocks on one page. Beyond that, older ones have a page of their own, and a page that
+/// follows the end starts over with the newest ones.
 pub(crate) const KEPT_BLOCKS_MAX: usize = 20_000;
 
-/// The scrolling part of a Pod's page. Its blocks are in the first HTML; a link leads to older ones without a script.
-/// Of a long one only the blocks around what is seen are drawn: the two empty rooms stand for the others.
+/// The scrolling part of a Pod's page. Its blocks are in the initial HTML; a link leads to older ones without a
+/// script. In a long transcript only the blocks around the view are drawn; two empty spacers stand in for the others.
 #[component]
 pub(crate) fn TranscriptPane() -> impl IntoView {
     let pod = use_pod();
@@ -56,7 +56,7 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
     }
 }
 
-/// Takes the scrolling in hand once the page lives.
+/// Takes over the scrolling once the page is hydrated.
 fn attach(older: Older, address: String) {
     let pod = older.pod;
     let number = StoredValue::new(None);
@@ -80,7 +80,7 @@ fn attach(older: Older, address: String) {
                         break;
                     }
                     live::painted().await;
-                    // Another page may be seen by now.
+                    // Another page may be on screen by now.
                     if !pod.presence.is_here() || live::log_restore(None) {
                         return;
                     }
@@ -106,17 +106,17 @@ fn attach(older: Older, address: String) {
     });
 }
 
-/// Fetching the past, one page at a time.
+/// Loading older records, one page at a time.
 #[derive(Debug, Clone, Copy)]
 struct Older {
     pod: PodContext,
     is_loading: RwSignal<bool>,
-    /// It could not be had; only a person asks again.
+    /// Loading has failed; only the user retries.
     has_failed: RwSignal<bool>,
 }
 
 impl Older {
-    /// The reader has come near the beginning of what is here.
+    /// Called when the view comes near the first block.
     fn fetch_if_due(self) {
         if self.has_failed.try_get_untracked() == Some(false) && is_in_place(self.pod.rows) {
             self.fetch();
@@ -130,25 +130,25 @@ impl Older {
         self.is_loading.set(true);
         spawn_local(async move {
             let worked = load_older(self.pod).await;
-            // `try_set` gives the value back when the page has been left.
+            // `try_set` returns the value if the page has been left.
             self.is_loading.try_set(false);
             self.has_failed.try_set(!worked);
         });
     }
 }
 
-/// There is room in this page for older blocks.
+/// Whether the page can hold more older blocks.
 fn is_in_place(rows: Rows) -> bool {
     rows.len() < KEPT_BLOCKS_MAX
 }
 
-/// Fetches the page before the first block. False when there is none, or it could not be had.
+/// Loads the page before the first block. Returns false if there is none or it could not be loaded.
 async fn load_older(pod: PodContext) -> bool {
     let (Some(true), Some(first)) = (pod.rows.has_more.try_get_untracked(), pod.rows.first.try_get_untracked()) else {
         return false;
     };
     let Ok(page) = older_records(pod.pod.get_value(), first, false).await else { return false };
-    // The answer may be late, and another Pod be on the screen.
+    // By now another Pod may be on screen.
     if pod.rows.first.try_get_untracked() != Some(first) {
         return false;
     }
@@ -156,7 +156,7 @@ async fn load_older(pod: PodContext) -> bool {
     true
 }
 
-/// After a snapshot in the middle of an answer: fetches the answer's beginning.
+/// After a snapshot in the middle of an answer, loads the answer's beginning.
 pub(crate) fn complete_beginning(pod: PodContext) {
     if pod.rows.is_cut.get_value() {
         spawn_local(async move {
@@ -165,7 +165,7 @@ pub(crate) fn complete_beginning(pod: PodContext) {
     }
 }
 
-/// A link that works without a script, and with one fetches in place.
+/// A link that works without a script; with one, it loads earlier blocks in place.
 #[component]
 fn Earlier(older: Older) -> impl IntoView {
     let pod = older.pod;
@@ -197,7 +197,7 @@ fn Earlier(older: Older) -> impl IntoView {
     }
 }
 
-/// What to do where nothing has been said yet.
+/// What to do, shown while the transcript is empty.
 #[component]
 fn Emptiness() -> impl IntoView {
     let pod = use_pod();
@@ -228,7 +228,7 @@ fn Emptiness() -> impl IntoView {
     }
 }
 
-/// The way back to the end, with what has come since.
+/// The button that goes to the end, with the number of new blocks there.
 #[component]
 fn NewBelow() -> impl IntoView {
     let pod = use_pod();

@@ -1,4 +1,4 @@
-//! Markdown as views. No HTML string anywhere: what a model writes cannot become markup of ours.
+//! Markdown as views. Never as a string of HTML, so that nothing a model writes can become markup.
 
 mod growing;
 
@@ -11,10 +11,10 @@ use transcript::{
 use self::growing::{Growing, Node};
 use crate::components::code::CodeBlock;
 
-/// How a block of code is drawn: its language, its text.
+/// Draws a code block from its language and text.
 pub(crate) type DrawCode = fn(Option<String>, String) -> AnyView;
 
-/// A text that may grow. Each top-level block is drawn for itself, and again only when it is another.
+/// Markdown text that may grow. Each top-level block is drawn separately, and redrawn only when it changes.
 #[component]
 pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
     let growing = StoredValue::new(Growing::default());
@@ -40,7 +40,7 @@ fn live_code(language: Option<String>, text: String) -> AnyView {
     view! { <CodeBlock language=language text=text /> }.into_any()
 }
 
-/// A text that does not change any more, for a page that no browser takes over.
+/// Complete text, for a page that is never hydrated.
 #[cfg(feature = "ssr")]
 pub(crate) fn whole(text: &str, code: DrawCode) -> AnyView {
     view! { <div class="markup">{blocks_view(transcript::markup::parse(text), code)}</div> }.into_any()
@@ -65,7 +65,7 @@ fn blocks_view(blocks: Vec<MarkupBlock>, code: DrawCode) -> AnyView {
     blocks.into_iter().map(|block| block_view(block, code)).collect_view().into_any()
 }
 
-/// The page's own headings are 1 and 2, so a model's begin at 3.
+/// Levels 1 and 2 are the page's own headings, so a model's begin at 3.
 fn heading(level: u8, content: Vec<Inline>) -> AnyView {
     match level {
         1 => view! { <h3 class="heading-1">{inlines(content)}</h3> }.into_any(),
@@ -75,7 +75,7 @@ fn heading(level: u8, content: Vec<Inline>) -> AnyView {
     }
 }
 
-/// A paragraph that is all of an item needs no element of its own.
+/// A paragraph that is an item's only content needs no element of its own.
 fn items_view(items: Vec<ListItem>, code: DrawCode) -> AnyView {
     let item = |ListItem { checked, content }: ListItem| {
         let mark = checked.map(|checked| {
@@ -142,12 +142,12 @@ fn inline(inline: Inline) -> AnyView {
         Inline::Strong(content) => view! { <strong>{inlines(content)}</strong> }.into_any(),
         Inline::Strikethrough(content) => view! { <del>{inlines(content)}</del> }.into_any(),
         Inline::Link { href, content } => link(href, content),
-        // A model's line ends where it ended it, as in every chat.
+        // A line break in a model's text is kept, as in any chat.
         Inline::SoftBreak | Inline::LineBreak => view! { <br /> }.into_any(),
     }
 }
 
-/// A link says where it goes when its words do not.
+/// A link, followed by its destination where its words do not say it.
 fn link(href: String, content: Vec<Inline>) -> AnyView {
     let words = inline_text(&content);
     let place = (words != href && format!("mailto:{words}") != href).then(|| {
@@ -163,11 +163,11 @@ fn link(href: String, content: Vec<Inline>) -> AnyView {
     .into_any()
 }
 
-/// As a browser reads it: a backslash is a slash, and an address may have any number of them before its host.
+/// The host as a browser parses it: a backslash is a slash, and any number of them may precede the host.
 fn host_of(href: &str) -> &str {
     let rest = href.split_once(':').map_or(href, |(_, rest)| rest).trim_start_matches(['/', '\\']);
     let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
-    // What stands before an @ is not where the link leads.
+    // What precedes an @ is not the host.
     host.rsplit('@').next().unwrap_or(host)
 }
 

@@ -7,7 +7,7 @@ use transcript::{
 
 use crate::components::link::pod_link;
 
-/// A line between the blocks: something about a child, a wait, a rewind.
+/// A single line between blocks: something about a child, a wait, a rewind.
 #[component]
 pub(crate) fn NoteLine(block: RwSignal<Block>) -> impl IntoView {
     move || view! { <p class="note-line">{block.with(|block| line(&block.kind))}</p> }.into_any()
@@ -65,7 +65,7 @@ fn line(kind: &BlockKind) -> AnyView {
     }
 }
 
-/// `read`, `write` or `denied`, and what is said when a rule is for one folder alone.
+/// `read`, `write` or `denied`, and a note if the rule covers only the folder itself.
 pub(crate) fn rule_words(rule: &ScopeRule) -> (&'static str, Option<&'static str>) {
     let access = match rule.access {
         Access::Read => "read",

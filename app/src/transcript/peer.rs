@@ -10,7 +10,7 @@ use crate::{
     transcript::markup::Markup,
 };
 
-/// A message from a peer: from whom, over which link, and how far it is on its way.
+/// A message from a peer: its sender, and the state of its delivery.
 #[component]
 pub(crate) fn PeerView(
     block: RwSignal<Block>,
@@ -22,7 +22,7 @@ pub(crate) fn PeerView(
     let receipt = move || {
         block.with(|block| match &block.kind {
             BlockKind::Peer { receipt: Some(receipt), .. } => receipt_text(receipt),
-            // The record itself says that it is here.
+            // The record itself shows that the message has arrived.
             _ => "stored, not yet read".to_owned(),
         })
     };
@@ -45,7 +45,7 @@ pub(crate) fn PeerView(
     }
 }
 
-/// Where a message is whose text is not here: one that a person sent as this Pod, or one that is held.
+/// The state of a message whose text is not here: one that you sent as this Pod, or one that is held.
 #[component]
 pub(crate) fn MessageView(block: RwSignal<Block>, message_id: String, peer: PeerLabel) -> impl IntoView {
     let pod = use_pod();
@@ -59,7 +59,7 @@ pub(crate) fn MessageView(block: RwSignal<Block>, message_id: String, peer: Peer
         stands
             .with(|stands| stands.as_ref().is_some_and(|(receipt, done)| receipt.state == ReceiptState::Held && !done))
     });
-    // Records of earlier versions do not say why.
+    // Records of earlier versions do not give a reason.
     let why = Memo::new(move |_| match stands.get() {
         Some((Receipt { reason: None, .. }, _)) => format!("Held back: {}. ", held_words(None)),
         _ => String::new(),
@@ -85,7 +85,7 @@ pub(crate) fn MessageView(block: RwSignal<Block>, message_id: String, peer: Peer
     }
 }
 
-/// The receipt, and whether the message came later as a block of its own.
+/// The receipt, and whether the message arrived later as a block of its own.
 fn stands(kind: &BlockKind) -> Option<(Receipt, bool)> {
     match kind {
         BlockKind::Message { receipt, delivered, .. } => Some((receipt.clone(), *delivered)),
@@ -97,7 +97,7 @@ pub(crate) fn peer_link(peer: &PeerLabel) -> AnyView {
     far_pod_link(&pod_ref(peer), &peer.name)
 }
 
-/// All that this Pod and that one wrote to each other.
+/// The link to all messages between this Pod and the peer.
 pub(super) fn exchange_link(peer: &PeerLabel, words: &'static str) -> impl IntoView + use<> {
     let href = use_pod().pod.with_value(|pod| exchange_href(pod, &pod_ref(peer)));
     view! {

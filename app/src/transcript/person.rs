@@ -10,7 +10,7 @@ use crate::{
     transcript::attached::{file, picture},
 };
 
-/// What a person said, and how far it is: stored, read, or given back.
+/// A person's message and its state: stored, read, or returned.
 #[component]
 pub(crate) fn PersonView(block: RwSignal<Block>, segments: Vec<Segment>, by: String) -> impl IntoView {
     let blobs = block.with_untracked(|block| match &block.kind {
@@ -39,7 +39,7 @@ pub(crate) fn PersonView(block: RwSignal<Block>, segments: Vec<Segment>, by: Str
     }
 }
 
-/// Going back to before it; or, when it was given back, to the composer.
+/// The button that rewinds to before it; for a returned message, the one that puts it into the composer.
 #[component]
 fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
     let (console, pod) = (use_console(), use_pod());
@@ -66,8 +66,8 @@ fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
     view! { <div class="person-acts">{move || (!pod.is_old).then(act)}</div> }
 }
 
-/// Going back to before it: beside the message while a pointer or the focus is there; for a finger in a menu of its own.
-/// The menu is the browser's: it closes itself, and needs no code that is loaded before it is wanted.
+/// The button that rewinds to before it: beside the message while it is hovered or has the focus; on touch screens in
+/// a menu. The menu is a native popover: it closes by itself and needs no code loaded in advance.
 #[component]
 fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
     let menu = format!("acts-{seq}");
@@ -92,7 +92,7 @@ fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
     }
 }
 
-/// Asks before it takes this message, and what came after it, out of the context.
+/// Opens the dialog that removes this message, and everything after it, from the context.
 pub(crate) fn rewind(console: Console, pod: PodContext, message: Seq) {
     match rewind_refusal(pod.state.get_untracked()) {
         Some(reason) => console.note(format!("Cannot rewind now: {reason}")),
@@ -100,7 +100,7 @@ pub(crate) fn rewind(console: Console, pod: PodContext, message: Seq) {
     }
 }
 
-/// Segments that stand in one line together: a file within a sentence stays in it.
+/// Groups segments that share a line: a file within a sentence stays in it.
 fn lines(segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     let mut lines: Vec<Vec<Segment>> = Vec::new();
     for segment in segments {

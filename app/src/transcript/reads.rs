@@ -8,7 +8,7 @@ use crate::{
     transcript::{block::BlockView, tool_line::summary},
 };
 
-/// What stands for itself in the list: a block, or consecutive reads as one.
+/// An entry of the list: a block, or a group of consecutive read-only calls.
 #[component]
 pub(crate) fn EntryView(entry: Entry) -> impl IntoView {
     match entry.shape {
@@ -17,7 +17,7 @@ pub(crate) fn EntryView(entry: Entry) -> impl IntoView {
     }
 }
 
-/// Consecutive reads: one line, which opens in place.
+/// Consecutive read-only calls as one line that expands in place.
 #[component]
 fn ReadsView(reads: Reads) -> impl IntoView {
     let Reads { id, rows } = reads;
@@ -53,19 +53,19 @@ fn ReadsView(reads: Reads) -> impl IntoView {
     }
 }
 
-/// Read reactively: a call that ends changes the line.
+/// Reactive: the line changes when a call ends.
 fn gist_of(rows: &[Row]) -> Gist {
     let blocks: Vec<_> = rows.iter().map(|row| row.block.read()).collect();
     Gist::of(blocks.iter().map(|block| &**block))
 }
 
-/// The line of a group.
+/// The text of a group's line.
 #[derive(Debug, Clone, PartialEq)]
 struct Gist {
     words: String,
-    /// What was looked at, in order.
+    /// The paths that were read, in order.
     paths: String,
-    /// All of the time; none while one still runs.
+    /// The total duration; `None` while one is still running.
     took: Option<String>,
 }
 

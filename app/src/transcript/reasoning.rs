@@ -3,7 +3,7 @@ use transcript::{Block, BlockKind, Status, unseen, words::duration_words};
 
 use crate::{format::ms_between, live};
 
-/// One line with its duration; opens in place.
+/// One line with its duration; expands in place.
 #[component]
 pub(crate) fn ReasoningView(block: RwSignal<Block>) -> impl IntoView {
     let text = move || {

@@ -7,7 +7,7 @@ use transcript::{
 
 use super::peer::peer_link;
 
-/// A link that came or went. Metadata: no model reads it.
+/// A relation with a peer that began or ended. Metadata: no model reads it.
 #[component]
 pub(crate) fn RelationView(
     what: RelationStep,

@@ -7,7 +7,7 @@ use transcript::{
 
 use crate::format::ms_between;
 
-/// How a run ended: outcome, tokens, time, cost. What failed is said here, so that it is there after a reload too.
+/// The end of a run: outcome, tokens, time, cost. A failure is shown here, so that it is still there after a reload.
 #[component]
 pub(crate) fn RunEndView(block: RwSignal<Block>) -> impl IntoView {
     move || block.with(|block| line(&block.kind))

@@ -1,4 +1,4 @@
-//! A message that this Pod's model sent: its receipt belongs on the card of the call.
+//! A message that this Pod's model sent: its receipt is shown on the card of the call.
 
 use leptos::prelude::*;
 use protocol::ReceiptState;
@@ -11,12 +11,13 @@ use crate::{
     transcript::{markup::Markup, peer::exchange_link},
 };
 
-/// A finished call of SendToPeerPod.
+/// Whether this is a finished call of SendToPeerPod.
 pub(crate) fn is_sent(kind: &BlockKind) -> bool {
     sent_message(kind).is_some()
 }
 
-/// What was sent, in the place of what the tool gave: its words for the model, with an id that no reader knows.
+/// The text that was sent, in place of the tool's output, which is worded for the model and contains an id that means
+/// nothing to people.
 #[component]
 pub(crate) fn SentText(block: RwSignal<Block>) -> impl IntoView {
     let text = block.with_untracked(|block| match &block.kind {
@@ -30,12 +31,12 @@ pub(crate) fn SentText(block: RwSignal<Block>) -> impl IntoView {
     }
 }
 
-/// How far it is, live, and what can be done while it is held. Nothing on the card of another call.
+/// The live state of its delivery, and the actions while it is held. Empty on the card of any other call.
 #[component]
 pub(crate) fn SentView(block: RwSignal<Block>) -> impl IntoView {
     let pod = use_pod();
     let id = Memo::new(move |_| block.with(|block| sent_message(&block.kind).map(str::to_owned)));
-    // The card of the receipts is older than the end of the call, so it is there at once and never sought again.
+    // The card with the receipts is older than the end of the call, so it is found at once and never looked up again.
     let card = Memo::new(move |before: Option<&Option<ArcRwSignal<Block>>>| match before {
         Some(Some(card)) => Some(card.clone()),
         _ => pod.rows.message(id.get().as_deref()?),

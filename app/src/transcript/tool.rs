@@ -15,10 +15,10 @@ use crate::{
     },
 };
 
-/// So many lines of a running tool's output are shown.
+/// How many lines of a running tool's output are shown.
 const LIVE_LINES: usize = 12;
 
-/// How a call stands.
+/// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Running,
@@ -38,7 +38,7 @@ impl Standing {
     }
 }
 
-/// A call: its name, what it is about, how long it took, what it gave. One that only looked is one line, which opens.
+/// A call: its name, its subject, its duration, its output. A read-only call is one line, which expands.
 #[component]
 pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
     let name = Memo::new(move |_| with_tool(block, |tool| tool.name.unwrap_or("…").to_owned()));
@@ -97,7 +97,7 @@ fn ToolHead(block: RwSignal<Block>, name: Memo<String>, standing: Memo<Standing>
     }
 }
 
-/// Borrowed from the block, so that a growing output is not copied to read a name.
+/// Borrowed from the block, so that reading a name does not copy a growing output.
 struct Tool<'a> {
     name: Option<&'a str>,
     arguments: Option<&'a serde_json::Value>,
@@ -123,7 +123,7 @@ fn with_tool<T>(block: RwSignal<Block>, read: impl FnOnce(Tool<'_>) -> T) -> T {
     })
 }
 
-/// At the right of the head: time and mark, and what an edit added and took.
+/// At the right of the card's head: duration and mark, and the lines that an edit added and removed.
 #[component]
 fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
     let clock = use_console().clock;
@@ -153,7 +153,7 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
     view! { <span class="figure">{words} " " {mark}</span> }
 }
 
-/// The newest lines while it runs, or what there was when it was cut off.
+/// The newest lines while the call runs, or the output so far if it was interrupted.
 #[component]
 fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
     let tail =
@@ -161,7 +161,7 @@ fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
     move || (!tail.with(String::is_empty)).then(|| view! { <pre class="live-output">{tail}</pre> }.into_any())
 }
 
-/// The result does not change any more, so it is drawn once.
+/// A result never changes, so it is drawn once.
 #[component]
 fn ResultView(block: RwSignal<Block>) -> impl IntoView {
     let result = block.with_untracked(|block| match &block.kind {
@@ -184,7 +184,7 @@ fn ResultView(block: RwSignal<Block>) -> impl IntoView {
     )
 }
 
-/// What can be taken from a call: its command, its output, all of it as it is in the records.
+/// What can be copied from a call: its command, its output, its raw record.
 #[component]
 fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
     let raw = Memo::new(move |_| {
@@ -202,7 +202,7 @@ fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
         })
     };
     let is_open = RwSignal::new(false);
-    // Its output is in the page already, so what it gave is written out only for who asks for it.
+    // The output is in the page already, so the raw result is rendered only on request.
     let raw_result = move || {
         let result = is_open.get().then(|| with_tool(block, |tool| serde_json::to_string_pretty(tool.result?).ok()));
         result.flatten().map(|result| view! { <pre>{result}</pre> }.into_any())

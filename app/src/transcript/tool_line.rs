@@ -1,12 +1,12 @@
-//! What a call does, in one line. Pure.
+//! What a call does, as one line. Pure.
 
 use serde_json::Value;
 use transcript::{ToolResult, call::telling, unseen, words::duration_words};
 
-/// Longest line, in characters; the card shows all of it when opened.
+/// The maximum length of the line in characters; the opened card shows everything.
 const LINE_CHARS_MAX: usize = 200;
 
-/// What the call is about, cut where it is long.
+/// What the call is about, truncated if long.
 pub(crate) fn summary(arguments: Option<&Value>, streaming: &str) -> String {
     let line = unseen::shown(&telling(arguments, streaming)).into_owned();
     match line.char_indices().nth(LINE_CHARS_MAX) {
@@ -15,7 +15,7 @@ pub(crate) fn summary(arguments: Option<&Value>, streaming: &str) -> String {
     }
 }
 
-/// `+2 −1` of a unified diff; its own two header lines do not count.
+/// The numbers of added and removed lines in a unified diff, without its two header lines.
 pub(crate) fn diff_counts(diff: &str) -> (usize, usize) {
     let count = |mark: char, header: &str| {
         diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(header)).count()
@@ -23,7 +23,7 @@ pub(crate) fn diff_counts(diff: &str) -> (usize, usize) {
     (count('+', "+++ "), count('-', "--- "))
 }
 
-/// The last lines of an output that still grows.
+/// The last lines of a growing output.
 pub(crate) fn last_lines(text: &str, count: usize) -> &str {
     let end = text.trim_end_matches('\n');
     match end.rmatch_indices('\n').nth(count.saturating_sub(1)) {
@@ -32,11 +32,11 @@ pub(crate) fn last_lines(text: &str, count: usize) -> &str {
     }
 }
 
-/// The tool's own line, where neither its output nor its diff nor the head of its card says it: how it was killed, how
-/// much was left out.
+/// The tool's summary line, unless its output, its diff or the card's head already says the same: how it was killed,
+/// how much was left out.
 pub(crate) fn said_beside(result: &ToolResult) -> Option<String> {
     let content = result.content.as_deref().unwrap_or_default();
-    // The head of the card has the exit of a command.
+    // The card's head shows a command's exit status.
     let is_said = content.is_empty()
         || result.diff.is_some()
         || content.starts_with(&result.summary)
@@ -44,7 +44,7 @@ pub(crate) fn said_beside(result: &ToolResult) -> Option<String> {
     (!is_said && !result.summary.is_empty()).then(|| result.summary.clone())
 }
 
-/// How a call failed: a command by its exit, another by its code.
+/// How a call failed: a command by its exit status, any other by its code.
 pub(crate) fn failure_words(result: &ToolResult) -> String {
     match result.code.as_deref().unwrap_or("failed") {
         "exit" => {
@@ -58,7 +58,7 @@ pub(crate) fn failure_words(result: &ToolResult) -> String {
     }
 }
 
-/// How long it has been at it. The page's clock goes in steps of ten seconds, so nothing is said before.
+/// How long it has been running. The page's clock ticks every ten seconds, so nothing is shown before that.
 pub(crate) fn running_words(ms: u64) -> String {
     match ms {
         0..10_000 => "running".to_owned(),

@@ -8,13 +8,13 @@ use crate::{
     live,
 };
 
-/// The heading of a turn: its number, what began it, when. The number is a link to this very turn; it works cold and
-/// without a script, and leaves the page as it is where there is one.
+/// The heading of a turn: its number, what began it, when. The number is a permanent link to this turn; it works
+/// without a script, and with one it does not reload the page.
 #[component]
 pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
     let (seq, at) = block.with_untracked(|block| (block.seq, block.at));
     let pod = use_pod();
-    // Its parent may have written it; the message below says so.
+    // Its parent may have written the message, which says so itself.
     let is_led = pod.summary.with_untracked(|summary| summary.relations.parent.is_some());
     let href = pod.pod.with_value(|pod| format!("{}?at={seq}#seq-{seq}", pod_href(pod)));
     let facts = Memo::new(move |_| {

@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 
 use crate::live;
 
-/// A record of a newer kind: shown as what it is, not dropped.
+/// A record of a newer kind: shown as it is, not dropped.
 #[component]
 pub(crate) fn UnknownView(kind: String, fields: Map<String, Value>) -> impl IntoView {
     let text = serde_json::to_string_pretty(&fields).unwrap_or_default();

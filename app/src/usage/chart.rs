@@ -7,14 +7,14 @@ use crate::{
     usage::charts::{self, Bar, BarChart, CHART_HEIGHT, Tick},
 };
 
-/// Width of the figures beside the bars, in CSS pixels.
+/// Width of the axis labels beside the bars, in CSS pixels.
 const AXIS_WIDTH: u32 = 40;
 
-/// What a piece of a bar stands for, from below upwards.
+/// The pieces of a bar, from bottom to top.
 const PIECES: [(&str, &str); 3] =
     [("bar-cached", "cached input"), ("bar-fresh", "other input"), ("bar-output", "output")];
 
-/// Tokens of each day, as bars. A table beside it says the same.
+/// Tokens per day, as bars. The table beside it has the same figures.
 #[component]
 pub(crate) fn DaysChart(report: RwSignal<UsageReport>) -> impl IntoView {
     let clock = use_console().clock;
@@ -93,7 +93,7 @@ fn bar_view(bar: &Bar) -> impl IntoView + use<> {
     .into_any()
 }
 
-/// The chart for those who do not see it.
+/// A description of the chart for screen readers.
 fn in_words(chart: &BarChart) -> String {
     let days = chart.bars.len();
     let all: u64 = chart.bars.iter().map(|bar| charts::tokens(&bar.usage)).fold(0, u64::saturating_add);

@@ -1,7 +1,7 @@
-//! Where the parts of small charts stand. Pure and in whole numbers, so that server and browser draw the same.
+//! The layout of small charts. Pure and in integers, so that server and browser draw the same.
 //!
-//! Across, places are shares of the chart's width, so that it fits any screen; upwards they are CSS pixels, and 0 is
-//! the top, as SVG has it.
+//! Horizontal positions are shares of the chart's width, so that it fits any screen; vertical ones are CSS pixels
+//! from the top, as in SVG.
 
 use std::fmt;
 
@@ -9,22 +9,22 @@ use protocol::{Timestamp, UsageDay};
 
 use crate::format;
 
-/// Height of the bars' own space, in CSS pixels.
+/// Height of the bar area, in CSS pixels.
 pub(crate) const BARS_HEIGHT: u32 = 120;
 
-/// Space above the highest line, for its figure.
+/// Space above the highest line, for its label.
 pub(crate) const HEAD_HEIGHT: u32 = 12;
 
-/// Of the whole chart, with the days below.
+/// Height of the whole chart, including the dates below.
 pub(crate) const CHART_HEIGHT: u32 = HEAD_HEIGHT + BARS_HEIGHT + 20;
 
-/// Days that are drawn, the newest at the right.
+/// How many days are drawn, the newest at the right.
 pub(crate) const DAYS: usize = 30;
 
-/// Every so many days one has its name below.
+/// One day in this many is labelled.
 const NAMED_EVERY: usize = 7;
 
-/// A part of the width, in hundredths of a percent.
+/// A share of the width, in hundredths of a percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share(pub(crate) u64);
 
@@ -40,7 +40,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// One day, as a bar of three pieces: cached input below, other input on it, output on top.
+/// One day, as a bar of three pieces: cached input at the bottom, then other input, output on top.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bar {
     /// `21 Nov`.
@@ -48,7 +48,7 @@ pub(crate) struct Bar {
     pub(crate) usage: UsageDay,
     pub(crate) x: Share,
     pub(crate) width: Share,
-    /// From below upwards.
+    /// From bottom to top.
     pub(crate) pieces: [Piece; 3],
 }
 
@@ -58,14 +58,14 @@ pub(crate) struct Piece {
     pub(crate) height: u32,
 }
 
-/// A line across, with its figure in tokens.
+/// A horizontal line, with its value in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tick {
     pub(crate) y: u32,
     pub(crate) tokens: u64,
 }
 
-/// The name of a day, around this place.
+/// The label of a day, centred at this position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DayName {
     pub(crate) x: Share,
@@ -75,12 +75,12 @@ pub(crate) struct DayName {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BarChart {
     pub(crate) bars: Vec<Bar>,
-    /// From below upwards.
+    /// From bottom to top.
     pub(crate) ticks: Vec<Tick>,
     pub(crate) names: Vec<DayName>,
 }
 
-/// The days up to the one of `now`, in UTC as the days are; a day without use has an empty bar.
+/// The days up to that of `now`, in UTC as in the report; a day without usage has an empty bar.
 pub(crate) fn bar_chart(days: &[UsageDay], now: Timestamp) -> BarChart {
     let shown: Vec<(String, UsageDay)> = (0..DAYS as i64)
         .rev()
@@ -108,25 +108,25 @@ pub(crate) fn bar_chart(days: &[UsageDay], now: Timestamp) -> BarChart {
     BarChart { bars: bars.collect(), ticks: ticks(top), names }
 }
 
-/// The use of the day of `now`, in UTC.
+/// The usage on the day of `now`, in UTC.
 pub(crate) fn today(days: &[UsageDay], now: Timestamp) -> UsageDay {
     let (key, _) = day_names(now, 0);
     days.iter().find(|day| day.day.as_deref() == Some(key.as_str())).cloned().unwrap_or_default()
 }
 
-/// All that was read and written. `input` includes what was cached.
+/// Input plus output tokens. `input` includes what was cached.
 pub(crate) fn tokens(usage: &UsageDay) -> u64 {
     usage.input.saturating_add(usage.output)
 }
 
-/// `2026-11-21` and `21 Nov` of the day so many days ago.
+/// The date `back` days ago, as `2026-11-21` and `21 Nov`.
 fn day_names(now: Timestamp, back: i64) -> (String, String) {
     let date = format::date(format::moment(now.as_millisecond() - back * 86_400_000));
     let name = format::day_name(&date);
     (date, name)
 }
 
-/// Each border is scaled for itself, so that pieces meet and the whole is as high as its sum.
+/// Each boundary is scaled separately, so that pieces meet and the whole is as high as its total.
 fn pieces(usage: &UsageDay, top: u64) -> [Piece; 3] {
     let input = usage.input;
     let borders = [0, usage.cached.min(input), input, tokens(usage)].map(|border| height_of(border, top));
@@ -136,7 +136,7 @@ fn pieces(usage: &UsageDay, top: u64) -> [Piece; 3] {
     })
 }
 
-/// What is there at all is at least one pixel high.
+/// Anything above zero is at least one pixel high.
 fn height_of(tokens: u64, top: u64) -> u32 {
     match tokens {
         0 => 0,
@@ -144,12 +144,12 @@ fn height_of(tokens: u64, top: u64) -> u32 {
     }
 }
 
-/// Nothing, the half and the whole of the scale.
+/// Zero, half and the whole of the scale.
 fn ticks(top: u64) -> Vec<Tick> {
     [0, top / 2, top].map(|tokens| Tick { y: HEAD_HEIGHT + BARS_HEIGHT - height_of(tokens, top), tokens }).to_vec()
 }
 
-/// The next 1, 2 or 5 times a power of ten; at least 10.
+/// The smallest 1, 2 or 5 times a power of ten that is at least `tokens`; at least 10.
 fn round_above(tokens: u64) -> u64 {
     let mut power = 10_u64;
     loop {
@@ -168,13 +168,13 @@ fn scaled(part: u64, size: u64, whole: u64) -> u64 {
     u64::try_from((part * size + whole / 2) / whole).unwrap_or(u64::MAX)
 }
 
-/// Share of a whole, for a bar beside a figure.
+/// A share of a whole, for a bar beside a figure.
 pub(crate) fn share_of(part: u64, whole: u64) -> Share {
     Share::of(part.min(whole), whole)
 }
 
-/// Points of a line through these values, in a box of this size: for `points` of a `polyline`. The highest value is at
-/// the top; one value alone is a flat line.
+/// The points of a `polyline` through these values, in a box of this size. The highest value is at the top; a single
+/// value is a flat line.
 pub(crate) fn line_points(values: &[u64], width: u32, height: u32) -> String {
     let top = values.iter().copied().max().unwrap_or(0);
     let y = |value: u64| u64::from(height) - scaled(value, u64::from(height), top);

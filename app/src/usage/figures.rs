@@ -4,7 +4,7 @@ use transcript::words::{cost_words, tokens_words};
 
 use crate::{console::use_console, format::percent, usage::charts};
 
-/// What all Pods have used, ever and today.
+/// The usage of all Pods, in total and today.
 #[component]
 pub(crate) fn Figures(report: RwSignal<UsageReport>) -> impl IntoView {
     let clock = use_console().clock;

@@ -1,4 +1,4 @@
-//! The lines of the tables: whose tokens, how many, which share. Pure.
+//! The rows of the tables: whose tokens, how many, which share. Pure.
 
 use protocol::{UsageDay, UsageReport};
 
@@ -9,20 +9,20 @@ use crate::{
     usage::charts::{Share, share_of, tokens},
 };
 
-/// One line. Server and browser draw the same from it.
+/// One row. Server and browser draw the same from it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) name: String,
-    /// Where the name leads; none for a day or a model.
+    /// Where the name links to; `None` for a day or a model.
     pub(crate) href: Option<String>,
-    /// Beside the name; empty when there is nothing more to say.
+    /// A note beside the name; may be empty.
     pub(crate) note: String,
     pub(crate) usage: UsageDay,
-    /// Of all tokens of the report.
+    /// The share of all tokens in the report.
     pub(crate) share: Share,
 }
 
-/// Those that have used anything, most tokens first.
+/// Pods with any usage, most tokens first.
 pub(crate) fn of_pods(report: &UsageReport) -> Vec<Line> {
     let line = |pod: &protocol::UsageOfPod| {
         line(report, named_from_here(&pod.name, &pod.pod), Some(pod_href(&pod.pod)), String::new(), &pod.usage)
@@ -30,7 +30,7 @@ pub(crate) fn of_pods(report: &UsageReport) -> Vec<Line> {
     sorted(report.pods.iter().map(line))
 }
 
-/// Models that were asked, most tokens first.
+/// Models, most tokens first.
 pub(crate) fn of_models(report: &UsageReport) -> Vec<Line> {
     let line = |model: &protocol::UsageOfModel| {
         let (name, note) = match model.model.as_str() {
@@ -42,7 +42,7 @@ pub(crate) fn of_models(report: &UsageReport) -> Vec<Line> {
     sorted(report.models.iter().map(line))
 }
 
-/// Each with all below it, most tokens first.
+/// Trees of Pods, each in total, most tokens first.
 pub(crate) fn of_trees(report: &UsageReport) -> Vec<Line> {
     let line = |tree: &protocol::UsageOfTree| {
         let note = format!("with {} below", tree.count.saturating_sub(1));
@@ -51,7 +51,7 @@ pub(crate) fn of_trees(report: &UsageReport) -> Vec<Line> {
     sorted(report.trees.iter().map(line))
 }
 
-/// What the messages of two have begun, most tokens first. Each leads to their messages.
+/// Pairs of peers with the usage that their messages have caused, most tokens first. Each links to their messages.
 pub(crate) fn of_links(report: &UsageReport) -> Vec<Line> {
     let line = |link: &protocol::UsageOfLink| {
         let (a, b) = (named_from_here(&link.a_name, &link.a), named_from_here(&link.b_name, &link.b));
@@ -61,7 +61,7 @@ pub(crate) fn of_links(report: &UsageReport) -> Vec<Line> {
     sorted(report.links.iter().map(line))
 }
 
-/// Newest first.
+/// Days, newest first.
 pub(crate) fn of_days(report: &UsageReport) -> Vec<Line> {
     let name = |day: &UsageDay| day.day.clone().unwrap_or_default();
     report.days.iter().rev().map(|day| line(report, name(day), None, String::new(), day)).collect()

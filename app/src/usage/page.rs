@@ -10,10 +10,10 @@ use crate::{
     usage::{DaysChart, Figures, Line, UsageTable, charts, of_days, of_links, of_models, of_pods, of_trees},
 };
 
-/// Least time between two readings, in milliseconds.
+/// Minimum time between two reads, in milliseconds.
 const READING_MS_MIN: u32 = 10_000;
 
-/// `/usage`: tokens of all Pods, over time and by whom.
+/// `/usage`: tokens of all Pods, over time and by Pod.
 #[component]
 pub(crate) fn UsagePage() -> impl IntoView {
     let first = fetched(|| (), |()| read_usage());
@@ -28,12 +28,12 @@ pub(crate) fn UsagePage() -> impl IntoView {
     }
 }
 
-/// Read again when Pods have used more.
+/// Reads the report again when Pods have used more tokens.
 #[component]
 fn Kept(report: UsageReport) -> impl IntoView {
     let console = use_console();
     let report = RwSignal::new(report);
-    // None until the list of Pods is there: then nothing is known to have been used since.
+    // `None` until the list of Pods has loaded: until then no newer usage is known.
     let used = Memo::new(move |_| {
         console.book.with(|book| Some(book.as_ref()?.pods().iter().map(commands::total_tokens).sum::<u64>()))
     });
@@ -68,7 +68,7 @@ fn Kept(report: UsageReport) -> impl IntoView {
     }
 }
 
-/// What is open in it stays open when the figures change.
+/// Sections stay open when the figures change.
 #[component]
 fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
     let lines = move |read: fn(&UsageReport) -> Vec<Line>| Memo::new(move |_| report.with(read));
@@ -119,14 +119,14 @@ fn has_unpriced(report: &UsageReport) -> bool {
         .any(|pod| pod.usage.cost.is_none() && pod.usage.currency.is_none() && charts::tokens(&pod.usage) > 0)
 }
 
-/// A table with its heading; nothing when nobody has used anything there.
+/// A table with its heading; empty when it has no rows.
 #[component]
 fn Part(
     title: &'static str,
     caption: &'static str,
     first: &'static str,
     lines: Memo<Vec<Line>>,
-    /// Empty where the title says it all.
+    /// Empty where the title says enough.
     hint: &'static str,
 ) -> impl IntoView {
     let is_empty = Memo::new(move |_| lines.with(Vec::is_empty));

@@ -3,13 +3,13 @@ use transcript::{Block, BlockKind, words::tokens_words};
 
 use crate::{console::use_pod, format::counted, usage::charts};
 
-/// Size of the drawing, in its own units; it is as wide as its place.
+/// Size of the drawing, in its own units; it is stretched to the width available.
 const SIZE: (u32, u32) = (200, 28);
 
-/// So many of the newest runs are drawn.
+/// How many of the newest runs are drawn.
 const RUNS_MAX: usize = 40;
 
-/// A line through these values, oldest first, with words for those who do not see it.
+/// A line through these values, oldest first, with a label for screen readers.
 #[component]
 pub(crate) fn Sparkline(values: Vec<u64>, label: String) -> impl IntoView {
     let (width, height) = SIZE;
@@ -18,7 +18,7 @@ pub(crate) fn Sparkline(values: Vec<u64>, label: String) -> impl IntoView {
             class="sparkline"
             width="100%"
             height=height
-            // Room for the line's own width at the edges.
+            // Leave space for the line's own width at the edges.
             viewBox=format!("-2 -2 {} {}", width + 4, height + 4)
             preserveAspectRatio="none"
             role="img"
@@ -29,7 +29,7 @@ pub(crate) fn Sparkline(values: Vec<u64>, label: String) -> impl IntoView {
     }
 }
 
-/// Tokens of the newest runs of this Pod, as far as its page has them; nothing before the second one.
+/// Tokens of this Pod's newest runs, as far as they are loaded; empty until there are two.
 #[component]
 pub(crate) fn RunsLine() -> impl IntoView {
     let rows = use_pod().rows;
@@ -43,7 +43,7 @@ pub(crate) fn RunsLine() -> impl IntoView {
     }
 }
 
-/// Of a run that has ended.
+/// The tokens of a run that has ended.
 fn run_tokens(block: &Block) -> Option<u64> {
     match &block.kind {
         BlockKind::RunEnd { usage, .. } => Some(usage.input.saturating_add(usage.output)),

@@ -3,7 +3,7 @@ use transcript::words::{cost_words, tokens_words};
 
 use super::lines::Line;
 
-/// Tokens and cost, a line each. The bar says the share of all; its figure is in the bar's name.
+/// Tokens and cost, one row each. The bar shows the share of the total; its accessible name has the figure.
 #[component]
 pub(crate) fn UsageTable(caption: &'static str, first: &'static str, lines: Memo<Vec<Line>>) -> impl IntoView {
     view! {

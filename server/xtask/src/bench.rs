@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benches inside the process, then the whole server against its goals, in one table.
+//! `cargo xtask bench`: in-process benchmarks, then the whole server against its goals, in one table.
 
 use std::{
     fs,
@@ -11,20 +11,21 @@ use serde_json::Value;
 
 use crate::run::{cargo, metadata, passes, step, target_dir};
 
-/// The bench of the built binary. All others are criterion's.
+/// The benchmark of the built binary. All others use criterion.
 const WHOLE: &str = "whole";
 
 /// What to measure.
 #[derive(Debug, Default)]
 pub(crate) struct Extent {
-    /// Names of benches (`append`, `host`, …) or of topics of the whole server (`start`, `burst`, …); empty: all.
+    /// Names of benchmarks (`append`, `host`, …) or of topics of the whole server (`start`, `burst`, …); empty means
+    /// all.
     only: Vec<String>,
     /// Growth up to 10,000 Pods and 1,000,000 records.
     is_long: bool,
 }
 
 impl Extent {
-    /// `[--only NAME]… [--long]`; none when it is something else.
+    /// Parses `[--only NAME]… [--long]`; `None` for anything else.
     pub(crate) fn parse(arguments: &[&str]) -> Option<Self> {
         let mut extent = Self::default();
         let mut arguments = arguments.iter();
@@ -43,7 +44,7 @@ impl Extent {
     }
 }
 
-/// False when a benchmark failed, or when there is none.
+/// Returns false if a benchmark failed or does not exist.
 pub(crate) fn run(extent: &Extent) -> Result<bool> {
     let benches = benches(&metadata()?);
     if !benches.iter().any(|(_, bench)| bench == WHOLE) {
@@ -63,7 +64,7 @@ pub(crate) fn run(extent: &Extent) -> Result<bool> {
     }
     print_medians(&results, began);
 
-    // What is no bench of its own is a topic of the whole server; `whole` is all of them.
+    // A name that is not a benchmark is a topic of the whole server; `whole` means all topics.
     let is_bench = |name: &String| benches.iter().any(|(_, bench)| bench == name);
     let topics: Vec<&String> = extent.only.iter().filter(|name| !is_bench(name)).collect();
     if extent.wants(WHOLE) || !topics.is_empty() {
@@ -72,7 +73,7 @@ pub(crate) fn run(extent: &Extent) -> Result<bool> {
     Ok(is_ok)
 }
 
-/// Builds the binary as users get it and measures it. Its table ends with what criterion found.
+/// Builds the binary as users get it and measures it. Its table ends with criterion's results.
 fn whole(target: &Path, results: &Path, topics: &[&String], extent: &Extent) -> Result<bool> {
     let json = target.join("bench.json");
     let mut whole = cargo(&["bench", "--locked", "--package", "yoi", "--bench", WHOLE, "--"]);
@@ -121,7 +122,7 @@ fn print_medians(results: &Path, since: SystemTime) {
     }
 }
 
-/// criterion leaves `NAME…/new/estimates.json`; files from before this run are of benchmarks that are gone.
+/// criterion writes `NAME…/new/estimates.json`; files older than this run belong to benchmarks that no longer exist.
 fn collect_medians(root: &Path, folder: &Path, since: SystemTime, medians: &mut Vec<(String, f64)>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

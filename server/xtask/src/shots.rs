@@ -1,6 +1,6 @@
-//! `cargo xtask shots`: pictures of every page and dialog, wide and narrow, light and dark, of Pods that a rehearsal fills.
+//! `cargo xtask shots`: screenshots of every page and dialog, wide and narrow, light and dark, with rehearsed Pods.
 //!
-//! The driving is done by an example of `testkit`, which already knows how to run a yoi and a browser; so this crate
+//! An example of `testkit` does the driving, because it already knows how to run a yoi and a browser; so this crate
 //! stays small enough to be compiled first.
 
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::{
     tools,
 };
 
-/// Of a yoi that was built before, else of one that is built now.
+/// Uses an existing binary, or builds one first.
 pub(crate) fn run(binary: Option<&str>) -> Result<bool> {
     let folder = target_dir()?.join("shots");
     let sheets = workspace().join("docs/pictures");

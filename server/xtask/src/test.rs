@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold before a change goes in.
+//! `cargo xtask test`: everything that must hold before a change is merged.
 
 use std::{env, ffi::OsString, path::PathBuf};
 
@@ -13,10 +13,11 @@ use crate::{
     watchdog::Watchdog,
 };
 
-/// What a first visit loads at most, compressed: the goal is 400 kB, the page itself included, and 300 what we hold ourselves to. Above
-/// it, look for what came in (docs/decisions/0024-like-beside-like.md tells how).
+/// The limit of what a first visit loads, compressed and in bytes: the goal is 400 kB including the page itself, and
+/// 300 kB is our own limit for these files. If it is exceeded, look for what was added
+/// (docs/decisions/0024-like-beside-like.md tells how).
 const BUNDLE_BYTES_MAX: u64 = 300_000;
-/// What a first visit loads; all other files are fetched when a person goes where they are needed.
+/// What a first visit loads; all other files are fetched when they are needed.
 const FIRST_LOAD: [&str; 4] = ["yoi.js", "yoi_bg.wasm", "yoi.css", "parts.js"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(crate) enum Extent {
     Fast,
 }
 
-/// Runs all steps, also after one that failed, so that one run tells all there is to tell. False when any failed.
+/// Runs all steps, even after one has failed, so that one run reports everything. Returns false if any failed.
 pub(crate) fn run(extent: Extent) -> Result<bool> {
     let mut postgres = None;
     let mut steps = vec![step("tools", || {
@@ -61,8 +62,8 @@ pub(crate) fn run(extent: Extent) -> Result<bool> {
     finish(&steps, count)
 }
 
-/// Plain `cargo test`: it is everywhere. Two tests of one binary at a time: a browser or a PostgreSQL each is heavy. A binary that
-/// hangs is ended and counts as failed.
+/// Plain `cargo test`, which is available everywhere. Two tests of one binary at a time, because each may use a
+/// browser or a PostgreSQL. A binary that hangs is killed and counts as failed.
 fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result<bool> {
     let mut tests = cargo(&["test", "--workspace", "--exclude", "hydrate", "--locked", "--no-fail-fast", "--"]);
     tests.args(["--test-threads", "2"]);
@@ -81,7 +82,7 @@ fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result
     })?;
     count.failed += watchdog.ended();
     if !is_ok && count.failed == 0 {
-        // A binary that does not compile, or dies in the middle, tells no count.
+        // A binary that does not compile, or crashes, prints no count.
         count.failed = 1;
     }
     Ok(is_ok && count.failed == 0)
@@ -92,7 +93,7 @@ fn path_with(folder: PathBuf) -> Result<OsString> {
     env::join_paths([folder].into_iter().chain(env::split_paths(&path))).context("the PATH has an odd entry")
 }
 
-/// Builds what a user runs, and holds the size of what a browser loads.
+/// Builds what users run, and checks the size of what a browser loads.
 fn release_build() -> Result<bool> {
     let built = build::yoi(&["--release"])?;
     let bytes = std::fs::metadata(&built.binary)?.len();

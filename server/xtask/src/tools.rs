@@ -1,4 +1,4 @@
-//! Makes sure that what a step needs is on the machine: asks rustup and Debian's packages, else says what to do.
+//! Makes sure that the tools of a step are installed: uses rustup and Debian's packages, or says what to do.
 
 use std::{
     env,
@@ -35,14 +35,15 @@ pub(crate) fn ensure_browser() -> Result<()> {
     })
 }
 
-/// Ensures what the generators of clients run on, of which `testkit` fetches the pinned versions for their tests.
+/// Ensures what the client generators need; `testkit` fetches their pinned versions for its tests.
 pub(crate) fn ensure_generators() -> Result<()> {
     let has_venv = || answers(Command::new("python3").args(["-c", "import venv, ensurepip"]));
     ensure_packages("Python with its venv", &["python3", "python3-venv"], has_venv)?;
     ensure_packages("Node with npm", &["nodejs", "npm"], || is_in_path("node") && is_in_path("npm"))
 }
 
-/// What commands of Pods are held by, and attacked with. Without bubblewrap its half is not tried, and the tests say so.
+/// Ensures the tools for sandboxing Pods' commands and for attacking the sandbox. Without bubblewrap that half is not
+/// tested, and the tests say so.
 pub(crate) fn ensure_walls() {
     let is_there = || is_in_path("bwrap") && is_in_path("tmux");
     if let Err(error) = ensure_packages("bubblewrap", &["bubblewrap", "tmux"], is_there) {
@@ -50,7 +51,7 @@ pub(crate) fn ensure_walls() {
     }
 }
 
-/// Ensures PostgreSQL's programs. Debian keeps them out of the PATH: the folder to add is the answer.
+/// Ensures PostgreSQL's programs. Debian does not put them into the PATH, so returns the folder to add.
 pub(crate) fn ensure_postgres() -> Result<Option<PathBuf>> {
     let is_there = || is_in_path("initdb") && is_in_path("postgres") || debian_postgres().is_some();
     ensure_packages("PostgreSQL", &["postgresql"], is_there)?;
@@ -86,7 +87,7 @@ fn ensure_packages(what: &str, packages: &[&str], is_there: impl Fn() -> bool) -
     Ok(())
 }
 
-/// The words that run apt-get with enough rights and without a question, if there are any.
+/// The command that runs apt-get with sufficient rights and without prompting, if there is one.
 fn apt_get() -> Option<Vec<&'static str>> {
     if !is_in_path("apt-get") {
         return None;

@@ -1,6 +1,7 @@
-//! `cargo xtask trial`: the built binary through kills, faults and sizes, as often as one likes, with the figures of this machine.
+//! `cargo xtask trial`: the built binary through kills, faults and large sizes, as often as you like, with the
+//! figures of this machine.
 //!
-//! The driving is done by an example of `testkit`, which already knows how to run a yoi and to watch it.
+//! An example of `testkit` does the driving, because it already knows how to run a yoi and to watch it.
 
 use std::path::PathBuf;
 
@@ -12,17 +13,17 @@ use crate::{
     tools,
 };
 
-/// Which trial, and of what.
+/// Which trial, and with which binary.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// What the example is told: the trial's name, and what belongs to it.
+    /// The arguments of the example: the trial's name, and its options.
     words: Vec<String>,
-    /// A yoi that was built before; none: a release build is made first.
+    /// An existing binary; `None` to make a release build first.
     binary: Option<PathBuf>,
 }
 
 impl Extent {
-    /// None when it is something that no trial takes.
+    /// `None` if the arguments fit no trial.
     pub(crate) fn parse(arguments: &[&str]) -> Option<Self> {
         let (name, rest) = arguments.split_first()?;
         let mut extent = Self { words: vec![(*name).to_owned()], binary: None };
@@ -38,7 +39,7 @@ impl Extent {
     }
 }
 
-/// False when something was lost, doubled or refused that must not be.
+/// Returns false if something was lost, duplicated or wrongly refused.
 pub(crate) fn run(extent: &Extent) -> Result<bool> {
     let done = step("trial", || {
         let binary = match &extent.binary {

@@ -1,6 +1,6 @@
-//! Ends a test binary that hangs, so that the others still have their turn.
+//! Kills a test binary that hangs, so that the others still get their turn.
 //!
-//! It looks at processes by `/proc`; where there is none it does nothing.
+//! It inspects processes through `/proc`; without that it does nothing.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use std::{
 
 use crate::run::readable;
 
-/// A test binary that is silent for so long hangs.
+/// A test binary that has been silent for this long is hanging.
 const SILENCE_MAX: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
@@ -56,21 +56,21 @@ impl Watchdog {
         Self { silence, ended, _stop: stop }
     }
 
-    /// Takes note of a line of standard output.
+    /// Records a line of standard output.
     pub(crate) fn heard(&self, line: &str) {
         self.silence.lock().unwrap_or_else(PoisonError::into_inner).heard(line, Instant::now());
     }
 
-    /// How many test binaries it has ended.
+    /// How many test binaries it has killed.
     pub(crate) fn ended(&self) -> usize {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How long the running test binary has said nothing, and which tests were last said to be slow.
+/// How long the running test binary has been silent, and which tests were last reported as slow.
 #[derive(Debug, Default)]
 struct Silence {
-    /// The process that ran at the last look, and since when it has been silent.
+    /// The process at the last check, and since when it has been silent.
     binary: Option<(u32, Instant)>,
     slow: Vec<String>,
 }
@@ -91,7 +91,8 @@ impl Silence {
         }
     }
 
-    /// Whether the binary that runs now must be ended. While none runs, something is compiled, and nobody expects a word.
+    /// Whether the running binary must be killed. While none is running, something is being compiled, which is
+    /// silent.
     fn is_too_long(&mut self, running: Option<u32>, now: Instant) -> bool {
         let since = match (self.binary, running) {
             (Some((before, since)), Some(process)) if before == process => since,
@@ -120,7 +121,7 @@ struct Process {
     parent: u32,
 }
 
-/// The test binary that this cargo runs now: a child whose program lies in `target/…/deps`. A compiler's does not.
+/// The test binary that this cargo is running: a child whose program is in `target/…/deps`, unlike a compiler's.
 fn test_binary(cargo: u32) -> Option<(u32, PathBuf)> {
     let children = processes().into_iter().filter(|process| process.parent == cargo);
     let mut programs =
@@ -135,13 +136,13 @@ fn processes() -> Vec<Process> {
         .collect()
 }
 
-/// Of `ID (NAME) STATE PARENT …`; a name may hold anything, also brackets and spaces.
+/// The parent in `ID (NAME) STATE PARENT …`; a name may contain anything, including brackets and spaces.
 fn parent(stat: &str) -> Option<u32> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The process, its children, theirs, and so on: parents before children.
+/// The process, its children, their children, and so on: parents before children.
 fn with_descendants(root: u32, processes: &[Process]) -> Vec<u32> {
     let mut family = vec![root];
     let mut next = 0;
@@ -152,7 +153,7 @@ fn with_descendants(root: u32, processes: &[Process]) -> Vec<u32> {
     family
 }
 
-/// SIGKILL for all of them. The shell sends it, because every machine with `/proc` has one.
+/// SIGKILL to all of them. Sent by the shell, because every machine with `/proc` has one.
 fn end_with_descendants(root: u32) {
     let family = with_descendants(root, &processes());
     let mut kill = Command::new("sh");

@@ -1,4 +1,4 @@
-//! Of two answers the first one counts, and whoever was later is told it.
+//! The first of two competing answers counts, and the later one is told so.
 
 use protocol::{Approval, ApprovalCommand, Decision, ErrorCode, PodRef};
 use transcript::words::actor_words;
@@ -9,7 +9,7 @@ use crate::{
     server_fns::{answer_approval, pod_approvals},
 };
 
-/// Gives this answer. When another one came first, that one is said quietly and given back.
+/// Sends this answer. If another one came first, says so in a notice and returns that one.
 pub(crate) async fn answer(
     console: Console,
     pod: PodRef,
@@ -26,7 +26,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// The answer to a question that is not open any more.
+/// The answer to an approval that is no longer open.
 pub(crate) async fn earlier_answer(pod: PodRef, id: &str) -> Option<Approval> {
     pod_approvals(pod).await.ok()?.into_iter().find(|approval| approval.id == id)
 }

@@ -32,7 +32,7 @@ struct Whole {
     any: Value,
 }
 
-/// Both readers say the same: the value, or that there is none.
+/// Both deserializers agree: on the value, or on refusing it.
 fn agree<T: DeserializeOwned + PartialEq + Debug>(value: &Value) {
     let text = value.to_string();
     assert_eq!(read::<T>(&text).ok(), serde_json::from_str::<T>(&text).ok(), "{text}");

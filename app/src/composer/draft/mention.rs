@@ -1,16 +1,16 @@
-//! Files that a message names: `@path` in its text. Pure; the server knows the files.
+//! Files that a message names as `@path` in its text. Pure; the server knows which files exist.
 
 use protocol::Segment;
 
-/// A name that is being typed behind an `@`.
+/// A file name being typed after an `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileWord {
-    /// Where the `@` is, in bytes of the text.
+    /// Byte offset of the `@` in the text.
     pub(crate) at: usize,
     pub(crate) begun: String,
 }
 
-/// The name that the caret, at this byte of the text, stands behind or in.
+/// The file name that the caret (a byte offset) stands in or after.
 pub(crate) fn file_word(text: &str, caret: usize) -> Option<FileWord> {
     let before = text.get(..caret)?;
     let at = before.rfind('@').filter(|at| may_begin(&before[..*at]))?;
@@ -18,11 +18,11 @@ pub(crate) fn file_word(text: &str, caret: usize) -> Option<FileWord> {
     (!begun.contains(char::is_whitespace)).then(|| FileWord { at, begun: begun.to_owned() })
 }
 
-/// The text with `path` in the place of the word that was begun, and the byte behind it.
+/// Replaces the word with `path`; returns the new text and the byte offset after the path.
 pub(crate) fn with_file(text: &str, word: &FileWord, path: &str) -> (String, usize) {
     let end = word.at + 1 + word.begun.len();
     let (before, rest) = (&text[..word.at], text.get(end..).unwrap_or_default());
-    // What was left of the word stands behind the caret.
+    // The rest of the old word stands after the caret.
     let rest = rest.trim_start_matches(|letter: char| !letter.is_whitespace());
     let gap = if rest.is_empty() { " " } else { "" };
     let whole = format!("{before}@{path}{gap}{rest}");
@@ -30,7 +30,7 @@ pub(crate) fn with_file(text: &str, word: &FileWord, path: &str) -> (String, usi
     (whole, caret)
 }
 
-/// The text in pieces: `@path` of a file that was chosen is that file, all else is text.
+/// Splits the text: `@path` of a chosen file becomes a file reference, all else is text.
 pub(crate) fn pieces(text: &str, files: &[String]) -> Vec<Segment> {
     let mut pieces = Vec::new();
     let mut from = 0;
@@ -56,13 +56,14 @@ fn may_begin(before: &str) -> bool {
     before.chars().next_back().is_none_or(|letter| letter.is_whitespace() || "([{\"'".contains(letter))
 }
 
-/// What is behind a path is no part of it: nothing, a space, or the punctuation of a sentence.
+/// Whether a path may end here: at the end of the text, before whitespace, or before punctuation that is followed by
+/// either.
 fn may_end(rest: &str) -> bool {
     let mut letters = rest.chars().skip_while(|letter| ".,;:!?)]}\"'".contains(*letter));
     letters.next().is_none_or(char::is_whitespace)
 }
 
-/// The byte of a text that the browser counts as this one, in units of UTF-16.
+/// Converts an offset in UTF-16 code units, as browsers count, to a byte offset.
 pub(crate) fn byte_at(text: &str, units: u32) -> usize {
     let mut left = units as usize;
     let is_before = |(_, letter): &(usize, char)| {
@@ -73,7 +74,7 @@ pub(crate) fn byte_at(text: &str, units: u32) -> usize {
     text.char_indices().take_while(is_before).last().map_or(0, |(at, letter)| at + letter.len_utf8())
 }
 
-/// The other way round.
+/// Converts a byte offset to UTF-16 code units.
 pub(crate) fn units_at(text: &str, byte: usize) -> u32 {
     let before = text.get(..byte).unwrap_or(text);
     before.encode_utf16().count().try_into().unwrap_or(u32::MAX)

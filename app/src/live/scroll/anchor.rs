@@ -1,36 +1,37 @@
-//! The block that stays where it is: the first one in sight, or the one that is gone to.
+//! The block that is held in place: the first visible one, or the one that is being gone to.
 
 use web_sys::HtmlElement;
 
 use super::{super::browser, pane::top_of, rooms::Rooms};
 use crate::rows::View;
 
-/// So many screens before the first block more are fetched.
+/// More is fetched when fewer than this many screens remain above the view.
 pub(super) const NEAR_START_SCREENS: f64 = 2.0;
 
-/// Scrolled by so much less than was asked: there was no more to scroll.
+/// Scrolling by at least this much less than asked means that there was no more to scroll.
 const CLAMPED_PX: i32 = 2;
 
-/// The block that stays where it is.
+/// The block that is held in place.
 pub(super) struct Held {
-    /// Of its element.
+    /// The id of its element.
     pub(super) id: String,
-    /// Of its top below the top of the view, in CSS pixels, as of `Anchor::held_at`.
+    /// The distance of its top below the top of the view, in CSS pixels, as of `Anchor::held_at`.
     pub(super) offset: f64,
 }
 
-/// What is held in its place, and how far was scrolled.
+/// The block that is held in place, and the scroll position.
 pub(super) struct Anchor {
     pub(super) held: Option<Held>,
-    /// How far was scrolled when it was taken hold of: somebody may have scrolled on without our having been told yet.
+    /// The scroll position when the block was taken hold of: you may have scrolled since, with the event still
+    /// pending.
     pub(super) held_at: i32,
-    /// The held block is to be scrolled to.
+    /// Whether the held block is to be scrolled to.
     pub(super) is_going: bool,
     pub(super) last_top: i32,
 }
 
 impl Anchor {
-    /// Takes hold of the first block in sight; where none is drawn, of the one that belongs there.
+    /// Takes hold of the first visible block; where none is drawn, of the one that belongs there.
     pub(super) fn hold(&mut self, rooms: &Rooms) {
         if rooms.folded.is_some() {
             return;
@@ -45,19 +46,19 @@ impl Anchor {
 
     fn held_block(&self, rooms: &Rooms) -> Option<(HtmlElement, f64)> {
         let held = self.held.as_ref()?;
-        // A call that others have joined stands in their group now.
+        // A call that has been merged into a group is found in that group.
         let heir = || browser::element(&rooms.rows.window.dom_id_at(rooms.rows.index_of(&held.id)?)?);
         let block = browser::element(&held.id).or_else(heir).filter(|block| rooms.pane.drawn.contains(Some(block)))?;
         Some((block, held.offset))
     }
 
-    /// The block that is gone to is not drawn yet. It will be: what is drawn follows it.
+    /// Whether the block that is gone to is not drawn yet. It will be: the drawn range follows it.
     pub(super) fn is_on_its_way(&self, rooms: &Rooms) -> bool {
         let is_here = |held: &Held| rooms.rows.index_of(&held.id).is_some();
         self.is_going && self.held.as_ref().is_some_and(is_here) && self.held_block(rooms).is_none()
     }
 
-    /// What is in sight, as the heights say it.
+    /// The visible range, computed from the known heights.
     pub(super) fn view(&self, rooms: &Rooms, is_following: bool) -> Option<View> {
         let height = rooms.pane.screen_px();
         let held = self.held.as_ref();
@@ -70,7 +71,7 @@ impl Anchor {
         (height > 0.0).then_some(View { top, height })
     }
 
-    /// The held block goes back to where it was.
+    /// Scrolls the held block back to where it was.
     pub(super) fn put_back(&mut self, rooms: &mut Rooms) {
         if self.is_on_its_way(rooms) {
             return;
@@ -79,7 +80,7 @@ impl Anchor {
             self.hold(rooms);
             return self.put_right_if_due(rooms);
         };
-        // Who has scrolled on is not taken back.
+        // Do not undo scrolling that you did in the meantime.
         let scrolled = if self.is_going { 0 } else { rooms.pane.scroller.scroll_top() - self.held_at };
         let wanted = wanted - f64::from(scrolled);
         let moved = rooms.pane.offset_of(&block) - wanted;
@@ -103,7 +104,7 @@ impl Anchor {
         self.put_right_if_due(rooms);
     }
 
-    /// At the start there is no room above at all, and near it there is as much as there is to come.
+    /// At the start there must be no spacer above at all, and near it the spacer must match what is still to come.
     fn put_right_if_due(&mut self, rooms: &mut Rooms) {
         let lacks = rooms.lacking_px();
         let is_near = rooms.above_px < NEAR_START_SCREENS * rooms.pane.screen_px() && lacks.abs() >= 1.0;
@@ -112,21 +113,22 @@ impl Anchor {
         }
     }
 
-    /// Makes the room above as high as the heights say, and scrolls by as much: nothing is seen to move.
+    /// Sets the spacer above to the height that the heights imply, and scrolls by the same amount, so that nothing
+    /// appears to move.
     pub(super) fn put_right(&mut self, rooms: &mut Rooms) {
         let px = rooms.lacking_px();
         let px = if rooms.rows.window.drawn_now().start == 0 { px.ceil() } else { px.round() };
         if px != 0.0 {
             rooms.above_px += px;
             rooms.set_heights();
-            // What is below has not got its height yet: once it has, the held block goes to its place.
+            // What is below has not got its height yet; once it has, the held block is put in place.
             if (px as i32 - self.scroll_by(rooms, px as i32)).abs() > CLAMPED_PX {
                 self.is_going = self.held.is_some();
             }
         }
     }
 
-    /// Gives how far that was.
+    /// Returns how far it actually scrolled.
     fn scroll_by(&mut self, rooms: &Rooms, px: i32) -> i32 {
         let scroller = &rooms.pane.scroller;
         let before = scroller.scroll_top();
@@ -140,7 +142,7 @@ impl Anchor {
     }
 }
 
-/// The view is in one of the rooms: what belongs there.
+/// The block that belongs in view when the view is inside one of the spacers.
 fn unseen(rooms: &Rooms) -> Option<Held> {
     let (edge, drawn) = (rooms.pane.edge(), rooms.pane.drawn.get_bounding_client_rect());
     let range = rooms.rows.window.drawn_now();

@@ -1,5 +1,5 @@
-//! While a page waits to be seen again, blocks far from its view are folded away: the browser takes up and lays out only
-//! the others for the first frame after the return, and the rest a moment later. The rooms above and below stand for them.
+//! While a page is off screen, blocks far from its view are taken out of the document: on return the browser lays out
+//! only the others for the first frame, and the rest a moment later. The spacers above and below stand in for them.
 
 use web_sys::{DocumentFragment, Node};
 
@@ -10,30 +10,30 @@ use super::{
     with_log,
 };
 
-/// The class of the list of blocks while some of them are folded away.
+/// The class of the list of blocks while some of them are taken out.
 const CLASS: &str = "is-folded";
-/// So many screens around the view stay.
+/// How many screens around the view stay.
 const REACH: f64 = 0.25;
-/// After the return they come back so much later, in milliseconds.
+/// How long after the return the others come back, in milliseconds.
 const UNFOLD_MS: u32 = 60;
 
-/// Which blocks stay, and what the others take.
+/// Which blocks stay, and the height of the others.
 pub(super) struct Folded {
     first_kept: Node,
     last_kept: Node,
     pub(super) is_done: bool,
-    /// Out of the document. Whoever draws them goes on with them here: they are put back in their order.
+    /// Taken out of the document. Their components keep updating them here, and they are put back in order.
     above: Option<DocumentFragment>,
     below: Option<DocumentFragment>,
-    /// When they are due, by the clock that never goes back.
+    /// When they are due, by the monotonic clock in milliseconds.
     due_ms: f64,
-    /// Of those above and below what stays, in CSS pixels.
+    /// The heights of what is above and below the kept blocks, in CSS pixels.
     pub(super) above_px: f64,
     pub(super) below_px: f64,
 }
 
 impl Folded {
-    /// Just before the page leaves the sight, where everything has its height still: measures only.
+    /// Measures which blocks to fold, just before the page goes off screen, while everything still has its height.
     pub(super) fn plan(pane: &Pane) -> Option<Self> {
         let (count, edge, screen) = (pane.blocks.length(), pane.edge(), pane.screen_px());
         let first = pane.first_below(edge - REACH * screen);
@@ -52,7 +52,7 @@ impl Folded {
         })
     }
 
-    /// Once the page is out of sight, and out of the document.
+    /// Takes the blocks out, once the page is off screen and out of the document.
     pub(super) fn fold(&mut self, pane: &Pane) {
         let is_here = |block: &Node| block.parent_node().is_some_and(|parent| parent.is_same_node(Some(&pane.drawn)));
         if self.is_done || !is_here(&self.first_kept) || !is_here(&self.last_kept) {
@@ -61,7 +61,7 @@ impl Folded {
         self.is_done = true;
         let _ = pane.drawn.class_list().add_1(CLASS);
         self.above = moved(|| pane.drawn.first_child().filter(|first| *first != self.first_kept));
-        // What marks the end of the list stays where something may be added to it.
+        // The node that marks the end of the list must stay where blocks may be appended to it.
         if pane.drawn.last_element_child().is_some_and(|last| *last != self.last_kept) {
             self.below = moved(|| self.last_kept.next_sibling());
         }
@@ -79,7 +79,7 @@ impl Folded {
 }
 
 impl Log {
-    /// Everything is there again, and what is read stays where it is.
+    /// Puts everything back, keeping what is being read in place.
     pub(super) fn unfold(&mut self) {
         if let Some(folded) = self.rooms.folded.take() {
             folded.unfold(&self.rooms.pane);
@@ -87,7 +87,7 @@ impl Log {
         }
     }
 
-    /// Who goes on to the next page at once finds another log here, which has its own time.
+    /// Schedules the unfolding. By then another page's log may be current, with a due time of its own.
     pub(super) fn unfold_soon(&mut self) {
         let Some(folded) = &mut self.rooms.folded else { return };
         folded.due_ms = browser::monotonic_ms() + f64::from(UNFOLD_MS);
@@ -102,7 +102,7 @@ impl Log {
     }
 }
 
-/// All that is next, in its order.
+/// Moves nodes into a fragment, in order, as long as `next` returns one.
 fn moved(next: impl Fn() -> Option<Node>) -> Option<DocumentFragment> {
     let fragment = next().map(|_| browser::document().create_document_fragment())?;
     while let Some(node) = next() {

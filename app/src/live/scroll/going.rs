@@ -1,4 +1,4 @@
-//! Going somewhere: to the end, the start, a turn, a block that may not be drawn.
+//! Going somewhere: to the end, the start, a turn, or a block that may not be drawn.
 
 use super::{super::browser, MARGIN_PX, anchor::Held, log::Log, pane::top_of, rooms::Rooms};
 
@@ -25,7 +25,7 @@ impl Log {
         self.go(0, before_blocks);
     }
 
-    /// False when it is not in this page.
+    /// Goes to the block with this id. Returns false if it is not on this page.
     pub(super) fn go_to_block(&mut self, id: &str, offset: f64) -> bool {
         let index = self.rooms.rows.index_of(id);
         if let Some(index) = index {
@@ -34,14 +34,14 @@ impl Log {
         index.is_some()
     }
 
-    /// Below the find bar, where that is open over the top of the transcript.
+    /// Goes to the block, leaving room for the find bar if it covers the top of the transcript.
     pub(super) fn show(&mut self, id: &str) -> bool {
         let bar = browser::all(".find-bar.is-open").into_iter().next();
         let covered = bar.map_or(0.0, |bar| bar.get_bounding_client_rect().bottom() - self.rooms.pane.edge());
         self.go_to_block(id, MARGIN_PX + covered.max(0.0))
     }
 
-    /// To an entry, drawn or not: its top is so far below the top of the view then.
+    /// Goes to a row, drawn or not, placing its top `offset` below the top of the view.
     pub(super) fn go(&mut self, index: usize, offset: f64) {
         let window = self.rooms.rows.window;
         let Some(id) = window.dom_id_at(index) else { return };
@@ -52,7 +52,7 @@ impl Log {
         self.anchor.is_going = true;
         let before = window.drawn_now();
         self.look();
-        // Otherwise it follows as soon as the blocks are in the page.
+        // Otherwise this happens as soon as the blocks are in the document.
         if window.drawn_now() == before {
             self.anchor.put_back(&mut self.rooms);
         }
@@ -65,7 +65,7 @@ impl Log {
         let rows = self.rooms.rows;
         let Some(index) = self.anchor.held.as_ref().and_then(|held| rows.index_of(&held.id)) else { return };
         let nearest = rows.window.turn_from(if step > 0 { index } else { index + 1 }, step);
-        // The heading at the top of the view is that of the turn that one is in.
+        // If that heading is already at the top of the view, go one further.
         let beyond = nearest.and_then(|turn| rows.window.turn_from(turn + usize::from(step > 0), step));
         match nearest.filter(|turn| is_elsewhere(&self.rooms, *turn)).or(beyond) {
             Some(turn) => self.go(turn, MARGIN_PX),
@@ -75,7 +75,7 @@ impl Log {
     }
 }
 
-/// The entry is not the one at the top of the view, where one comes to by going to it.
+/// Whether the row is not already at the top of the view, where going to it would put it.
 fn is_elsewhere(rooms: &Rooms, index: usize) -> bool {
     let block = rooms.rows.window.dom_id_at(index).and_then(|id| browser::element(&id));
     block.is_none_or(|block| (rooms.pane.offset_of(&block) - MARGIN_PX).abs() > 4.0)

@@ -1,4 +1,4 @@
-//! The log and its reader: follows the end, or keeps what is read in its place.
+//! The log and its scrolling: it follows the end, or holds what is being read in place.
 
 use super::{
     super::browser,
@@ -10,21 +10,22 @@ use super::{
 };
 use crate::rows::Rows;
 
-/// A place is saved, and the room above put right, once nobody has scrolled for so many milliseconds.
+/// The place is saved and the spacer above corrected after this many milliseconds without scrolling.
 const IDLE_MS: u32 = 200;
 
 pub(super) struct Log {
     pub(super) rooms: Rooms,
     pub(super) anchor: Anchor,
     pub(super) visit: Visit,
-    /// Put in order already for the first frame after a return.
+    /// Set after a return, when the first frame has already been settled.
     pub(super) is_just_back: bool,
-    /// Of a short transcript that was not seen before the blocks at its end are drawn, and no others yet.
+    /// A short transcript on its first visit: only the blocks at its end are drawn so far.
     pub(super) has_end_only: bool,
     pub(super) following: bool,
-    /// Height of all there is to scroll, when it was last put in order.
+    /// The scroll height when it was last settled.
     pub(super) last_height: i32,
-    /// Height of the view then: the browser itself scrolls when that changes, and nobody has left.
+    /// The view's height then. When that changes the browser scrolls by itself, which does not mean that the reader
+    /// left the end.
     last_view: i32,
     scrolled_at: f64,
     pub(super) is_waiting: bool,
@@ -65,7 +66,7 @@ impl Log {
         }
     }
 
-    /// The end is seen.
+    /// Draws the rest of a short transcript, once its end has been shown.
     pub(super) fn draw_rest(&mut self) {
         if std::mem::take(&mut self.has_end_only) {
             self.look();
@@ -79,7 +80,7 @@ impl Log {
         self.rooms.rows.window.end();
     }
 
-    /// Growing content does not end the following; only a way upwards does.
+    /// Handles a scroll event. Growing content does not end following; only scrolling up does.
     pub(super) fn scrolled(&mut self) {
         let top = self.rooms.pane.scroller.scroll_top();
         if self.visit.sought.is_some() {
@@ -89,7 +90,7 @@ impl Log {
         if self.following && self.is_resized() {
             return self.settle();
         }
-        // Our own corrections come back as scrolling, too; only a person's takes hold of another block.
+        // Our own corrections also arrive as scroll events; only the user's take hold of another block.
         if top != self.anchor.last_top && !self.anchor.is_on_its_way(&self.rooms) {
             self.unfold();
             self.anchor.hold(&self.rooms);
@@ -105,13 +106,14 @@ impl Log {
         self.wait_for_idle();
     }
 
-    /// Blocks have come or gone, or have another height than before: puts everything where it belongs.
+    /// Puts everything in its place after blocks were added, removed or resized.
     pub(super) fn settle(&mut self) {
         let scroller = self.rooms.pane.scroller.clone();
         if scroller.client_height() == 0 {
             return;
         }
-        // Less to scroll takes the view upwards by itself: blocks left the page, or are less high. Nobody has left then.
+        // Shrinking content scrolls the view up by itself, because blocks were removed or became shorter. That does
+        // not end following.
         let has_shrunk = scroller.scroll_height() < self.last_height;
         self.rooms.drawn();
         self.rooms.set_heights();
@@ -130,7 +132,7 @@ impl Log {
         self.look_soon();
     }
 
-    /// Draws what belongs around the view, and asks for more where it comes near the start.
+    /// Draws what belongs around the view, and requests more when it comes near the start.
     pub(super) fn look(&mut self) {
         self.is_looking = false;
         if self.rooms.folded.is_some() {
@@ -159,7 +161,7 @@ impl Log {
         }
     }
 
-    /// What is below has grown or become smaller since everything was put in order, as the field for a message does.
+    /// Whether the view has been resized since it was last settled, as when the message field grows.
     fn is_resized(&self) -> bool {
         self.rooms.pane.scroller.client_height() != self.last_view
     }

@@ -1,26 +1,26 @@
-//! What a reader has opened stays open when its block leaves the page and comes back.
+//! Remembers what was opened in a block, so that it is open again when the block is drawn again.
 
 use std::collections::HashMap;
 
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlCollection, HtmlInputElement};
 
-/// Whatever can be opened in a block.
+/// Everything in a block that can be opened.
 const OPENABLE: &str = "details, .show-all input";
 
-/// So many blocks are remembered; with more, all are forgotten.
+/// How many blocks are remembered; beyond that, all are forgotten.
 const KEPT_MAX: usize = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Opened {
-    /// By the id of a block's element: which of what can be opened is open, by its place in the block.
+    /// For each block's element id, the indices of its opened parts.
     open: HashMap<String, Vec<u32>>,
-    /// Ids of the elements that were in the page at the last look.
+    /// Ids of the elements that were present at the last look.
     present: Vec<String>,
 }
 
 impl Opened {
-    /// Takes note, before some of these blocks go.
+    /// Records what is open, before some of these blocks are removed.
     pub(super) fn keep(&mut self, blocks: &HtmlCollection) {
         if self.open.len() > KEPT_MAX {
             self.open.clear();
@@ -34,7 +34,7 @@ impl Opened {
         }
     }
 
-    /// Opens what was open in those that have come back.
+    /// Opens what was open in the blocks that have come back.
     pub(super) fn restore(&mut self, blocks: &HtmlCollection) {
         let mut present = Vec::with_capacity(blocks.length() as usize);
         for block in all(blocks) {

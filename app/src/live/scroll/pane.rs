@@ -1,10 +1,10 @@
-//! The scrolling part of a Pod's page as elements, and what is measured of them.
+//! The elements of the scrolling part of a Pod's page, and their measurements.
 
 use web_sys::{Element, HtmlCollection, HtmlElement};
 
 use super::super::browser;
 
-/// So close to the end counts as at the end, in CSS pixels.
+/// Within this distance the view counts as at the end, in CSS pixels.
 const END_PX: i32 = 24;
 
 pub(super) struct Pane {
@@ -13,7 +13,7 @@ pub(super) struct Pane {
     pub(super) above: HtmlElement,
     pub(super) drawn: HtmlElement,
     pub(super) below: HtmlElement,
-    /// The elements of what is drawn, in order; follows the page by itself.
+    /// The drawn elements in order, as a live collection.
     pub(super) blocks: HtmlCollection,
 }
 
@@ -30,12 +30,12 @@ impl Pane {
         })
     }
 
-    /// Not the rooms: we set their height ourselves.
+    /// The elements whose size is observed. Not the spacers: we set their height ourselves.
     pub(super) fn observed(&self) -> [&HtmlElement; 3] {
         [&self.scroller, &self.earlier, &self.drawn]
     }
 
-    /// Where the view begins.
+    /// The top of the view.
     pub(super) fn edge(&self) -> f64 {
         top_of(&self.scroller)
     }
@@ -60,8 +60,8 @@ impl Pane {
         top_of(block) - self.edge()
     }
 
-    /// Index of the first block that ends below `y`; as many as there are when none does. Blocks lie in order, so it is
-    /// found by halving.
+    /// Index of the first block that ends below `y`, or the number of blocks if none does. Binary search, because
+    /// blocks are in order.
     pub(super) fn first_below(&self, y: f64) -> u32 {
         let (mut low, mut high) = (0, self.blocks.length());
         while low < high {

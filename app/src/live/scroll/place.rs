@@ -1,4 +1,4 @@
-//! The place that is kept over a reload, and the one in the address.
+//! The scroll position that is kept over a reload, and the one in the address.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,39 +8,39 @@ use super::{
 };
 use crate::{codec, rows::Rows};
 
-/// The first block that is in sight. The page's own script reads it as well (see `boot.rs`).
+/// The first visible block. The page's inline script reads it as well (see `boot.rs`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) following: bool,
     pub(super) anchor: String,
-    /// Of the anchor's top below the top of the view, in CSS pixels.
+    /// The distance of the anchor's top below the top of the view, in CSS pixels.
     pub(super) offset: f64,
 }
 
 /// Where to go.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Target {
-    /// The block with the element of this id.
+    /// The block with this element id.
     Block(String),
     Place(Place),
 }
 
-/// Where one visit of a page begins and ends.
+/// Where one visit to a page begins and ends.
 pub(super) struct Visit {
-    /// Name under which the place is kept.
+    /// The storage key of the position.
     pub(super) key: String,
-    /// Where to go once that place has been loaded; nothing is saved over it meanwhile.
+    /// Where to go once that part has been loaded; nothing is saved meanwhile.
     pub(super) sought: Option<Target>,
 }
 
 impl Visit {
-    /// Where it begins; none at the end.
+    /// Where the visit begins; `None` for the end.
     pub(super) fn wanted(&self, rows: Rows) -> Option<Target> {
         let is_here = |id: &String| rows.index_of(id).is_some() || id.starts_with("seq-");
         linked().filter(is_here).map(Target::Block).or_else(|| self.kept().map(Target::Place))
     }
 
-    /// None where the last visit ended at the end.
+    /// `None` if the last visit ended at the end.
     fn kept(&self) -> Option<Place> {
         let place: Place = codec::read(&kept(Memory::Tab, &self.key)?).ok()?;
         (!place.following).then_some(place)
@@ -58,12 +58,12 @@ impl Visit {
     }
 }
 
-/// The id after `#` in the address that the browser shows.
+/// The id after `#` in the browser's address.
 pub(super) fn linked() -> Option<String> {
     id_in(&browser::window().location().hash().unwrap_or_default())
 }
 
-/// The same in an address that is being gone to, and may not be shown yet.
+/// The same for an address that is being navigated to and may not be the browser's yet.
 pub(super) fn id_in(hash: &str) -> Option<String> {
     hash.strip_prefix('#').filter(|id| !id.is_empty()).map(str::to_owned)
 }

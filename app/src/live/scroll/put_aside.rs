@@ -1,4 +1,4 @@
-//! The logs of pages that were left a moment ago: each is found as it was left.
+//! The logs of pages that were left a moment ago, so that each can be restored as it was.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ thread_local! {
     static ASIDE: RefCell<Vec<Attached>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The one of this number, in charge or put aside.
+/// Removes the log with this number, whether current or put aside.
 pub(super) fn take(number: u64) -> Option<Attached> {
     let in_charge = LOG.with_borrow_mut(|attached| attached.take_if(|attached| attached.number == number));
     in_charge.or_else(|| {
@@ -19,7 +19,7 @@ pub(super) fn take(number: u64) -> Option<Attached> {
     })
 }
 
-/// Its page is about to leave the sight.
+/// Puts the log aside when its page is about to go off screen.
 pub(crate) fn log_put_aside(number: u64) {
     let Some(mut attached) = take(number) else { return };
     attached.log.leave();
@@ -27,7 +27,7 @@ pub(crate) fn log_put_aside(number: u64) {
     ASIDE.with_borrow_mut(|aside| aside.push(attached));
 }
 
-/// Its page has left the document, and nobody is kept waiting any more.
+/// Folds the log of a page that has left the document, when nobody is waiting any more.
 pub(crate) fn log_fold(number: u64) {
     ASIDE.with_borrow_mut(|aside| {
         let attached = aside.iter_mut().find(|attached| attached.number == number);
@@ -37,7 +37,7 @@ pub(crate) fn log_fold(number: u64) {
     });
 }
 
-/// Its page is in the document again: what was read is where it was, before it is painted.
+/// Restores the log when its page is back in the document: what was being read is in place before the next paint.
 pub(crate) fn log_take_back(number: u64) {
     let Some(mut attached) = take(number) else { return };
     attached.log.come_back();
@@ -50,7 +50,7 @@ impl Log {
         if !self.following && self.visit.sought.is_none() {
             self.anchor.hold(&self.rooms);
         }
-        // Else whoever waits for that would find the next page's log.
+        // Otherwise a pending idle timer would act on the next page's log.
         self.is_waiting = false;
         self.visit.save(&self.rooms, self.following);
         self.is_looking = false;
@@ -59,9 +59,9 @@ impl Log {
         }
     }
 
-    /// An element that was out of the document does not know any more how far it was scrolled.
+    /// Restores the scroll position, which an element loses while it is out of the document.
     fn come_back(&mut self) {
-        // Who came back at once finds all of it in its place.
+        // After an immediate return nothing has been folded yet.
         self.rooms.folded.take_if(|folded| !folded.is_done);
         self.rooms.set_heights();
         let scroller = &self.rooms.pane.scroller;
@@ -75,7 +75,7 @@ impl Log {
         self.draw_rest();
     }
 
-    /// Something has another size, or is observed from now on: the latter alone changes nothing.
+    /// Handles a resize, or the first observation of an element, which by itself changes nothing.
     pub(super) fn resized(&mut self) {
         let is_as_it_was = || {
             let Pane { scroller, drawn, .. } = &self.rooms.pane;

@@ -1,4 +1,4 @@
-//! What is drawn, and the rooms above and below for what is not: measured and set.
+//! What is drawn, and the spacers above and below for what is not: measured and set.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use web_sys::{Element, HtmlElement};
 use super::{super::browser, folded::Folded, opened::Opened, pane::Pane, pane::top_of};
 use crate::rows::Rows;
 
-/// Of a letter, in CSS pixels: only for estimates.
+/// The width of a character in CSS pixels, only for estimates.
 const LETTER_PX: i32 = 8;
 
 pub(super) struct Rooms {
     pub(super) pane: Pane,
     pub(super) rows: Rows,
-    /// Height of the room above, in CSS pixels. While somebody scrolls it takes up what the estimates were wrong by,
-    /// so that nothing has to be scrolled against the reader's hand.
+    /// Height of the spacer above, in CSS pixels. While you scroll it absorbs the errors of the estimates, so that
+    /// the view need not be scrolled against your hand.
     pub(super) above_px: f64,
     pub(super) width: i32,
-    /// Blocks far from the view that take no part in the layout for the first frames after a return.
+    /// Blocks far from the view, left out of the layout for the first frames after a return.
     pub(super) folded: Option<Folded>,
     opened: Opened,
     has_focus: bool,
@@ -34,7 +34,8 @@ impl Rooms {
         self.measure();
     }
 
-    /// Takes the heights of what is drawn. The last block's is known only with the one after it: they may overlap.
+    /// Measures the drawn blocks. The last block's height is known only together with the next one, because they may
+    /// overlap.
     pub(super) fn measure(&mut self) {
         let window = self.rows.window;
         if self.pane.drawn.client_width() != self.width {
@@ -56,7 +57,7 @@ impl Rooms {
             px.push(if is_it { tops[next + 1] - tops[next] } else { 0.0 });
             next += usize::from(is_it);
         }
-        // What is in the page is not what is to be drawn: another look follows.
+        // What is in the document is not yet what is to be drawn; it will be measured later.
         if next != blocks.len() {
             return;
         }
@@ -81,7 +82,7 @@ impl Rooms {
         set_height(&self.pane.below, below + folded.1);
     }
 
-    /// By so much the room above is lower than what is not drawn there.
+    /// How much lower the spacer above is than the blocks that it stands for.
     pub(super) fn lacking_px(&self) -> f64 {
         self.px_before(self.rows.window.drawn_now().start) - self.above_px
     }
@@ -90,7 +91,7 @@ impl Rooms {
         self.rows.window.with_heights(|heights| heights.above(index)).unwrap_or_default()
     }
 
-    /// Draws these entries alone.
+    /// Draws exactly these rows.
     pub(super) fn draw(&mut self, range: Range<usize>) {
         let start = self.rows.window.drawn_now().start;
         self.above_px = (self.above_px + self.px_before(range.start) - self.px_before(start)).max(0.0);
@@ -99,8 +100,7 @@ impl Rooms {
         self.rows.window.draw_only(range);
     }
 
-    /// After blocks have come and gone: what was open is open again, and what had the focus may have left the page with
-    /// its block.
+    /// After blocks were added and removed: opens again what was open, and handles a focus that left with its block.
     pub(super) fn drawn(&mut self) {
         if self.folded.is_none() {
             self.opened.restore(&self.pane.blocks);
@@ -112,13 +112,13 @@ impl Rooms {
     }
 }
 
-/// Characters in a line of this width.
+/// Estimated characters per line at this width.
 fn columns(px: i32) -> usize {
     (px / LETTER_PX).max(20) as usize
 }
 
 fn set_height(element: &HtmlElement, px: f64) {
-    // To a hundredth, in whole numbers: printing any float is 24 kB of code that nothing else needs.
+    // In hundredths, with integers: formatting a float takes 24 kB of code that nothing else needs.
     let hundredths = (px.max(0.0) * 100.0).round() as u64;
     let height = format!("{}.{:02}px", hundredths / 100, hundredths % 100);
     let _ = element.style().set_property("height", &height);

@@ -9,10 +9,10 @@ use crate::{
     peers::peering::{Choice, bare},
 };
 
-/// So many are drawn; more typing finds the others.
+/// How many Pods are drawn; typing more narrows the list.
 const SHOWN_MAX: usize = 40;
 
-/// A field that finds Pods while one types, and below it those that it finds.
+/// A field that searches Pods as you type, and below it the matches.
 #[component]
 pub(super) fn Chooser(meeting: Meeting, chooses_source: bool) -> impl IntoView {
     let step = move |event: &ev::KeyboardEvent, by: isize| {
@@ -30,7 +30,7 @@ pub(super) fn Chooser(meeting: Meeting, chooses_source: bool) -> impl IntoView {
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "ArrowDown" => step(&event, 1),
         "ArrowUp" => step(&event, -1),
-        // The first Enter takes the Pod, the second one introduces.
+        // The first Enter picks the Pod, the second one adds it as a peer.
         "Enter" if !event.is_composing() && meeting.picked.with_untracked(Option::is_none) => {
             if let Some(choice) = meeting.chosen.get_untracked() {
                 event.prevent_default();
@@ -107,7 +107,7 @@ fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
     let said = choice.refusal.map_or_else(|| choice.what.clone(), str::to_owned);
     let (name, sign, is_refused) = (bare(&choice.name).to_owned(), choice.sign, choice.refusal.is_some());
     let home = abroad(&choice.pod).or_else(|| {
-        // One of this server that shares its name with another says so too.
+        // A Pod of this server that shares its name with another says so too.
         (name != choice.name).then(|| view! { <small class="abroad">"@local"</small> }.into_any())
     });
     view! {
@@ -131,7 +131,7 @@ fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
     .into_any()
 }
 
-/// Where no Pod is at hand: the first of the two.
+/// The first of the two Pods, where none is given.
 #[component]
 fn SourceField(meeting: Meeting) -> impl IntoView {
     let mut pods = meeting.console.pods();

@@ -1,4 +1,4 @@
-//! What the parts of the dialog share.
+//! State shared by the parts of the dialog.
 
 use commands::peering::telling_name;
 use leptos::prelude::*;
@@ -14,29 +14,29 @@ use crate::{
     server_fns::{introduce_pods, pod_peers},
 };
 
-/// Least time between two looks at whom the Pod knows, in milliseconds.
+/// Minimum time between two reads of the source's peers, in milliseconds.
 const READING_MS_MIN: u32 = 300;
 
 #[derive(Clone, Copy)]
 pub(super) struct Meeting {
     pub(super) console: Console,
     pub(super) source: RwSignal<PodRef>,
-    /// Whom the source knows; kept up while the dialog is open.
+    /// The source's peers and peer requests; kept up to date while the dialog is open.
     pub(super) known: RwSignal<Vec<PeerView>>,
     pub(super) typed: RwSignal<String>,
-    /// The line that the arrow keys have come to.
+    /// The line that the arrow keys are on.
     pub(super) at: RwSignal<Option<usize>>,
-    /// The one that was taken from the list.
+    /// The Pod that was picked from the list.
     pub(super) picked: RwSignal<Option<PodRef>>,
     pub(super) note: RwSignal<String>,
-    /// Those that fit what has been typed.
+    /// The Pods that match what has been typed.
     pub(super) offered: Memo<Vec<Choice>>,
-    /// The one that it is about now; it may be one that cannot be chosen.
+    /// The Pod that the dialog is about now; it may be one that cannot be chosen.
     pub(super) chosen: Memo<Option<Choice>>,
-    /// What the server said.
+    /// The server's answer.
     pub(super) answer: RwSignal<Option<PeerAnswer>>,
     pub(super) deed: Deed,
-    /// One id for what is asked now: a second press, or a try after a lost answer, is the same command.
+    /// One id per request: pressing twice, or retrying after a lost answer, repeats the same command.
     command: StoredValue<Option<(PodRef, PeerCommand, CommandId)>>,
 }
 
@@ -84,7 +84,7 @@ impl Meeting {
         self.told(&self.source.get())
     }
 
-    /// The name of the one that was asked, as the list knows it.
+    /// The name of the Pod that was asked, as in the list.
     pub(super) fn peer_name(self, peer: &PodRef) -> String {
         self.told(peer)
     }
@@ -102,7 +102,7 @@ impl Meeting {
         }
     }
 
-    /// Whatever comes into the source's journal may be about whom it knows.
+    /// Reads the source's peers again whenever its journal grows, since any record may be about them.
     fn keep_known(self) {
         let seen = move || {
             let source = self.source.get();
@@ -121,7 +121,7 @@ impl Meeting {
         }
     }
 
-    /// What is typed and fits nobody is the server's to judge: it knows who was nearly meant.
+    /// A name that matches no Pod is left to the server, which can suggest similar names.
     fn target(self) -> Result<String, String> {
         let typed = self.typed.get_untracked().trim().to_owned();
         match self.chosen.get_untracked() {

@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// The exact pair and how it stands, for as long as the dialog is open.
+/// The two Pods and their current relation, for as long as the dialog is open.
 #[component]
 pub(super) fn OutcomeView(meeting: Meeting) -> impl IntoView {
-    // What the server said counts until the pair has been seen once; then the pair.
+    // The server's answer counts until the relation has been seen once; after that, the relation itself.
     let stands = Memo::new(move |before: Option<&Option<(PeerAnswer, Option<PeerLink>)>>| {
         let answer = meeting.answer.get()?;
         let seen = meeting.known.with(|known| known.iter().find(|view| view.pod == answer.peer).map(|view| view.link));

@@ -13,15 +13,15 @@ use crate::{
     transcript::Markup,
 };
 
-/// Least time between two readings, in milliseconds.
+/// Minimum time between two reads, in milliseconds.
 const READING_MS_MIN: u32 = 500;
 
-/// What the parts of the list share.
+/// State shared by the parts of the list.
 #[derive(Clone, Copy)]
 struct Shown {
     pod: StoredValue<PodRef>,
     peer: StoredValue<PodRef>,
-    /// Their names.
+    /// The names of `pod` and `peer`.
     names: StoredValue<(String, String)>,
     /// Oldest first.
     messages: RwSignal<Vec<ExchangeMessage>>,
@@ -36,7 +36,7 @@ impl Shown {
     }
 }
 
-/// Oldest first, and kept up: every message, and every receipt, is in both journals.
+/// The messages, oldest first and kept up to date: every message and every receipt is in both journals.
 #[component]
 pub(super) fn Messages(exchange: ExchangeData, link: RwSignal<Option<PeerView>>, is_old: bool) -> impl IntoView {
     let shown = Shown {
@@ -87,7 +87,7 @@ fn keep_read(shown: Shown) {
     });
 }
 
-/// What is there is brought up to date in its place; what is new takes its own.
+/// Updates known messages in place and inserts new ones.
 fn merge(shown: &mut Vec<ExchangeMessage>, fresh: Vec<ExchangeMessage>) {
     for message in fresh {
         match shown.iter_mut().find(|known| known.message_id == message.message_id) {
@@ -98,7 +98,7 @@ fn merge(shown: &mut Vec<ExchangeMessage>, fresh: Vec<ExchangeMessage>) {
     shown.sort_by(|a, b| (a.at, &a.message_id).cmp(&(b.at, &b.message_id)));
 }
 
-/// A link that works without a script, and with one fetches in place.
+/// A link that works without a script; with one, it loads earlier messages in place.
 #[component]
 fn Earlier(shown: Shown) -> impl IntoView {
     let console = use_console();

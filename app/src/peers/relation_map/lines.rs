@@ -1,4 +1,4 @@
-//! Which lines lie between Pods, and what stands beside them.
+//! The lines between Pods, and their labels.
 
 use protocol::{Access, PeerLink, PodRef, PodSummary, ScopeRule};
 
@@ -54,7 +54,7 @@ fn access_words(access: Access) -> &'static str {
     }
 }
 
-/// `lends tests`, `lends tests +2`: the last part of the first path. What is denied is no loan.
+/// `lends tests`, `lends tests +2`: the last component of the first path. Denied paths are not lent.
 fn loan_label(lent: &[ScopeRule]) -> String {
     let mut lent = lent.iter().filter(|rule| rule.access != Access::Deny);
     let Some(first) = lent.next() else { return String::new() };

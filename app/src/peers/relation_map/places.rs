@@ -1,13 +1,13 @@
-//! Who stands where, in columns and rows.
+//! The position of each Pod, in columns and rows.
 
 use protocol::{PodRef, PodSummary};
 
 use crate::server_fns::{PeerPair, RelationsFound};
 
-/// Below this depth a tree goes on as a tree of its own.
+/// Below this depth a tree continues as a separate tree.
 const DEPTH_MAX: usize = 24;
 
-/// The Pods that have a relation, by name, and who leads whom by index.
+/// The Pods that have a relation, sorted by name, and their relations by index.
 pub(super) struct Graph<'a> {
     pub(super) pods: Vec<&'a PodSummary>,
     parents: Vec<Option<usize>>,
@@ -31,12 +31,12 @@ impl<'a> Graph<'a> {
         Self { pods, parents, pairs, columns }
     }
 
-    /// All trees, those that know each other one after the other.
+    /// Lays out all trees, with trees of peers next to each other.
     pub(super) fn block(&self) -> Block {
         let mut trees: Vec<(Vec<usize>, Block)> = Vec::new();
         let mut placed = vec![false; self.pods.len()];
         let roots = (0..self.pods.len()).filter(|&pod| self.parents[pod].is_none());
-        // Last come those that a ring of parents has left without a root.
+        // Last come Pods in a cycle of parents, which has no root.
         for root in roots.chain(0..self.pods.len()) {
             if !placed[root] {
                 let block = self.tree(root, 0, &mut placed);
@@ -79,10 +79,10 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Pods in their places, from the upper left corner of the block.
+/// Pods at positions relative to the block's upper left corner.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// In columns and rows.
+    /// Width and height in columns and rows.
     pub(super) width: i32,
     pub(super) height: i32,
     pub(super) places: Vec<Place>,
@@ -95,7 +95,7 @@ pub(super) struct Place {
     pub(super) row: i32,
 }
 
-/// Blocks beside each other, on as many shelves as they need.
+/// Places blocks next to each other, on as many rows as they need.
 fn shelved(blocks: Vec<Block>, columns: i32) -> Block {
     let mut whole = Block::default();
     let (mut column, mut row) = (0, 0);

@@ -1,18 +1,18 @@
-//! How a line gets from one Pod to another: straight where nobody is between, else along the rooms beside the boxes. No
-//! line lies behind a box.
+//! Routes lines between Pods: straight where no box is between, otherwise through the gaps between the boxes. No line
+//! runs behind a box.
 
 use super::{Line, MARGIN, NODE_HEIGHT, NODE_WIDTH, Node, PITCH_X, PITCH_Y};
 
-/// How far the middle of a line between two of one row lies below them; more, the farther they are apart: so lines that
-/// begin together do not lie on each other.
+/// How far the middle of a line between two Pods of one row sags below them. It sags more the farther they are apart,
+/// so that lines that start at the same Pod do not overlap.
 const SAG: i32 = 20;
 const SAG_MORE: i32 = 9;
-/// Room between a line and a box that it passes.
+/// Clearance between a line and a box that it passes.
 const CLEAR: i32 = 6;
-/// Lines from different Pods that go the same way lie so far beside each other.
+/// The offsets at which lines from different Pods run side by side.
 const LANES: [i32; 5] = [0, 6, -6, 12, -12];
 const CORNER: i32 = 8;
-/// A curve is looked at in so many places.
+/// How many points of a curve are checked.
 const STEPS: i64 = 32;
 
 type Point = (i32, i32);
@@ -21,11 +21,11 @@ type Point = (i32, i32);
 pub(super) struct Route {
     /// An SVG path.
     pub(super) path: String,
-    /// The middle of the base of its label.
+    /// The middle of the label's baseline.
     pub(super) label_at: Point,
 }
 
-/// The boxes, by their middles, and who has which lane.
+/// The centres of the boxes, and which lanes are taken.
 #[derive(Debug)]
 pub(super) struct Routes {
     middles: Vec<Point>,
@@ -38,7 +38,7 @@ impl Routes {
         Self { middles: nodes.iter().map(middle).collect(), width, lanes: Vec::new() }
     }
 
-    /// From below the parent to above the child.
+    /// The line from the bottom of the parent to the top of the child.
     pub(super) fn leads(&mut self, parent: &Node, child: &Node) -> Route {
         let from = (parent.x, parent.y + NODE_HEIGHT / 2);
         let to = (child.x, child.y - NODE_HEIGHT / 2);
@@ -51,8 +51,8 @@ impl Routes {
         Route { path, label_at: (to.0, to.1 - 6) }
     }
 
-    /// Straight to a neighbour, in a bow below others of the row, and slantwise to another row; never where a line from
-    /// a parent begins or ends. `a` is above `b`, or left of it.
+    /// The line between peers: straight to a neighbour, sagging below others in the row, diagonal to another row;
+    /// never where a line from a parent starts or ends. `a` is above `b`, or left of it.
     pub(super) fn knows(&mut self, a: &Node, b: &Node) -> Route {
         let center = (a.x + b.x) / 2;
         if a.y == b.y {
@@ -71,12 +71,12 @@ impl Routes {
                 path: format!("M{} {}L{} {}", from.0, from.1, to.0, to.1),
                 label_at: ((from.0 + to.0) / 2 + 4, (from.1 + to.1) / 2),
             },
-            // Above what is lent, which may stand there too.
+            // Above the label of what is lent, which may be there too.
             false => Route { path: self.around(Line::Knows, from, to), label_at: (to.0, to.1 - 20) },
         }
     }
 
-    /// Nobody of the rows between these two is in the way of this curve.
+    /// Whether the curve hits no box in the rows between the two points.
     fn is_clear(&self, from: Point, to: Point, curve: &[Point; 4]) -> bool {
         let between: Vec<Point> = self.between(from.1, to.1).collect();
         let is_hit = |(x, y): Point| between.iter().any(|middle| is_in(x, y, *middle));
@@ -88,7 +88,7 @@ impl Routes {
         self.middles.iter().copied().filter(move |(_, y)| low < *y && *y < high)
     }
 
-    /// Down to the room below the row, along it, down a room between columns, and along the room above the other row.
+    /// Down to the gap below the row, along it, down a gap between columns, and along the gap above the other row.
     fn around(&mut self, line: Line, from: Point, to: Point) -> String {
         let lane = self.lane(line, from);
         let lowest = self.middles.iter().map(|(_, y)| y + (NODE_HEIGHT + MARGIN) / 2).max().unwrap_or_default();
@@ -98,12 +98,12 @@ impl Routes {
         rounded(&[from, (from.0, leave), (x, leave), (x, arrive), (to.0, arrive), to])
     }
 
-    /// Where a line can go down from one height to another, with the shortest way to there.
+    /// The column in which a line can go down from one height to another, with the shortest detour.
     fn way_down(&self, x1: i32, x2: i32, lane: i32, leave: i32, arrive: i32) -> i32 {
         let between: Vec<Point> = self.between(leave, arrive).collect();
         let is_free = |x: &i32| between.iter().all(|(middle, _)| (middle - x).abs() >= NODE_WIDTH / 2 + CLEAR);
         let columns = (0..).map(|half| MARGIN + NODE_WIDTH / 2 + half * PITCH_X / 2).take_while(|x| *x < self.width);
-        // Beside all columns nobody stands.
+        // No box is ever outside all columns.
         let outside = [MARGIN / 2 + lane / 3, self.width - MARGIN / 2 + lane / 3];
         [x1, x2]
             .into_iter()
@@ -111,13 +111,13 @@ impl Routes {
             .chain(outside)
             .filter(is_free)
             .min_by_key(|x| {
-                // Of two ways of one length the one with fewer corners.
+                // Of two routes of equal length, the one with fewer corners.
                 ((x - x1).abs() + (x - x2).abs(), u8::from(*x != x1), *x)
             })
             .unwrap_or(x1)
     }
 
-    /// Lines of one kind from one Pod share theirs.
+    /// The lane of a line; lines of one kind from one Pod share theirs.
     fn lane(&mut self, line: Line, from: Point) -> i32 {
         let at = self.lanes.iter().position(|known| *known == (line, from)).unwrap_or_else(|| {
             self.lanes.push((line, from));
@@ -135,7 +135,7 @@ fn is_in(x: i32, y: i32, middle: Point) -> bool {
     (x - middle.0).abs() < NODE_WIDTH / 2 + CLEAR && (y - middle.1).abs() < NODE_HEIGHT / 2 + CLEAR
 }
 
-/// A point of a cubic curve with these handles.
+/// A point on a cubic Bézier curve with these control points.
 fn point_of(curve: &[Point; 4], step: i64) -> Point {
     let rest = STEPS - step;
     let weights = [rest.pow(3), 3 * rest.pow(2) * step, 3 * rest * step.pow(2), step.pow(3)];
@@ -150,11 +150,11 @@ fn bow(a: &Node, b: &Node) -> Route {
     let (y, center) = (a.y + NODE_HEIGHT / 2, (a.x + b.x) / 2);
     let (x1, x2) = (a.x + NODE_WIDTH / 4, b.x - NODE_WIDTH / 4);
     let sag = SAG + SAG_MORE * ((b.x - a.x) / PITCH_X - 2);
-    // A bow comes half as far down as its handle.
+    // A quadratic curve comes down half as far as its control point.
     Route { path: format!("M{x1} {y}Q{center} {} {x2} {y}", y + 2 * sag), label_at: (center, y + sag + 4) }
 }
 
-/// A path along these points with its corners rounded. Each step is level or upright.
+/// A path through these points with rounded corners. Each segment is horizontal or vertical.
 fn rounded(points: &[Point]) -> String {
     let mut bends: Vec<Point> = Vec::new();
     for &point in points {

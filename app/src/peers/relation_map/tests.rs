@@ -40,7 +40,7 @@ fn assert_apart(map: &RelationMap) {
     }
 }
 
-/// The points of a path of lines and curves, close beside each other.
+/// Samples a path of lines and curves at closely spaced points.
 fn points(path: &str) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut rest = path;
@@ -63,7 +63,7 @@ fn points(path: &str) -> Vec<(f64, f64)> {
     points
 }
 
-/// As de Casteljau does it, of any degree.
+/// De Casteljau's algorithm, for any degree.
 fn on_curve(handles: &[(f64, f64)], at: f64) -> (f64, f64) {
     match handles {
         [point] => *point,
@@ -76,7 +76,7 @@ fn on_curve(handles: &[(f64, f64)], at: f64) -> (f64, f64) {
     }
 }
 
-/// No line lies behind a box, not even one of its own, or leaves the picture.
+/// Asserts that no line runs behind a box, its own included, or leaves the picture.
 fn assert_lines_are_free(map: &RelationMap) {
     for edge in &map.edges {
         for (x, y) in points(&edge.path) {
@@ -173,7 +173,7 @@ fn the_same_pods_in_another_order_give_the_same_map() {
 
 #[test]
 fn no_line_lies_behind_a_box_on_whatever_screen() {
-    // A large family, of whom some know each other over several rows, and a star of peers.
+    // A large family, some of whom are peers across several rows, and a star of peers.
     let mut pods = vec![lone("ada"), child("deep", "c3"), child("deeper", "deep"), lone("hub"), lone("zoe")];
     pods.extend((0..15).map(|number| child(&format!("c{number}"), "ada")));
     pods.extend((0..4).map(|number| child(&format!("d{number}"), "c7")));
@@ -183,7 +183,7 @@ fn no_line_lies_behind_a_box_on_whatever_screen() {
     for (a, b) in [("ada", "zoe"), ("c0", "c14"), ("c1", "deeper"), ("p0", "p8"), ("c2", "d3"), ("ada", "c9")] {
         pairs.push(pair(a, b, PeerLink::Linked, 12));
     }
-    // And a ring, in which a child stands above its parent.
+    // And a cycle of parents, in which a child stands above its parent.
     pods.extend([child("ring", "gnir"), child("gnir", "ring")]);
     for columns in [COLUMNS_NARROW, COLUMNS_MIDDLING, COLUMNS_WIDE] {
         let map = super::draw(&pods, &found(pairs.clone()), columns);

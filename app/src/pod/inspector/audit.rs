@@ -10,12 +10,12 @@ use crate::{
     server_fns::{AuditAsked, list_audit},
 };
 
-/// So many rows are shown here; the page of the audit has them all.
+/// How many rows are shown here; the audit page has all of them.
 const ROWS: u32 = 10;
-/// Least time between two readings, in milliseconds.
+/// Minimum time between two reads, in milliseconds.
 const READING_MS_MIN: u32 = 5_000;
 
-/// The last things that were done to this Pod, by whomever.
+/// The newest audit rows about this Pod.
 #[component]
 pub(crate) fn Audit() -> impl IntoView {
     let pod = use_pod();
@@ -46,7 +46,8 @@ pub(crate) fn Audit() -> impl IntoView {
                                 .as_ref()
                                 .map(|about| view! { <span class="audit-call">{about.to_string()}</span> }.into_any())}
                             <small>
-                                // Last, for it is another one in the reader's zone, and nothing may move.
+                                // The time is last because it changes when it is converted to the viewer's time zone,
+                                // and nothing may move.
                                 {who} " · " <TimeOfDay at=entry.at />
                             </small>
                         </li>

@@ -8,10 +8,10 @@ use crate::{
     format::percent,
 };
 
-/// From this share on, in percent, a person is told that the context is nearly full.
+/// From this share on, in percent, the meter warns that the context is nearly full.
 const FULL_PERCENT: u64 = 80;
 
-/// How full the model's context is. A `meter`, so that it says so to everybody.
+/// How full the model's context is. A `meter` element, so that assistive technology announces it.
 #[component]
 pub(crate) fn ContextMeter() -> impl IntoView {
     let console = use_console();

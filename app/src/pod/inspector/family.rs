@@ -13,7 +13,7 @@ use crate::{
     format::counted,
 };
 
-/// Who leads this Pod, and whom it leads.
+/// The Pod's parent and its descendants.
 #[component]
 pub(crate) fn Family() -> impl IntoView {
     let console = use_console();
@@ -55,7 +55,7 @@ struct Line {
     name: String,
     sign: Sign,
     depth: usize,
-    /// What this Pod lent to it; only for its own children.
+    /// The scope lent to it by this Pod; only for its own children.
     lent: Option<Vec<ScopeRule>>,
 }
 
@@ -85,8 +85,8 @@ fn Children(console: Console, pod: PodContext) -> impl IntoView {
     }
 }
 
-/// Its own children in the order in which they came, each with all that are below it. The list of Pods knows the newest
-/// state; a child that is not in it is as the Pod's own page says.
+/// The Pod's children in the order in which they were spawned, each followed by its descendants. The list of Pods has
+/// the newest state; a child that is not in it is shown as this Pod's detail has it.
 fn lines(pods: &[PodSummary], detail: &protocol::PodDetail) -> Vec<Line> {
     let mut lines = Vec::new();
     for child in &detail.children {

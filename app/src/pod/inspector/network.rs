@@ -1,4 +1,4 @@
-//! What commands of a Pod reach of the network, to choose.
+//! The choice of how much of the network a Pod's commands can reach.
 
 use leptos::prelude::*;
 use protocol::{NetworkPolicy, PatchPod};

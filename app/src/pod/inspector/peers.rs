@@ -16,7 +16,7 @@ use crate::{
     peers::{revoke_button::RevokeButton, withdraw_button::WithdrawButton},
 };
 
-/// Whom this Pod knows, who asked, and whom it asked.
+/// The Pod's peers, and the peer requests from and to it.
 #[component]
 pub(crate) fn Peers() -> impl IntoView {
     let console = use_console();
@@ -85,7 +85,7 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
     }
 }
 
-/// What can be done about this one from here.
+/// The actions on this peer or request.
 #[component]
 fn PeerActs(view: PeerView, pod: PodContext) -> impl IntoView {
     let own = pod.pod.get_value();

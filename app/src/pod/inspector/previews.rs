@@ -1,4 +1,4 @@
-//! What the Pod's commands serve, to be shown in the browser.
+//! Previews of what the Pod's commands serve.
 
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{NetworkPolicy, PodRef, Preview, RuntimeId};
@@ -11,17 +11,17 @@ use crate::{
     server_fns::{close_preview, list_previews, open_preview},
 };
 
-/// Least time between two readings, in milliseconds.
+/// Minimum time between two reads, in milliseconds.
 const READING_MS_MIN: u32 = 5_000;
 
-/// The ports at hand.
+/// The ports that can be previewed.
 #[derive(Debug, Clone, Copy)]
 struct Ports {
     pod: StoredValue<PodRef>,
-    /// None until they were read.
+    /// `None` until they have been read.
     all: RwSignal<Option<Vec<Preview>>>,
     deed: Deed,
-    /// Said to a screen reader.
+    /// Announced to screen readers.
     said: RwSignal<String>,
 }
 
@@ -142,7 +142,7 @@ fn PortLine(port: u16, ports: Ports) -> impl IntoView {
     }
 }
 
-/// A port that nothing listens on yet.
+/// A field for a port that nothing listens on yet.
 #[component]
 fn OtherPort(ports: Ports) -> impl IntoView {
     let field = RwSignal::new(String::new());

@@ -3,7 +3,7 @@ use protocol::{Access, ChildView, ScopeRule};
 
 use crate::{components::link::pod_link, console::use_pod, transcript::rule_words};
 
-/// What this Pod may touch, and what of it is lent. What was taken back is not there any more.
+/// The Pod's scope, and which parts of it are lent. A loan that has ended is not shown.
 #[component]
 pub(crate) fn Scope() -> impl IntoView {
     let pod = use_pod();

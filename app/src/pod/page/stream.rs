@@ -1,4 +1,4 @@
-//! What comes for the Pod that is viewed, from where its page ended on.
+//! The stream of the Pod on screen, starting where the page's records end.
 
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{ControlEvent, Event, Outcome, Record, Seq, TurnEvent};
@@ -10,7 +10,7 @@ use crate::{
     transcript::{Arrivals, KEPT_BLOCKS_MAX, complete_beginning},
 };
 
-/// Goes on exactly after the records that the page came with.
+/// Subscribes exactly after the records that the page came with.
 pub(super) fn follow(pod: PodContext, cursor: String, applied: Seq) {
     let stream = Stream {
         pod,
@@ -35,13 +35,13 @@ pub(super) fn follow(pod: PodContext, cursor: String, applied: Seq) {
     });
 }
 
-/// What comes for the Pod that is viewed.
+/// The subscription of one Pod's page.
 #[derive(Debug, Clone, Copy)]
 struct Stream {
     pod: PodContext,
     arrivals: Arrivals,
     number: StoredValue<Option<u64>>,
-    /// Where a page that was left goes on once it is seen again.
+    /// Where a page that was left resumes when it is shown again.
     left_at: StoredValue<Option<(String, Seq)>>,
     is_renewing: StoredValue<bool>,
 }
@@ -53,7 +53,7 @@ impl Stream {
         self.number.set_value(Some(number));
     }
 
-    /// Whoever listens counts as a reader of this Pod, so a page that nobody sees must not.
+    /// Unsubscribes: a subscriber counts as a viewer of this Pod, so a page off screen must not be one.
     fn rest(self) {
         let number = self.number.try_update_value(Option::take).flatten();
         self.left_at.set_value(number.and_then(stream::unwatch));
@@ -75,7 +75,7 @@ impl Stream {
             }
             PodFeed::Snapshot { summary, records, has_more } => {
                 self.reopen();
-                // All that waits is in the snapshot.
+                // Everything still waiting is contained in the snapshot.
                 self.arrivals.now();
                 pod.rows.reset(&records.read(), has_more);
                 complete_beginning(pod);
@@ -90,7 +90,7 @@ impl Stream {
         }
     }
 
-    /// The Pod's runtime answers again.
+    /// The Pod's runtime is reachable again.
     fn reopen(self) {
         if self.pod.closed.with_untracked(Option::is_some) {
             self.pod.closed.set(None);
@@ -104,7 +104,7 @@ impl Stream {
         let pod = self.pod;
         let added = pod.rows.apply(records);
         if !pod.is_following.get_untracked() {
-            // A block that only grew is something new to see as well.
+            // A block that only grew is also something new to see.
             pod.unseen.update(|unseen| *unseen = (*unseen + added).max(1));
         }
         if records.iter().any(moves_the_detail) {
@@ -123,7 +123,7 @@ impl Stream {
         }
     }
 
-    /// The page has become too long, and its reader is at the end: goes on with the newest records alone.
+    /// The page has become too long while it follows the end: starts again with only the newest records.
     fn renew(self) {
         if self.is_renewing.try_update_value(|renewing| std::mem::replace(renewing, true)) != Some(false) {
             return;
@@ -131,7 +131,7 @@ impl Stream {
         let address = self.pod.pod.with_value(ToString::to_string);
         spawn_local(async move {
             let loaded = load_pod(address, None, None).await;
-            // The answer may be late: the page was left, or its reader reads older blocks.
+            // By now the page may have been left, or the view may be on older blocks.
             let is_over = self.is_renewing.try_set_value(false).is_some() || !self.pod.presence.is_here();
             if is_over || !self.pod.is_following.get_untracked() {
                 return;
@@ -147,12 +147,12 @@ impl Stream {
     }
 }
 
-/// An answer of nothing took the message back.
+/// Whether the run was rolled back, which returns its message.
 fn gives_back(record: &Record) -> bool {
     matches!(&record.event, Event::Control(ControlEvent::RunFinished { outcome: Outcome::RolledBack, .. }))
 }
 
-/// Who knows whom has changed.
+/// Whether the record changes peers or peer requests.
 fn moves_the_peers(record: &Record) -> bool {
     matches!(
         &record.event,
@@ -165,7 +165,7 @@ fn moves_the_peers(record: &Record) -> bool {
     )
 }
 
-/// The queue, the children, the rules: no stream carries them.
+/// Whether the record changes the queue, the children or the rules, which no stream carries.
 fn moves_the_detail(record: &Record) -> bool {
     matches!(
         &record.event,

@@ -1,5 +1,5 @@
-//! From one Pod to another: the pages that were left a moment ago are kept, whole and out of the document, and are
-//! seen again in the next frame, with nothing asked of the server. There they draw nothing and hear nothing.
+//! Navigation between Pods: pages that were left a moment ago are kept whole, outside the document, and are shown
+//! again in the next frame without a request to the server. While kept they draw nothing and receive nothing.
 
 mod view;
 
@@ -9,40 +9,40 @@ use protocol::Seq;
 pub(super) use self::view::Visit;
 use crate::console::{Console, PodContext};
 
-/// So many pages are kept beside the one that is seen,
+/// How many pages are kept besides the one on screen.
 const PAGES_MAX: usize = 5;
-/// and so many blocks in all of them together.
+/// How many blocks all kept pages may have together.
 const BLOCKS_MAX: usize = 10_000;
-/// With more records that it has not seen, a page is read anew.
+/// A kept page that has missed more records than this is read anew.
 const BEHIND_MAX: i64 = 1_000;
 
-/// What the address asks for: the Pod, before which record, around which record.
+/// What the address asks for: the Pod, records before this one, records around this one.
 pub(super) type Wanted = (String, Option<Seq>, Option<Seq>);
 
-/// Where the reader has gone.
+/// The page that navigation has led to.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stop {
     pub(super) wanted: Wanted,
-    /// That page was kept.
+    /// Whether that page was kept.
     pub(super) is_back: bool,
-    /// What was read last, or has to be read now, and the number of this reading.
+    /// The last thing that was read, or is to be read now, and its number.
     pub(super) reading: (Wanted, u64),
 }
 
-/// A page that can be gone back to.
+/// A kept page.
 #[derive(Debug, Clone, PartialEq)]
 struct Kept {
     wanted: Wanted,
     pod: PodContext,
 }
 
-/// The kept pages, the one that was left last at the end.
+/// The kept pages, the one left last at the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visits {
     console: Console,
     kept: StoredValue<Vec<Kept>>,
-    /// Whose name the window has. Giving it another one takes a browser as long as drawing some blocks, so a page that
-    /// is seen again is drawn first.
+    /// The Pod that the window's title names. Changing the title takes a browser as long as drawing some blocks, so a
+    /// page that is shown again is drawn first.
     pub(super) titled: RwSignal<Option<PodContext>>,
 }
 
@@ -51,7 +51,8 @@ impl Visits {
         Self { console, kept: StoredValue::new(Vec::new()), titled: RwSignal::new(None) }
     }
 
-    /// `link` is the id of the block that the address leads to; `finds` where it asks for words in the transcript.
+    /// Decides where navigation leads. `link` is the id of the block in the address; `finds` is set if the address
+    /// searches the transcript.
     pub(super) fn stop(self, before: Option<&Stop>, wanted: Wanted, link: Option<&str>, finds: bool) -> Stop {
         match before {
             None => Stop { reading: (wanted.clone(), 0), wanted, is_back: false },
@@ -68,7 +69,7 @@ impl Visits {
         kept.is_some_and(|pod| self.is_fresh(pod) && has(pod))
     }
 
-    /// It goes on, and is not so far behind that reading it anew is quicker.
+    /// Whether the page can resume, and is not so far behind that reading it anew would be quicker.
     fn is_fresh(self, pod: PodContext) -> bool {
         let head =
             pod.pod.with_value(|pod| self.console.book.with_untracked(|book| Some(book.as_ref()?.get(pod)?.head_seq)));
@@ -76,13 +77,13 @@ impl Visits {
         pod.closed.with_untracked(Option::is_none) && head.is_some_and(|head| head.0 - seen.0 <= BEHIND_MAX)
     }
 
-    /// Only the newest records of a Pod are worth keeping: the others' pages lead to one place, and are left for good.
+    /// Only pages with the newest records are kept; others lead to a single place and are discarded when left.
     fn is_worth_keeping(wanted: &Wanted, pod: Option<PodContext>) -> bool {
         let (_, before, at) = wanted;
         before.is_none() && at.is_none() && pod.is_some_and(|pod| pod.closed.with_untracked(Option::is_none))
     }
 
-    /// How many of these pages, oldest first, have to go.
+    /// How many of these pages, oldest first, have to be discarded.
     fn surplus(kept: &[Kept]) -> usize {
         let mut blocks = 0;
         let fits = |page: &&Kept| {

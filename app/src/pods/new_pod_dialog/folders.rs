@@ -1,4 +1,4 @@
-//! A folder of the machine where a Pod will be: by those that Pods work in already, and by the beginning of a path.
+//! A folder on the machine where a Pod will be: suggests folders that Pods already work in, and completes a path.
 
 use commands::making::recent_folders;
 use leptos::{prelude::*, task::spawn_local};
@@ -11,10 +11,10 @@ use crate::{
     server_fns::find_folders,
 };
 
-/// Whoever types goes on typing: the server is asked when nothing was typed for so long.
+/// How long typing must pause before the server is asked, in milliseconds.
 const REST_MS: u32 = 120;
 
-/// One folder. Where the list cannot be had, the path is taken as it is typed.
+/// One folder. Where no list is available, the path is taken as typed.
 #[component]
 pub(super) fn FolderField(
     #[prop(into)] id: String,
@@ -23,7 +23,7 @@ pub(super) fn FolderField(
     value: RwSignal<String>,
     #[prop(into)] placeholder: Signal<String>,
     #[prop(optional)] hint: &'static str,
-    /// Where the Pod will be; none: on this server.
+    /// The runtime where the Pod will be; `None` for this server.
     runtime: Signal<Option<RuntimeId>>,
 ) -> impl IntoView {
     let console = use_console();
@@ -69,7 +69,7 @@ pub(super) fn FolderField(
     }
 }
 
-/// What was found for the letters before stays as far as it fits, until the answer for these is there.
+/// Results for the previous letters stay, as far as they match, until those for the current ones arrive.
 fn fitting(typed: &str, found: &[String], recent: impl FnOnce() -> Vec<String>) -> Vec<Item> {
     let typed = typed.trim().to_lowercase();
     if typed.starts_with('/') {

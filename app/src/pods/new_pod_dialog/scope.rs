@@ -1,4 +1,4 @@
-//! What a new Pod reads and writes: shown as it is without a word, and changed row by row.
+//! The scope of a new Pod: shows the default, which can be changed row by row.
 
 use leptos::prelude::*;
 use protocol::{Access, RuntimeId, ScopeRule};
@@ -12,11 +12,11 @@ struct Row {
     number: usize,
     path: RwSignal<String>,
     access: RwSignal<Access>,
-    /// Whole below the folder, or the folder alone; a template can say so.
+    /// Whether subfolders are included; a template can restrict it to the folder itself.
     recursive: bool,
 }
 
-/// The rows; none of them: what counts without a word.
+/// The rows; empty while the default applies.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ScopeRows {
     rows: RwSignal<Vec<Row>>,
@@ -24,7 +24,7 @@ pub(super) struct ScopeRows {
 }
 
 impl ScopeRows {
-    /// None where nothing was changed, or all was taken away.
+    /// `None` if nothing was changed or all rows were removed.
     pub(super) fn read(self) -> Option<Vec<ScopeRule>> {
         let rule = |row: &Row| {
             let path = row.path.get_untracked().trim().to_owned();
@@ -45,7 +45,7 @@ impl ScopeRows {
     }
 }
 
-/// The rules without a word, and a way to have others.
+/// The default rules, and a way to replace them.
 #[component]
 pub(super) fn ScopeField(
     rows: ScopeRows,

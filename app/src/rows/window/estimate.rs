@@ -1,28 +1,29 @@
-//! How high a block may be that has never been drawn. Pure; wrong by design, and put right when it is drawn.
+//! Estimates the height of a block that has never been drawn. Pure; only approximate, and corrected once the block is
+//! drawn.
 
 use protocol::tool::{self, Card};
 use transcript::{Block, BlockKind};
 
-/// So many lines are in sight before "show all".
+/// How many lines are visible before "show all".
 pub(crate) const LINES_MAX: usize = 12;
 
-/// It changes nothing, and what it gave is rarely read by a person: its card is one line.
+/// Whether the tool changes nothing and its output is rarely read, so that its card is one line.
 pub(crate) fn only_looks(tool: &str) -> bool {
     tool::facts(tool).card != Card::Full
 }
 
-/// Of a line of text, in CSS pixels.
+/// Height of a line of text, in CSS pixels.
 const LINE_PX: f64 = 22.0;
-/// Of a line of code or of output.
+/// Height of a line of code or output.
 const CODE_PX: f64 = 19.0;
-/// Of a line between blocks, with the room below it.
+/// Height of a line between blocks, with the margin below it.
 const NOTE_PX: f64 = 30.0;
-/// Of a picture, as it is mostly shown.
+/// Typical height of a picture.
 const PICTURE_PX: f64 = 240.0;
-/// So much of a text is counted; the rest is taken to be like it.
+/// How much of a text is counted; the rest is extrapolated.
 const COUNTED_BYTES: usize = 8_000;
 
-/// `columns`: so many characters fit into a line.
+/// Estimated height in CSS pixels. `columns` is the number of characters per line.
 pub(crate) fn block_px(block: &Block, columns: usize) -> f64 {
     let text_px = |text: &str| lines(text, columns) * LINE_PX;
     if block.is_empty() {
@@ -55,7 +56,7 @@ pub(crate) fn block_px(block: &Block, columns: usize) -> f64 {
     }
 }
 
-/// Lines on the screen. A paragraph's end counts like one more line.
+/// Lines on the screen. The end of a paragraph counts as one more line.
 fn lines(text: &str, columns: usize) -> f64 {
     let columns = columns.max(1);
     let counted = &text.as_bytes()[..text.len().min(COUNTED_BYTES)];

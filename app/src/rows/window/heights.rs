@@ -1,14 +1,14 @@
-//! How high all blocks of a transcript are, those included that are not drawn. Pure.
+//! The heights of all blocks of a transcript, including those not drawn. Pure.
 
 use std::{collections::HashMap, hash::Hash, ops::Range};
 
-/// Heights in CSS pixels, top to bottom: estimated until a block has been measured. A sum and a search by height cost
-/// the logarithm of the number of blocks, a measure as well; a change of the list costs its length.
+/// Heights in CSS pixels, top to bottom: estimated until a block has been measured. Prefix sums, searches by height
+/// and updates take logarithmic time; changing the list takes time linear in its length.
 #[derive(Debug, Clone)]
 pub(crate) struct Heights<K> {
     keys: Vec<K>,
     px: Vec<f64>,
-    /// A Fenwick tree over `px`: the sum at `n` is that of as many blocks before `n` as `n`'s lowest set bit says.
+    /// A Fenwick tree over `px`: entry `n` sums as many blocks before `n` as the value of `n`'s lowest set bit.
     sums: Vec<f64>,
 }
 
@@ -23,11 +23,11 @@ impl<K: Eq + Hash> Heights<K> {
         self.px.len()
     }
 
-    /// From `from` on the blocks are these now. One that was there before, in whatever place, keeps its height;
-    /// `estimate` is asked for the others.
+    /// Replaces the blocks from `from` on. A block that existed before, wherever it was, keeps its height; `estimate`
+    /// is called for the others.
     pub(crate) fn replace(&mut self, from: usize, keys: Vec<K>, mut estimate: impl FnMut(usize) -> f64) {
         let (mut gone, gone_px) = (self.keys.split_off(from), self.px.split_off(from));
-        // An older page leaves all that follows as it was.
+        // Prepending an older page leaves everything after it unchanged.
         let same = gone.iter().rev().zip(keys.iter().rev()).take_while(|(before, now)| before == now).count();
         let moved = gone.len() - same;
         let mut known: HashMap<K, f64> = gone.drain(..moved).zip(gone_px.iter().copied()).collect();
@@ -40,7 +40,7 @@ impl<K: Eq + Hash> Heights<K> {
         self.sum_up();
     }
 
-    /// The block at `index` is so high.
+    /// Sets the height of the block at `index`.
     pub(crate) fn set(&mut self, index: usize, px: f64) {
         let more = px - self.px[index];
         if more == 0.0 {
@@ -54,7 +54,7 @@ impl<K: Eq + Hash> Heights<K> {
         }
     }
 
-    /// The height of all blocks before `index`.
+    /// The total height of all blocks before `index`.
     pub(crate) fn above(&self, index: usize) -> f64 {
         let mut at = index.min(self.len());
         let mut sum = 0.0;
@@ -69,7 +69,7 @@ impl<K: Eq + Hash> Heights<K> {
         self.above(self.len())
     }
 
-    /// The block that has the pixel `y`: the first one for a `y` above of all, the last one below.
+    /// The block at pixel `y`: the first one for a `y` above all blocks, the last one below.
     pub(crate) fn at(&self, y: f64) -> usize {
         let (mut before, mut left) = (0, y);
         let mut step = self.len().checked_ilog2().map_or(0, |bits| 1 << bits);
@@ -83,7 +83,7 @@ impl<K: Eq + Hash> Heights<K> {
         before.min(self.len().saturating_sub(1))
     }
 
-    /// The blocks that have a part between these pixels.
+    /// The blocks that overlap this range of pixels.
     pub(crate) fn between(&self, top: f64, bottom: f64) -> Range<usize> {
         match self.len() {
             0 => 0..0,

@@ -1,4 +1,4 @@
-//! What has been coloured before.
+//! A cache of coloured blocks.
 
 use std::{
     collections::HashMap,
@@ -8,19 +8,19 @@ use std::{
 
 use super::{CodeText, Run};
 
-/// Blocks that are remembered; the one that was not asked for the longest goes first.
+/// How many blocks are kept; the least recently used goes first.
 const BLOCKS_KEPT: usize = 512;
-/// Runs of all of them together: 8 bytes each.
+/// How many runs are kept over all blocks, at 8 bytes each.
 const RUNS_KEPT: usize = 500_000;
 
 #[derive(Debug)]
 struct Kept {
     runs: Arc<[Run]>,
-    /// When it was asked for the last time, in steps of [`Cache::clock`].
+    /// When it was last used, in steps of [`Cache::clock`].
     asked: u64,
 }
 
-/// By a hash with a key of this process. Another text with the same one is told by its length, which the runs have.
+/// Keyed by a hash that is seeded per process. A colliding text is detected by its length, which the runs add up to.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     hasher: RandomState,

@@ -1,7 +1,7 @@
 //! The grammars, and which of them are used.
 //!
-//! What a person or a model calls a language is looked up here and nowhere else: of the many grammars that come with
-//! the crate only those are used that answer a hostile line in reasonable time.
+//! Language names from people and models are only ever looked up in this table: of the many grammars in the crate it
+//! allows only those that handle a hostile line in reasonable time.
 
 use std::{
     collections::HashSet,
@@ -15,7 +15,7 @@ use std::{
 use syntect::parsing::{SyntaxReference, SyntaxSet};
 use tokio::runtime::Handle;
 
-/// Names of languages, each with the grammar's own word for it.
+/// Language names, each with the grammar's own token for it.
 const LANGUAGES: [(&str, &str); 93] = [
     ("rust", "rs"),
     ("rs", "rs"),
@@ -42,7 +42,7 @@ const LANGUAGES: [(&str, &str); 93] = [
     ("shell", "bash"),
     ("zsh", "bash"),
     ("console", "bash"),
-    // What a call of Bash is shown as.
+    // A call of Bash is shown under this name.
     ("command", "bash"),
     ("sql", "sql"),
     ("sqlite", "sql"),
@@ -113,9 +113,10 @@ const LANGUAGES: [(&str, &str); 93] = [
     ("fish", "fish"),
 ];
 
-/// A grammar keeps what it has compiled: up to 45 MB for one language. So many languages, and all is begun anew.
+/// A grammar caches what it has compiled: up to 45 MB for one language. Beyond this many languages, everything is
+/// dropped and loaded anew.
 const LANGUAGES_LOADED: usize = 4;
-/// Unused for so long, all grammars are put away; reading them again takes a few milliseconds.
+/// After this long without use all grammars are dropped; loading them again takes a few milliseconds.
 const UNUSED: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
@@ -126,10 +127,10 @@ struct Loaded {
 }
 
 static LOADED: LazyLock<Mutex<Option<Loaded>>> = LazyLock::new(Mutex::default);
-/// Somebody waits to put them away.
+/// Whether a task is already waiting to drop them.
 static IS_WAITING: AtomicBool = AtomicBool::new(false);
 
-/// A grammar, with the set that it belongs to.
+/// A grammar, with the syntax set that it belongs to.
 #[derive(Debug)]
 pub(super) struct Grammar {
     pub(super) set: Arc<SyntaxSet>,
@@ -142,12 +143,12 @@ impl Grammar {
     }
 }
 
-/// The word of a language that is known, in whatever case it is written.
+/// The token of a known language, ignoring case.
 pub(super) fn word_of(language: &str) -> Option<&'static str> {
     LANGUAGES.iter().find(|(name, _)| name.eq_ignore_ascii_case(language)).map(|(_, word)| *word)
 }
 
-/// The grammar for a word of this table.
+/// The grammar for a token of this table.
 pub(super) fn grammar(word: &'static str) -> Grammar {
     let mut place = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let is_full = |loaded: &Loaded| loaded.languages.len() >= LANGUAGES_LOADED && !loaded.languages.contains(word);
@@ -165,9 +166,9 @@ pub(super) fn grammar(word: &'static str) -> Grammar {
     Grammar { set: loaded.set.clone(), word }
 }
 
-/// Puts the grammars away once nobody has used them for a while.
+/// Drops the grammars once they have not been used for a while.
 fn put_away_later() {
-    // Where nothing can wait, nothing is put away: the number of languages is bounded all the same.
+    // Without a runtime nothing is dropped; the number of languages is limited all the same.
     let Ok(runtime) = Handle::try_current() else { return };
     if IS_WAITING.swap(true, Ordering::AcqRel) {
         return;
@@ -204,7 +205,7 @@ mod tests {
         for word in ["toml", "json", "ini"] {
             grammar(word);
         }
-        // Others may have come in between; the number of languages never grows over the limit.
+        // Other tests may have loaded some in between; the number of languages never exceeds the limit.
         grammar("xml");
         let loaded = LOADED.lock().unwrap();
         let loaded = loaded.as_ref().unwrap();

@@ -1,8 +1,8 @@
-//! From a grammar's many scopes to the few kinds that have a colour.
+//! Maps a grammar's many scopes to the few kinds that have a colour.
 
 use syntect::parsing::{Scope, ScopeStack};
 
-/// The kinds by their place in [`super::KINDS`].
+/// The kinds as indices into [`super::KINDS`].
 const OTHER: u8 = 0;
 const KEYWORD: u8 = 1;
 const STRING: u8 = 2;
@@ -12,9 +12,9 @@ const FUNCTION: u8 = 5;
 const TYPE: u8 = 6;
 const MARK: u8 = 7;
 
-/// The beginning of a scope and its kind; the first that fits counts.
+/// A scope prefix and its kind; the first match counts.
 const RULES: [(&str, u8); 40] = [
-    // What stands in a string, but is code again.
+    // Code embedded in a string.
     ("meta.interpolation", OTHER),
     ("meta.template.expression", OTHER),
     ("source", OTHER),
@@ -57,7 +57,7 @@ const RULES: [(&str, u8); 40] = [
     ("meta.diff.range", COMMENT),
 ];
 
-/// The rules as the grammar's own numbers.
+/// The rules with scopes in the grammar library's numeric form.
 #[derive(Debug)]
 pub(super) struct Kinds(Vec<(Scope, u8)>);
 
@@ -67,7 +67,7 @@ impl Kinds {
         Self(RULES.iter().map(|(text, kind)| (scope(text), *kind)).collect())
     }
 
-    /// The innermost scope that says something decides.
+    /// Decided by the innermost scope that matches a rule.
     pub(super) fn of(&self, stack: &ScopeStack) -> u8 {
         let said = |scope: &Scope| self.0.iter().find(|(rule, _)| rule.is_prefix_of(*scope)).map(|(_, kind)| *kind);
         stack.as_slice().iter().rev().find_map(said).unwrap_or(OTHER)

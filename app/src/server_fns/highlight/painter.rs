@@ -1,4 +1,4 @@
-//! Finds the colours, within bounds: a grammar's expressions can be slow, and the texts are not ours.
+//! Computes the colours within limits: a grammar's regular expressions can be slow, and the texts are untrusted.
 
 use std::{
     sync::{Arc, LazyLock, Mutex},
@@ -16,20 +16,22 @@ use super::{
     kinds::Kinds,
 };
 
-/// Calls that compute at the same time; the next waits.
+/// How many calls compute at the same time; others wait.
 const AT_ONCE_MAX: usize = 2;
-/// From a longer line on, a block stays plain, in bytes: what an expression takes grows faster than the line.
+/// A block with a longer line is left uncoloured from there on, in bytes: matching time grows faster than the length
+/// of the line.
 const LINE_BYTES_MAX: usize = 1_000;
-/// From here on a block stays plain. Looked at between two lines.
+/// The time limit of one block, checked between lines; the rest is left uncoloured.
 const BLOCK_TIME_MAX: Duration = Duration::from_millis(800);
-/// All blocks of one call together. What is left over stays plain, and is tried again when it is asked for again.
+/// The time limit of all blocks in one call. What is left over stays uncoloured, and is tried again on the next
+/// request.
 const CALL_TIME_MAX: Duration = Duration::from_secs(3);
 
 static PERMITS: Semaphore = Semaphore::const_new(AT_ONCE_MAX);
 static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 static RULES: LazyLock<Kinds> = LazyLock::new(Kinds::new);
 
-/// How long a page or a call may still look for colours.
+/// The deadline for colouring in one page or call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget(Instant);
 
@@ -38,11 +40,12 @@ impl Budget {
         Self(Instant::now() + time)
     }
 
-    /// The runs of a block, or nothing: no language that is known, too long, or no time left. Blocks the thread.
+    /// The runs of a block; empty if the language is unknown, the block is too long, or no time is left. Blocks the
+    /// thread.
     pub(crate) fn paint(self, code: &CodeText) -> Arc<[Run]> {
         let plain = || Arc::from([]);
         let Some(word) = word_of(&code.language).filter(|_| code.is_fit()) else { return plain() };
-        // What a language is called does not matter.
+        // Different names of one language share a cache entry.
         let code = CodeText { language: word.to_owned(), text: code.text.clone() };
         if let Some(known) = cache().get(&code) {
             return known;
@@ -60,7 +63,7 @@ fn cache() -> std::sync::MutexGuard<'static, Cache> {
     CACHE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The runs of these blocks, found on a thread that may block.
+/// The runs of these blocks, computed on a blocking thread.
 pub(super) async fn paint_all(blocks: Vec<CodeText>) -> Result<Vec<Vec<Run>>, ApiError> {
     if blocks.len() > BLOCKS_MAX {
         return Err(ApiError::invalid(format!("at most {BLOCKS_MAX} blocks are coloured at once")));
@@ -72,18 +75,18 @@ pub(super) async fn paint_all(blocks: Vec<CodeText>) -> Result<Vec<Vec<Run>>, Ap
     .await
 }
 
-/// Runs it on a thread that may block, when one of them is free.
+/// Runs `paint` on a blocking thread, once a permit is free.
 async fn apart<T: Send + 'static>(paint: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
     let permit = PERMITS.acquire().await.map_err(|_| ApiError::new(ErrorCode::Internal, "the server is stopping"))?;
     let painted = tokio::task::spawn_blocking(move || {
-        // Held to the end: a thread goes on also when whoever asked has gone away.
+        // Held to the end: the thread keeps running even if the caller has gone away.
         let _permit = permit;
         paint()
     });
     painted.await.map_err(|_| ApiError::new(ErrorCode::Internal, "the colours could not be found"))
 }
 
-/// Parses line by line. What is not parsed any more is one plain run; nothing when that is all.
+/// Parses line by line. What is left when it stops is one uncoloured run; returns no runs if that is everything.
 fn runs(word: &'static str, text: &str) -> Vec<Run> {
     let grammar = grammar(word);
     let Some(syntax) = grammar.syntax() else { return Vec::new() };
@@ -94,7 +97,7 @@ fn runs(word: &'static str, text: &str) -> Vec<Run> {
         if line.len() > LINE_BYTES_MAX || Instant::now() >= until {
             break;
         }
-        // A grammar wants the line break that the last line may lack.
+        // Grammars expect a line break, which the last line may lack.
         let whole = if line.ends_with('\n') { line.to_owned() } else { format!("{line}\n") };
         let Ok(steps) = state.parse_line(&whole, &grammar.set) else { break };
         let mut at = 0;
@@ -122,7 +125,7 @@ struct Painted {
 }
 
 impl Painted {
-    /// White space has no colour, so it goes with what is before it: fewer runs, fewer elements.
+    /// White space has no colour, so it joins the preceding run: fewer runs, fewer elements.
     fn push(&mut self, kind: u8, text: &str) {
         if text.is_empty() {
             return;

@@ -12,7 +12,7 @@ fn hub() -> Hub {
     let owner = Owner::new();
     owner.set();
     let console = Console::provide();
-    // Signals live as long as their owner; the test ends before the process does.
+    // Signals live as long as their owner; it is leaked until the test process ends.
     std::mem::forget(owner);
     Hub::new(console)
 }
@@ -33,7 +33,7 @@ fn pod_ref(name: &str) -> PodRef {
     PodRef::new(RuntimeId::local(), WorkerId::parse(name).unwrap())
 }
 
-/// As the server writes it: what is no frame of its own does not pass.
+/// The frame in the server's own encoding; anything that is not a valid frame fails here.
 fn frame(json: serde_json::Value) -> String {
     written(&serde_json::from_value(json).unwrap())
 }
@@ -68,7 +68,7 @@ fn list(head: i64) -> String {
     })
 }
 
-/// The subscription to the viewed Pod among what has to be said: its name and its cursor.
+/// The id and the cursor of the subscription to the Pod on screen, if it is among these frames.
 fn subscription(frames: &[ClientFrame]) -> Option<(String, String)> {
     frames.iter().find_map(|frame| match frame {
         ClientFrame::Subscribe { id, pod: Some(_), after: Some(after), .. } => Some((id.clone(), after.clone())),

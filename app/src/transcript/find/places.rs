@@ -1,36 +1,37 @@
-//! The places of some words in one transcript, and which of them comes next.
+//! The matches of a search in one transcript, and which of them is next.
 
 use protocol::{PodRef, Seq};
 use serde::{Deserialize, Serialize};
 
 use crate::{UiError, server_fns::search};
 
-/// Pages of places at most, the newest ones.
+/// At most this many pages of matches are read, the newest ones.
 const PAGES_MAX: usize = 4;
 
-/// Where the words are, oldest first.
+/// The positions of the matches, oldest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Places {
     pub(super) words: String,
     pub(super) seqs: Vec<Seq>,
-    /// There are older ones.
+    /// Whether there are older ones.
     has_more: bool,
 }
 
 impl Places {
-    /// The place to begin with: the one in the address, else the newest, for a reader is mostly at the end.
+    /// The index of the match to start with: the one in the address, else the newest, because reading usually starts
+    /// at the end.
     pub(super) fn first(&self, at: Option<Seq>) -> usize {
         let linked = at.and_then(|at| self.seqs.iter().position(|seq| *seq == at));
         linked.unwrap_or(self.seqs.len().saturating_sub(1))
     }
 
-    /// After the last one comes the first one.
+    /// Wraps around at both ends.
     pub(super) fn beside(&self, index: usize, step: isize) -> usize {
         let len = self.seqs.len().max(1);
         (index + len).saturating_add_signed(step) % len
     }
 
-    /// `3 of 17`; `17 matches` before the reader has gone to one.
+    /// `3 of 17`; `17 matches` before you have gone to one.
     pub(super) fn told(&self, index: Option<usize>) -> String {
         let more = if self.has_more { "+" } else { "" };
         match (self.words.is_empty(), self.seqs.len(), index) {
@@ -43,7 +44,7 @@ impl Places {
     }
 }
 
-/// All places with these words in one Pod, as far back as so many pages reach.
+/// All matches of these words in one Pod, as far back as [`PAGES_MAX`] pages reach.
 pub(super) async fn find(words: String, pod: PodRef) -> Result<Places, UiError> {
     let mut places = Places { words, ..Places::default() };
     let mut after = None;

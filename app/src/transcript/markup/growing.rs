@@ -1,11 +1,11 @@
-//! The top-level blocks of a text that grows: those that are finished are the very same ones from piece to piece, so
-//! that only the last one is drawn again. Pure.
+//! The top-level blocks of a growing text: finished ones keep their identity from update to update, so that only the
+//! last one is redrawn. Pure.
 
 use std::sync::Arc;
 
 use transcript::markup::{MarkupBlock, MarkupStream};
 
-/// One top-level block. Equal only to itself, which costs nothing to find out.
+/// One top-level block. Compared by identity, which costs nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Node(Arc<MarkupBlock>);
 
@@ -28,10 +28,10 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// Takes the text as it is now.
+    /// Updates to the current text.
     pub(super) fn update(&mut self, text: &str) -> Vec<Node> {
         let from = self.stream.update(text).min(self.nodes.len());
-        // What was parsed again and came out the same is not drawn again.
+        // A block that was parsed again with the same result is not redrawn.
         let before = self.nodes.split_off(from);
         let known = |offset: usize, block: &MarkupBlock| before.get(offset).filter(|node| *node.0 == *block).cloned();
         let parsed = self.stream.blocks()[from..].iter().enumerate();
@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// So many of these are not what they were before.
+    /// How many of these differ from before.
     fn changed(before: &[Node], now: &[Node]) -> usize {
         now.iter().enumerate().filter(|(index, node)| before.get(*index) != Some(*node)).count()
     }
@@ -63,7 +63,7 @@ mod tests {
             shown.push(letter);
             let now = growing.update(&shown);
             assert_eq!(now.iter().map(Node::block).collect::<Vec<_>>(), parse(&shown), "after {shown:?}");
-            // A line of its own may turn out to belong to what stands before it.
+            // A new line may turn out to belong to the block before it.
             assert!(changed(&before, &now) <= 2, "after {shown:?}");
             before = now;
         }

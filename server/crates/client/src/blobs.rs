@@ -1,4 +1,4 @@
-//! Pictures and files beside conversations.
+//! Pictures and files attached to messages.
 
 use std::{path::Path, time::Duration};
 
@@ -8,19 +8,19 @@ use reqwest::{Method, header::CONTENT_TYPE};
 
 use crate::{Client, ClientError};
 
-/// 20 MiB over a slow line.
+/// Enough for 20 MiB over a slow line.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Client {
-    /// Keeps it on the server, once: the same content has the same name.
+    /// Stores content on the server. The id is a hash: storing the same content again gives the same id.
     pub async fn keep_blob(&self, media_type: &str, body: Bytes) -> Result<BlobView, ClientError> {
         self.call(Method::POST, "/api/v1/blobs", &[])?.bytes(media_type, body).within(TIMEOUT).json().await
     }
 
-    /// Keeps a file of this machine on the server. The segment of a message that names it.
+    /// Uploads a local file. Returns the message segment that refers to it.
     ///
     /// # Errors
-    /// `Invalid`: it cannot be read, is no regular file, has nothing in it or too much.
+    /// `Invalid` if the file cannot be read, is not a regular file, is empty or too large.
     pub async fn attach(&self, path: &Path) -> Result<Segment, ClientError> {
         let invalid = |why: &dyn std::fmt::Display| ClientError::Invalid(format!("{}: {why}", path.display()));
         let known = tokio::fs::metadata(path).await.map_err(|error| invalid(&error))?;
@@ -32,12 +32,12 @@ impl Client {
         }
         let body = tokio::fs::read(path).await.map_err(|error| invalid(&error))?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        // The server looks at the bytes.
+        // The server detects the type from the content.
         let kept = self.keep_blob("application/octet-stream", body.into()).await?;
         Ok(Segment::kept(&kept, name))
     }
 
-    /// Its type as it is served, and all of it.
+    /// The media type with which it is served, and its content.
     pub async fn blob(&self, blob: &BlobId) -> Result<(String, Bytes), ClientError> {
         let mut response = self.get(&format!("/api/v1/blobs/{blob}"))?.within(TIMEOUT).response().await?;
         let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());

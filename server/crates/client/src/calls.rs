@@ -1,4 +1,4 @@
-//! The operations of the API: each is asked for by its own type.
+//! The operations of the API, one method for all types of them.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use protocol::{
 
 use crate::{Client, ClientError, Reply};
 
-/// How long an answer is waited for where it is not the usual time.
+/// The timeout of an operation whose answer may take longer, or should come sooner, than usual.
 fn patience(id: &str) -> Option<Duration> {
     let seconds = match id {
-        // A tool keeps its own time limit; beyond this its answer is not coming.
+        // A tool has its own time limit; after this long no answer is coming.
         "run" => 3_600,
-        // The server gives a provider 10 s; the rest is room for its answer.
+        // The server gives a provider 10 s; the rest is a margin.
         "test_provider" => 15,
-        // Who asks which server this is wants to know it soon.
+        // Asked to identify a server, where a quick answer matters.
         "about" => 5,
-        // Beyond what the other side is asked to wait.
+        // Longer than the other side is asked to wait.
         "exchange_link" => LINK_WAIT_MS_MAX / 1_000 + 10,
         _ => return None,
     };
@@ -27,25 +27,25 @@ fn patience(id: &str) -> Option<Duration> {
 }
 
 impl Client {
-    /// Asks for an operation that needs no key: a query, or what a server does itself.
+    /// Carries out an operation that needs no command id: a query, or something that the server does by itself.
     pub async fn read<O: Operation>(&self, operation: &O) -> Result<O::Answer, ClientError> {
         let Reply { status, body } = self.send(operation.request(), None).await?;
         O::Answer::read(status, &body).map_err(|error| self.protocol(error))
     }
 
-    /// Asks for a command. Sent again under the same id, it gives the first answer.
+    /// Carries out a command. Sending it again with the same id returns the first answer.
     pub async fn carry_out<C: ToCommand>(&self, id: &CommandId, command: &C) -> Result<C::Answer, ClientError> {
         let Reply { status, body } = self.send(command.request(), Some(id)).await?;
         C::Answer::read(status, &body).map_err(|error| self.protocol(error))
     }
 
-    /// As [`Client::carry_out`], of any command.
+    /// Like [`Client::carry_out`], for any command.
     pub async fn command(&self, id: &CommandId, command: &Command) -> Result<Answer, ClientError> {
         let Reply { status, body } = self.send(command.request(), Some(id)).await?;
         command.answered(status, &body).map_err(|error| self.protocol(error))
     }
 
-    /// Sends a request and leaves the answer as it is; a refusal is an error.
+    /// Sends a request and returns the answer undecoded; a refusal is an error.
     pub async fn send(&self, request: Result<Request, String>, key: Option<&CommandId>) -> Result<Reply, ClientError> {
         let Request { id, method, path, query, body } = request.map_err(ClientError::Invalid)?;
         let method = match method {

@@ -1,11 +1,11 @@
-//! Why a call failed, by what the caller can do about it.
+//! The errors of calls, distinguished by what the caller can do about them.
 
 use protocol::ApiError;
 
-/// A failure of one call.
+/// The failure of a call.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ClientError {
-    /// The server answered and refused; its sentence names the way out.
+    /// The server refused; its sentence says what to do.
     #[error("{}", .0.detail)]
     Api(ApiError),
     /// Nothing answers at that address.
@@ -14,13 +14,13 @@ pub enum ClientError {
     /// Something answers, but not as a yoi of this version would.
     #[error("the answer of {address} is not one of yoi's: {cause}")]
     Protocol { address: String, cause: String },
-    /// The address itself is no `http://` or `https://` URL, or the token is no token.
+    /// The address is not an `http://` or `https://` URL, or the token is malformed.
     #[error("{0}")]
     Invalid(String),
 }
 
 impl ClientError {
-    /// The refusal, when it was one.
+    /// The server's refusal, if it was one.
     pub fn api(&self) -> Option<&ApiError> {
         match self {
             Self::Api(error) => Some(error),
@@ -29,7 +29,7 @@ impl ClientError {
     }
 }
 
-/// A sentence of the server for people at a terminal: it names requests, they type verbs.
+/// Rewords a server's sentence for the command line: requests become verbs.
 pub fn in_verbs(sentence: &str) -> String {
     let mut said = sentence
         .replace("GET the Pod to see what waits", "`yoi queue NAME` lists what waits")
@@ -43,7 +43,7 @@ pub fn in_verbs(sentence: &str) -> String {
     said
 }
 
-/// Before the name of a list, which is that of its verb, too.
+/// Precedes the name of a list, which is also its verb.
 const LIST: &str = "GET /api/v1/";
 
 #[cfg(test)]

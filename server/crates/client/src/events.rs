@@ -1,4 +1,4 @@
-//! The event stream as its reader sees it.
+//! The event stream from its reader's point of view.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::{
     socket,
 };
 
-/// Frames that wait for their reader. Beyond it the socket is not read, and the server says `lagged`.
+/// How many frames may wait for the reader. Beyond that the socket is not read, and the server reports `lagged`.
 const ITEMS_MAX: usize = 256;
 
-/// Frames of all subscriptions in order, over as many connections as it takes. Dropping it closes the socket.
+/// The frames of all subscriptions in order, across reconnects. Dropping it closes the socket.
 #[derive(Debug)]
 pub struct EventStream {
     items: mpsc::Receiver<Told>,
@@ -25,14 +25,15 @@ pub struct EventStream {
 }
 
 impl Client {
-    /// Opens the event socket, and opens it again whenever it is lost, until the stream is dropped.
+    /// Opens the event socket, and reopens it whenever it is lost, until the stream is dropped.
     ///
     /// Must be called inside a tokio runtime.
     pub fn events(&self) -> EventStream {
         EventStream::open(self.clone(), false)
     }
 
-    /// As [`Client::events`], of the server's own runtime alone; records come as they were encoded, beside their frame.
+    /// Like [`Client::events`], but only for the server's own runtime; records are returned encoded, beside their
+    /// frame.
     pub fn raw_events(&self) -> EventStream {
         EventStream::open(self.clone(), true)
     }
@@ -46,17 +47,18 @@ impl EventStream {
         Self { items, shared, task }
     }
 
-    /// Subscribes to the list of Pods. Returns the id that its frames carry; each is new.
+    /// Subscribes to the list of Pods. Returns the id of its frames; ids are never reused.
     pub fn subscribe_pods(&self) -> String {
         self.changed(Subscriptions::add_pods)
     }
 
-    /// Subscribes to a Pod: what follows `after`, or a snapshot of the newest `tail` records and what follows it.
+    /// Subscribes to a Pod: to what follows `after`, or to a snapshot of the newest `tail` records and what follows
+    /// it.
     pub fn subscribe_pod(&self, pod: PodRef, after: Option<String>, tail: u32) -> String {
         self.changed(|subscriptions| subscriptions.add_pod(pod, after, tail))
     }
 
-    /// No frame with this id comes out any more, not even one that is under way.
+    /// Ends a subscription: no frame with this id is returned any more, not even one already received.
     pub fn unsubscribe(&self, id: &str) {
         self.changed(|subscriptions| subscriptions.remove(id));
     }
@@ -67,18 +69,18 @@ impl EventStream {
         done
     }
 
-    /// The next item. Can be dropped and called again without losing any.
+    /// The next item. Cancel-safe.
     pub async fn next(&mut self) -> StreamItem {
         self.next_raw().await.0
     }
 
-    /// As [`EventStream::next`]. Of a raw stream ([`Client::raw_events`]) the records come beside their frame, which
-    /// has none itself.
+    /// Like [`EventStream::next`]. In a raw stream ([`Client::raw_events`]) records are returned beside their frame,
+    /// which then contains none.
     pub async fn next_raw(&mut self) -> (StreamItem, Vec<Bytes>) {
         loop {
             let told = self.items.recv().await.expect("the socket's task lives as long as its stream");
             match &told.0 {
-                // It was on its way when it was unsubscribed.
+                // Received before it was unsubscribed.
                 StreamItem::Frame(frame) if self.is_unwanted(frame) => {}
                 _ => return told,
             }

@@ -1,4 +1,4 @@
-//! One request: address, token, answer, error.
+//! A single request: address, token, answer, error.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -15,26 +15,26 @@ use crate::{
     place::{Place, Places},
 };
 
-/// A yoi at an address. Cloning shares its connections.
+/// A client of one yoi server. Clones share its connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     places: Places,
     token: TokenSource,
-    /// `cli`, `tui`, …: what the audit says a command came from.
+    /// `cli`, `tui`, …: the origin of commands as shown in the audit.
     name: &'static str,
 }
 
-/// What a server answered, unread.
+/// A server's answer, undecoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     pub status: u16,
     pub body: Bytes,
 }
 
-/// A call before it is sent: what each method of [`Client`] fills in.
+/// A request being built by a method of [`Client`].
 pub(crate) struct Call<'a> {
     client: &'a Client,
-    /// Where it goes, for what is said when it fails.
+    /// The place that it is sent to, for error messages.
     place: Arc<Place>,
     request: RequestBuilder,
 }
@@ -43,45 +43,45 @@ impl Client {
     /// A client for the server at `base`, such as `http://127.0.0.1:7474` or `unix:/run/user/1000/yoi/yoi.sock`. Does
     /// not connect yet.
     pub fn new(base: &str, token: impl Into<TokenSource>) -> Result<Self, ClientError> {
-        // The first caller wins; all ask for the same one.
+        // The first call wins; all install the same provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self { places: Places::fixed(Place::parse(base)?), token: token.into(), name: "api" })
     }
 
-    /// Asks `ask` where the server is before each request and each connection: one that came back elsewhere is found.
-    /// As long as it has no answer, the address before holds.
+    /// Calls `ask` for the server's address before each request and each connection, so that a server which has moved
+    /// is found. While it returns `None`, the previous address is used.
     #[must_use]
     pub fn looking_up(self, ask: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
         Self { places: self.places.asking(ask), ..self }
     }
 
-    /// A client of another machine's server. Its errors name no address.
+    /// A client of a server on another machine. Its errors do not contain the address.
     ///
     /// # Errors
-    /// Anything but `http://` or `https://` and a host, and an address with a login in it.
+    /// If the address is not `http://` or `https://` with a host, or contains credentials.
     pub fn of_server(address: &str, token: impl Into<TokenSource>) -> Result<Self, ClientError> {
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self { places: Places::fixed(Place::of_server(address)?), token: token.into(), name: "api" })
     }
 
-    /// Whether a text says where this server is.
+    /// Whether a text contains this server's address.
     pub fn is_told_by(&self, text: &str) -> bool {
         self.places.now().is_told_by(text)
     }
 
-    /// Says who asks: `cli`, `tui`.
+    /// Sets the name of this client: `cli`, `tui`.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         self.name = name;
         self
     }
 
-    /// Where the server is, as far as is known now; without a slash at its end.
+    /// The server's address as known now, without a trailing slash.
     pub fn address(&self) -> String {
         self.places.now().address.clone()
     }
 
-    /// The folder that this program was started in, where the server is on this machine and knows it by the same path.
+    /// This program's working directory, if the server is on this machine and knows it by the same path.
     pub fn shared_folder(&self) -> Option<String> {
         let folder = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
         self.places.now().is_here().then_some(folder)
@@ -91,7 +91,7 @@ impl Client {
         self.places.now()
     }
 
-    /// The headers that every request carries, the socket's too.
+    /// The headers of every request, including the socket's.
     pub(crate) fn headers(&self) -> Result<HeaderMap, ClientError> {
         let mut headers = HeaderMap::new();
         headers.insert("x-yoi-client", HeaderValue::from_static(self.name));
@@ -108,7 +108,7 @@ impl Client {
         self.call(Method::GET, path, &[])
     }
 
-    /// `query` holds names and values; those without a value are left out.
+    /// `query` has names and values; those without a value are left out.
     pub(crate) fn call(
         &self,
         method: Method,
@@ -142,17 +142,17 @@ impl Call<'_> {
         Self { request: self.request.json(body), ..self }
     }
 
-    /// JSON as the body.
+    /// Sets a JSON body.
     pub(crate) fn json_text(self, json: String) -> Self {
         Self { request: self.request.header(CONTENT_TYPE, "application/json").body(json), ..self }
     }
 
-    /// Lines of JSON as the body.
+    /// Sets a body of JSON lines.
     pub(crate) fn lines(self, jsonl: String) -> Self {
         Self { request: self.request.header(CONTENT_TYPE, "application/x-ndjson").body(jsonl), ..self }
     }
 
-    /// Bytes of that type as the body.
+    /// Sets a body of this media type.
     pub(crate) fn bytes(self, media_type: &str, body: Bytes) -> Self {
         Self { request: self.request.header(CONTENT_TYPE, media_type).body(body), ..self }
     }
@@ -161,18 +161,18 @@ impl Call<'_> {
         Self { request: self.request.header(name, value), ..self }
     }
 
-    /// Waits so long instead of the usual time.
+    /// Sets a timeout other than the default.
     pub(crate) fn within(self, limit: Duration) -> Self {
         Self { request: self.request.timeout(limit), ..self }
     }
 
-    /// Sends it and reads the answer's JSON.
+    /// Sends it and decodes the answer's JSON.
     pub(crate) async fn json<T: DeserializeOwned>(self) -> Result<T, ClientError> {
         let client = self.client;
         read(client, self.answer().await?).await
     }
 
-    /// Sends it and leaves the answer as it is.
+    /// Sends it and returns the answer undecoded.
     pub(crate) async fn reply(self) -> Result<Reply, ClientError> {
         let client = self.client;
         let response = self.answer().await?;
@@ -186,15 +186,15 @@ impl Call<'_> {
         self.answer().await.map(|_| ())
     }
 
-    /// Sends it, and leaves the answer's body to the caller.
+    /// Sends it and leaves reading the body to the caller.
     pub(crate) async fn response(self) -> Result<Response, ClientError> {
         self.answer().await
     }
 
-    /// Sends it; a refusal is an answer, too.
+    /// Sends it; a refusal counts as an answer too.
     pub(crate) async fn unjudged(self) -> Result<Response, ClientError> {
         let place = self.place;
-        // The address that was asked, also when another one is known by now.
+        // The address that was used, even if another one is known by now.
         let no_server = |error| ClientError::NoServer { address: place.address.clone(), cause: innermost(&error) };
         self.request.send().await.map_err(no_server)
     }
@@ -219,7 +219,7 @@ async fn refusal(client: &Client, response: Response) -> ClientError {
     let bytes = response.bytes().await.unwrap_or_default();
     match serde_json::from_slice::<ApiError>(&bytes) {
         Ok(error) => ClientError::Api(error),
-        // A proxy or an older server may say no more than this.
+        // A proxy or an older server may send nothing more specific.
         Err(_) if status == StatusCode::UNAUTHORIZED => ClientError::Api(ApiError::new(
             ErrorCode::Unauthorized,
             "the server asks for a token: set YOI_TOKEN, or name its folder with --data",
@@ -228,7 +228,7 @@ async fn refusal(client: &Client, response: Response) -> ClientError {
     }
 }
 
-/// The last cause says what happened ("connection refused"), the outer ones only that something did.
+/// The innermost cause says what happened ("connection refused"); the outer ones only say that something did.
 fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn Error = error;
     while let Some(source) = cause.source() {

@@ -1,4 +1,4 @@
-//! What comes over the socket, and what its reader and its task share.
+//! The items of an event stream, and the state that its reader and its task share.
 
 use std::{
     sync::{Mutex, MutexGuard},
@@ -18,33 +18,33 @@ pub enum StreamItem {
     Connection(Connection),
 }
 
-/// What happens to the connection itself.
+/// A change of the connection itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Connection {
-    /// The server has greeted; subscriptions are on their way.
+    /// The server has greeted; subscriptions are being sent.
     Connected,
-    /// The server is away. `attempt` counts from 1 and `cause` says what the last one met.
+    /// The connection is lost. `attempt` counts from 1, and `cause` says why the last one failed.
     Reconnecting { attempt: u32, cause: String },
-    /// After a loss: this many records were missed, and have all come.
+    /// After a loss: this many records were missed, and all of them have arrived.
     CaughtUp { records: usize },
-    /// After a loss, or when the server found this reader too slow: a snapshot came instead of what was missed.
+    /// After a loss, or when this reader was too slow: a snapshot replaced what was missed.
     Reloaded,
-    /// The server refuses the token; it is tried again, with a token read anew.
+    /// The server refuses the token; the client tries again, reading the token anew.
     Unauthorized,
 }
 
-/// An item, and the records of its frame as they were encoded; of a raw stream alone.
+/// An item, and the encoded records of its frame (in a raw stream only).
 pub(crate) type Told = (StreamItem, Vec<Bytes>);
 
-/// What the reader and the socket's task share.
+/// State shared by the reader and the socket's task.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The clock of the subscriptions begins here.
+    /// The zero point of the subscriptions' clock.
     began: Instant,
     subscriptions: Mutex<Subscriptions>,
-    /// Rung when the wanted set has changed.
+    /// Notified when the wanted subscriptions have changed.
     pub(crate) changed: Notify,
-    /// Records are not read but handed on, and lists are of the server's own runtime.
+    /// Whether records are passed on undecoded, and lists cover only the server's own runtime.
     pub(crate) is_raw: bool,
 }
 
@@ -57,12 +57,12 @@ impl Shared {
         self.began.elapsed().as_millis() as u64
     }
 
-    /// The moment on the clock of the subscriptions.
+    /// Converts a time of the subscriptions' clock.
     pub(crate) fn moment(&self, ms: u64) -> Instant {
         self.began + Duration::from_millis(ms)
     }
 
-    /// Held for a few instructions only, never across an await.
+    /// Held only for a few instructions, never across an await.
     pub(crate) fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
         self.subscriptions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Journals: pages of records, whole ones out and in.
+//! Journals: pages of records, exports and imports.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use reqwest::{Method, Response};
 
 use crate::{Client, ClientError, RawPage, raw};
 
-/// A long journal over a slow line.
+/// Enough for a long journal over a slow line.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(3_600);
 
-/// A large journal on a slow line, and a server that reads and writes all of it.
+/// Enough for a large journal over a slow line, and for the server to read and write all of it.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// A journal on its way; read it to its end.
+/// A journal being downloaded; read it to its end.
 #[derive(Debug)]
 pub struct Download {
     client: Client,
@@ -21,7 +21,7 @@ pub struct Download {
 }
 
 impl Client {
-    /// One page of records in seq order: the newest, or those before `before`. Large ones are cut.
+    /// One page of records in seq order: the newest, or those before `before`. Large ones are truncated.
     pub async fn transcript(
         &self,
         pod: &PodRef,
@@ -31,7 +31,7 @@ impl Client {
         self.records(pod, before, limit, false).await
     }
 
-    /// As [`Client::transcript`], with every record whole.
+    /// Like [`Client::transcript`], without truncation.
     pub async fn whole_transcript(
         &self,
         pod: &PodRef,
@@ -53,7 +53,7 @@ impl Client {
         serde_json::from_slice(&text).map_err(|error| self.protocol(error))
     }
 
-    /// One page of records as they were encoded: the newest, or those before `before`.
+    /// One page of encoded records: the newest, or those before `before`.
     pub async fn raw_transcript(
         &self,
         pod: &PodRef,
@@ -78,7 +78,7 @@ impl Client {
         Ok(call.reply().await?.body)
     }
 
-    /// One record, whole.
+    /// One record, not truncated.
     pub async fn record(&self, pod: &PodRef, seq: Seq) -> Result<Record, ClientError> {
         self.get(&format!("{}/records/{seq}", pod_path(pod)))?.json().await
     }
@@ -89,9 +89,9 @@ impl Client {
         Ok(Download { client: self.clone(), response: call.within(EXPORT_TIMEOUT).response().await? })
     }
 
-    /// A stopped Pod with the history of another one.
+    /// Makes a stopped Pod with the history of another one.
     pub async fn import(&self, id: &CommandId, command: &ImportCommand) -> Result<PodSummary, ClientError> {
-        // Small ones as every server knows it: text within JSON grows at most sixfold.
+        // Small ones in the form that every server accepts: text grows at most sixfold inside JSON.
         let call = match command.jsonl.len() < BODY_BYTES_MAX / 8 {
             true => self.call(Method::POST, "/api/v1/import", &[])?.body(command),
             false => {
@@ -104,13 +104,13 @@ impl Client {
 }
 
 impl Download {
-    /// The next piece; none at the end. A file that broke off is an error.
+    /// The next chunk; `None` at the end. An incomplete file is an error.
     pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, ClientError> {
         self.response.chunk().await.map_err(|error| self.client.no_server(&error))
     }
 }
 
-/// Ids are made of URL-safe characters only; nothing is escaped.
+/// Ids consist of URL-safe characters only, so nothing is escaped.
 fn pod_path(pod: &PodRef) -> String {
     format!("/api/v1/runtimes/{}/workers/{}", pod.runtime_id, pod.worker_id)
 }

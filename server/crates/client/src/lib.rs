@@ -1,7 +1,8 @@
-//! A typed client of yoi's API: each operation by its type, and an event stream that reconnects for ever by cursor.
+//! A typed client of yoi's API: each operation by its type, and an event stream that reconnects by cursor
+//! indefinitely.
 //!
-//! Used by the command line, the terminal console, remote runtimes and tests. It keeps no history: what a caller
-//! wants to see again it asks for again.
+//! Used by the command line, the terminal console, remote runtimes and tests. It keeps no history: callers request
+//! again what they want to see again.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

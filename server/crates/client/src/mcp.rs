@@ -1,4 +1,5 @@
-//! The server's `/mcp`, for programs that pass messages of that protocol on: each is a text, and what it says is theirs to know.
+//! The server's `/mcp` endpoint, for programs that relay MCP messages. Messages are passed on as text and not
+//! interpreted.
 
 use std::time::Duration;
 
@@ -8,27 +9,27 @@ use reqwest::{Method, Response, header};
 use crate::{Client, ClientError};
 
 const PATH: &str = "/mcp";
-/// An answer may take as long as what is asked takes; who waits ends it by dropping it.
+/// An answer may take as long as the request does; the caller gives up by dropping it.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(24 * 3_600);
-/// Of one message in a stream.
+/// The maximum size of one message in a stream.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
-/// What is asked there.
+/// The verbs of the endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McpVerb {
-    /// Send a message.
+    /// Sends a message.
     Post,
-    /// Listen to what belongs to no request.
+    /// Listens for messages that belong to no request.
     Get,
-    /// End a session.
+    /// Ends a session.
     Delete,
 }
 
-/// An answer, as it comes.
+/// A streaming answer.
 #[derive(Debug)]
 pub struct McpAnswer {
     pub status: u16,
-    /// The session that has begun with it.
+    /// The id of the session that it starts.
     pub session: Option<String>,
     is_stream: bool,
     response: Response,
@@ -36,10 +37,10 @@ pub struct McpAnswer {
 }
 
 impl Client {
-    /// Asks `/mcp`. Whatever it answers is an answer, refusals too.
+    /// Sends a request to `/mcp`. Any HTTP response is an answer, including refusals.
     ///
     /// # Errors
-    /// Nobody is there, or the token is none.
+    /// If the server cannot be reached or the token is malformed.
     pub async fn mcp(
         &self,
         verb: McpVerb,
@@ -67,10 +68,10 @@ impl Client {
 }
 
 impl McpAnswer {
-    /// The next message in it; none at its end.
+    /// The next message; `None` at the end.
     ///
     /// # Errors
-    /// It broke off, or a message is longer than any should be.
+    /// If the answer is incomplete, or a message exceeds the size limit.
     pub async fn next(&mut self) -> Result<Option<String>, BrokenOff> {
         loop {
             match self.is_stream {
@@ -108,19 +109,19 @@ impl McpAnswer {
     }
 }
 
-/// The answer did not come to its end.
+/// The answer was not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the answer broke off")]
 pub struct BrokenOff;
 
-/// The first whole event of a stream, taken out of it.
+/// Removes and returns the first complete event of a stream.
 fn take_event(read: &mut BytesMut) -> Option<String> {
     let ends = |end: &[u8]| read.windows(end.len()).position(|part| part == end).map(|at| at + end.len());
     let end = [ends(b"\n\n"), ends(b"\r\n\r\n")].into_iter().flatten().min()?;
     Some(String::from_utf8_lossy(&read.split_to(end)).into_owned())
 }
 
-/// What an event carries; none for one that only keeps the line open.
+/// The data of an event; `None` for one that only keeps the connection alive.
 fn data_of(event: &str) -> Option<String> {
     let lines = event.lines().filter_map(|line| line.strip_prefix("data:"));
     let data = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n");

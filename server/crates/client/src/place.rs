@@ -1,4 +1,4 @@
-//! Where a server is, and the connections to it; looked up anew when it may have moved.
+//! A server's address and the connections to it; looked up again when it may have moved.
 
 use std::{
     fmt,
@@ -11,35 +11,35 @@ use reqwest::{Url, redirect::Policy};
 
 use crate::ClientError;
 
-/// A server that does not take the connection within this is not there.
+/// A server that does not accept a connection within this time is considered absent.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// No call of the API waits longer than 5 s for another Pod; the rest is room for a slow disk.
+/// No API call waits longer than 5 s for another Pod; the rest is a margin for a slow disk.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Before the path of a Unix socket, in the place of a URL.
+/// Precedes the path of a Unix socket, in place of a URL.
 const UNIX: &str = "unix:";
-/// What a request over a Unix socket names as its host: the server checks it there, too.
+/// The host that requests over a Unix socket name, which the server checks there too.
 const UNIX_BASE: &str = "http://localhost";
 
 /// Names of this machine, such as a console's own.
 const UNDER_LOCALHOST: &str = ".localhost";
 const LOOPBACK: &str = "127.0.0.1";
 
-/// One address, and what talks to it.
+/// An address, with its HTTP client.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) http: reqwest::Client,
     pub(crate) base: Url,
-    /// The Unix socket that requests go through, instead of a connection to `base`.
+    /// The Unix socket used in place of a connection to `base`.
     pub(crate) unix: Option<PathBuf>,
-    /// As it was given, for people; without a slash at its end.
+    /// As it was given, for display; without a trailing slash.
     pub(crate) address: String,
 }
 
-/// Asked before each request and each connection: none says that nothing better is known than the address before.
+/// Returns the address before each request and each connection; `None` to keep the previous one.
 type Ask = dyn Fn() -> Option<String> + Send + Sync;
 
-/// The present place of a server. Clones look at the same one.
+/// The current place of a server, shared by clones.
 #[derive(Clone)]
 pub(crate) struct Places {
     now: Arc<Mutex<Arc<Place>>>,
@@ -57,10 +57,10 @@ impl Place {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(REQUEST_TIMEOUT)
-            // The token goes to the address that was given, and nowhere else.
+            // The token goes to the given address and nowhere else.
             .redirect(Policy::none());
         if is_loopback(&base) {
-            // A proxy cannot reach this machine's own loopback.
+            // A proxy cannot reach this machine's loopback.
             builder = builder.no_proxy();
         }
         if let Some(path) = &unix {
@@ -72,7 +72,7 @@ impl Place {
         Ok(Self { http, base, unix, address })
     }
 
-    /// Of another machine's server; it is never called by its address.
+    /// A server on another machine; messages do not contain its address.
     pub(crate) fn of_server(text: &str) -> Result<Self, ClientError> {
         let wrong = |why: &str| ClientError::Invalid(format!("not a server address: {why}"));
         let url = Url::parse(text).map_err(|_| wrong("it should look like https://box.example:7474"))?;
@@ -90,7 +90,7 @@ impl Place {
         self.base.host_str().is_some_and(|host| text.contains(host)) || port.is_some_and(|port| text.contains(&port))
     }
 
-    /// On this machine, as far as the address says: what a tunnel leads to looks so too.
+    /// Whether it is on this machine as far as the address tells; the end of a tunnel looks the same.
     pub(crate) fn is_here(&self) -> bool {
         self.unix.is_some() || is_loopback(&self.base)
     }
@@ -117,9 +117,9 @@ impl Places {
         self
     }
 
-    /// Where the server is, as far as is known now. An address that cannot be used changes nothing.
+    /// The current place. An unusable address changes nothing.
     pub(crate) fn now(&self) -> Arc<Place> {
-        // Asked without the lock: it may read a file.
+        // Called without the lock, because it may read a file.
         let told = self.ask.as_ref().and_then(|ask| ask());
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(told) = told.filter(|told| told.trim_end_matches('/') != now.address)
@@ -153,11 +153,11 @@ fn parse_base(text: &str) -> Result<Url, ClientError> {
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(wrong("it should look like http://127.0.0.1:7474"));
     }
-    // The line that `serve` prints may be pasted whole; its token is not part of the address.
+    // The line that `serve` prints may be pasted in full; its token is not part of the address.
     url.set_query(None);
     url.set_fragment(None);
     if url.host_str().is_some_and(|host| host.ends_with(UNDER_LOCALHOST)) {
-        // They are this machine's loopback by definition, and not every system's resolver knows it.
+        // They are loopback names by definition, but not every system's resolver knows that.
         url.set_host(Some(LOOPBACK)).map_err(|_| wrong("it should look like http://127.0.0.1:7474"))?;
     }
     Ok(url)

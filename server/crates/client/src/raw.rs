@@ -1,12 +1,12 @@
-//! Records as they were encoded: cut out of a frame or a page without being read, so that what this version does not
-//! know passes through.
+//! Encoded records: cut out of a frame or page without decoding, so that what this version does not know passes
+//! through.
 
 use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Deserialize;
 
-/// One page of a list whose items are left as they are.
+/// A page of a list with its items undecoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawPage {
     pub items: Vec<Bytes>,
@@ -24,8 +24,8 @@ pub(crate) fn page(text: Bytes) -> Option<RawPage> {
     Some(RawPage { items, next })
 }
 
-/// The object without what the array under `name` holds, and what it held. None when it is no object with such an array;
-/// whether it is JSON for the rest is for its reader to say.
+/// Splits off the items of the array under `name`; returns the object with that array emptied, and the items. `None`
+/// if it is not an object with such an array; the rest is not validated as JSON.
 pub(crate) fn split(text: Bytes, name: &str) -> Option<(Bytes, Vec<Bytes>)> {
     let (array, items) = array_of(&text, name)?;
     let mut head = BytesMut::with_capacity(text.len() - array.len() + 2);
@@ -35,7 +35,7 @@ pub(crate) fn split(text: Bytes, name: &str) -> Option<(Bytes, Vec<Bytes>)> {
     Some((head.freeze(), items.into_iter().map(|item| text.slice(item)).collect()))
 }
 
-/// Where the array stands that the top object has under `name`, and each of its items.
+/// The range of the array under `name` in the top-level object, and of each of its items.
 fn array_of(text: &[u8], name: &str) -> Option<(Range<usize>, Vec<Range<usize>>)> {
     let mut at = expect(text, 0, b'{')?;
     loop {
@@ -50,7 +50,7 @@ fn array_of(text: &[u8], name: &str) -> Option<(Range<usize>, Vec<Range<usize>>)
     }
 }
 
-/// The items of the array that begins at `at`, and where it ends.
+/// The ranges of the items in the array that begins at `at`, and where the array ends.
 fn items(text: &[u8], at: usize) -> Option<(usize, Vec<Range<usize>>)> {
     let mut items = Vec::new();
     let mut at = skip_space(text, at + 1);
@@ -79,7 +79,7 @@ fn skip_space(text: &[u8], at: usize) -> usize {
     at + text[at.min(text.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Where the string ends that begins at `at`.
+/// The end of the string that begins at `at`.
 fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     if text.get(at) != Some(&b'"') {
         return None;
@@ -94,7 +94,7 @@ fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where the value ends that begins at `at`: a string, something in brackets, or a word.
+/// The end of the value that begins at `at`: a string, something in brackets, or a word.
 fn skip_value(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'"' => skip_string(text, at),
@@ -146,7 +146,7 @@ mod tests {
             )
         );
         assert_eq!(parts(r#" { "records" : [ ] } "#), cut(r#" { "records" : [] } "#, &[]));
-        // What has the same name deeper down is not meant.
+        // The same name further down is not meant.
         let deep = r#"{"summary":{"records":[1]},"note":"\"records\":[2]","records":[3]}"#;
         assert_eq!(parts(deep), cut(r#"{"summary":{"records":[1]},"note":"\"records\":[2]","records":[]}"#, &["3"]));
     }

@@ -1,4 +1,4 @@
-//! Other servers that a server reaches.
+//! The other servers that a server knows as runtimes.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use reqwest::Method;
 
 use crate::{Client, ClientError};
 
-/// Another server has 5 s to answer when it is added.
+/// The other server has 5 s to answer when it is added.
 const ADD_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Client {
-    /// Adds another server's runtime.
+    /// Adds another server as a runtime.
     pub async fn add_runtime(&self, add: &AddRuntime) -> Result<RuntimeView, ClientError> {
         self.call(Method::POST, "/api/v1/runtimes", &[])?.body(add).within(ADD_TIMEOUT).json().await
     }
 
-    /// Forgets another server's runtime; its Pods stay where they are.
+    /// Removes another server's runtime; its Pods stay where they are.
     pub async fn remove_runtime(&self, runtime_id: &RuntimeId) -> Result<(), ClientError> {
         self.call(Method::DELETE, &format!("/api/v1/runtimes/{runtime_id}"), &[])?.done().await
     }

@@ -1,4 +1,4 @@
-//! The socket's task: connects, subscribes, passes frames on, notices silence, and begins again.
+//! The socket's task: connects, subscribes, passes frames on, detects silence, and reconnects.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -27,30 +27,30 @@ use crate::{
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const SILENCE_MAX: Duration = Duration::from_millis(SILENCE_MS_MAX);
-/// A server that does not take our few bytes within this is dead, too.
+/// A server that does not accept our few bytes within this time counts as dead too.
 const SEND_TIMEOUT: Duration = Duration::from_secs(5);
-/// What was missed has come when nothing more comes for this long …
+/// The gap is over when nothing has arrived for this long …
 const GAP_QUIET: Duration = Duration::from_millis(400);
-/// … or after this, while the Pod goes on talking.
+/// … or after this, if the Pod keeps producing records.
 const GAP_MAX: Duration = Duration::from_secs(2);
-/// Largest frame taken: a snapshot is bounded by the server's 8 MiB, with room for escapes.
+/// The largest frame accepted: the server limits a snapshot to 8 MiB, and escapes need room.
 const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Messages in both directions, over TCP, TLS or a Unix socket.
+/// A message stream and sink, over TCP, TLS or a Unix socket.
 trait Messages: Stream<Item = Result<Message, Error>> + Sink<Message, Error = Error> + Send + Sync + Unpin {}
 impl<T: Stream<Item = Result<Message, Error>> + Sink<Message, Error = Error> + Send + Sync + Unpin> Messages for T {}
 
 type Socket = Box<dyn Messages>;
 
-/// Why a connection ended or was not made.
+/// Why a connection ended or could not be made.
 enum Loss {
-    /// The reader is gone: so is the stream.
+    /// The event stream was dropped.
     Unread,
     Unauthorized,
     Broken(String),
 }
 
-/// Until the stream is dropped.
+/// Runs until the stream is dropped.
 pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender<Told>) {
     let mut attempt = 0;
     let mut resumed = false;
@@ -80,7 +80,7 @@ pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender
     }
 }
 
-/// In `0..1`.
+/// A random number in `0..1`.
 fn chance() -> f64 {
     let random = u32::from_le_bytes(uuid::Uuid::new_v4().as_bytes()[..4].try_into().expect("a uuid has 16 bytes"));
     f64::from(random) / f64::from(u32::MAX)
@@ -121,16 +121,16 @@ struct Session<'a> {
     shared: &'a Shared,
     items: &'a mpsc::Sender<Told>,
     socket: Socket,
-    /// It follows a connection that was lost.
+    /// Whether it follows a lost connection.
     resumed: bool,
-    /// The server has said hello.
+    /// Whether the server has sent its greeting.
     greeted: bool,
     heard_at: Instant,
-    /// Open from the greeting of a resumed connection until all that was missed has come.
+    /// Set from the greeting of a resumed connection until everything missed has arrived.
     gap: Option<Gap>,
 }
 
-/// What has come of what was missed.
+/// How much of what was missed has arrived.
 struct Gap {
     records: usize,
     quiet_at: Instant,
@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
         Self { shared, items, socket, resumed, greeted: false, heard_at: Instant::now(), gap: None }
     }
 
-    /// Returns why the connection ended.
+    /// Runs the connection; returns why it ended.
     async fn run(&mut self) -> Loss {
         loop {
             if let Err(loss) = self.step().await {
@@ -160,7 +160,7 @@ impl<'a> Session<'a> {
         }
         let wake_at = self.wake_at();
         tokio::select! {
-            // What has come is read before silence is judged: the reader, not the server, may have been slow.
+            // Read what has arrived before judging silence: the reader may have been slow, and not the server.
             biased;
             message = self.socket.next() => self.take(message).await,
             () = self.shared.changed.notified() => Ok(()),
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The next moment at which something is to be done though nothing came.
+    /// The next moment at which something is due even if nothing arrives.
     fn wake_at(&self) -> Instant {
         let silent_at = self.heard_at + SILENCE_MAX;
         let gap_at = self.gap.as_ref().map(|gap| gap.quiet_at.min(gap.over_at));
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
         match message {
             Some(Ok(Message::Text(text))) => match self.read(text) {
                 Ok((frame, records)) => self.take_frame(frame, records).await,
-                // A newer server may say what this version does not know.
+                // A newer server may send frames that this version does not know.
                 Err(error) => {
                     tracing::debug!(%error, "a frame that this version does not know");
                     Ok(())

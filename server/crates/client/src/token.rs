@@ -1,10 +1,11 @@
-//! Where the token comes from.
+//! The source of the token.
 
 use std::{fmt, sync::Arc};
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// Gives the token anew for each request: a server that starts for the first time after its client writes one then.
+/// Provides the token for each request anew, because a server that starts for the first time after its client writes
+/// one only then.
 #[derive(Clone)]
 pub struct TokenSource(Arc<dyn Fn() -> Option<SecretString> + Send + Sync>);
 
@@ -14,7 +15,7 @@ impl TokenSource {
         Self(Arc::new(move || Some(token.clone())))
     }
 
-    /// Asks `read` before each request. None: the request goes without a token and is refused by the server.
+    /// Calls `read` before each request. If it returns `None`, the request has no token and the server refuses it.
     pub fn reading(read: impl Fn() -> Option<SecretString> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }

@@ -1,4 +1,4 @@
-//! The event stream against a real listener that greets, talks, goes away and comes back.
+//! The event stream against a real listener that greets, sends, disappears and comes back.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use tokio::{
 };
 use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
 
-/// One side of a conversation that the test writes by hand.
+/// The server's side of a conversation, scripted by the test.
 struct Server(TcpListener);
 struct Peer(WebSocketStream<TcpStream>);
 
@@ -39,7 +39,7 @@ impl Peer {
         self.0.send(Message::text(serde_json::to_string(&frame).unwrap())).await.unwrap();
     }
 
-    /// The next subscription that the client asks for: its id and cursor.
+    /// The client's next subscription: its id and cursor.
     async fn subscription(&mut self) -> (String, Option<String>) {
         within("a subscription", async {
             loop {
@@ -125,7 +125,7 @@ async fn a_lost_connection_goes_on_after_the_last_cursor_and_says_what_was_misse
     assert!(matches!(next(&mut events).await, StreamItem::Connection(Connection::Reconnecting { attempt: 1, .. })));
 
     let mut peer = server.accept().await;
-    // Right behind the greeting: what was missed is over with a moment of silence, however it came about.
+    // Directly after the greeting: the gap ends with a moment of silence, however the records arrived.
     peer.say(records(&id, "c2", "c3", 2..5)).await;
     assert_eq!(peer.subscription().await, (id.clone(), Some("c2".into())));
     assert_eq!(next(&mut events).await, StreamItem::Connection(Connection::Connected));
@@ -190,7 +190,7 @@ async fn fifteen_seconds_of_silence_are_taken_for_death() {
     let mut peer = server.accept().await;
     peer.subscription().await;
     assert_eq!(next(&mut events).await, StreamItem::Connection(Connection::Connected));
-    // From here on the clock jumps to the next timer whenever nothing else happens.
+    // From here on the clock jumps to the next timer whenever the runtime is idle.
     tokio::time::pause();
     let since = Instant::now();
     assert!(matches!(events.next().await, StreamItem::Connection(Connection::Reconnecting { .. })));

@@ -1,9 +1,9 @@
-//! Which commands a Pod takes in which state, and the reason where not. The server decides; this saves a round trip
-//! and says why a button is off.
+//! Which commands are available in which state of a Pod, and why not. The server decides; this saves a round trip and
+//! explains why a button is disabled.
 
 use protocol::{ControlVerb, PodState};
 
-/// Why this command does nothing now; `None` when it does something.
+/// Why this command is unavailable; `None` if it is available.
 pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
     use {ControlVerb as V, PodState as S};
     match (verb, state) {
@@ -25,17 +25,17 @@ pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
     }
 }
 
-/// Why the conversation cannot be rewound now: the rules are those of compacting.
+/// Why the conversation cannot be rewound now; the rules are those of compacting.
 pub fn rewind_refusal(state: PodState) -> Option<&'static str> {
     refusal(ControlVerb::Compact, state)
 }
 
-/// Why this Pod can spawn nobody now.
+/// Why this Pod cannot spawn a child now.
 pub fn spawn_refusal(state: PodState) -> Option<&'static str> {
     (!state.is_live()).then_some("it is not live; restore it first")
 }
 
-/// Why this Pod can be introduced to nobody. It is metadata: a run that goes on is no reason, and neither is a stop.
+/// Why this Pod cannot get a peer now. Peers are metadata, so neither a run in progress nor a stop prevents it.
 pub fn peer_refusal(state: PodState) -> Option<&'static str> {
     match state {
         PodState::Unreachable => Some("its runtime does not answer"),

@@ -1,4 +1,4 @@
-//! The list of Pods by what they want of a person.
+//! The list of Pods, grouped by what they need from you.
 
 use protocol::{PodState, PodSummary, RuntimeId};
 
@@ -7,7 +7,7 @@ use crate::{Sign, lower};
 /// The four groups, in the order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Attention {
-    /// A question, or a failure.
+    /// An open approval, or a failure.
     NeedsYou,
     Working,
     Idle,
@@ -47,7 +47,7 @@ pub enum SortBy {
     Updated,
 }
 
-/// Whether every word of the filter is in the Pod's name, runtime (`@box`), state, activity, model or folder.
+/// Whether every word of the filter occurs in the Pod's name, runtime (`@box`), state, activity, model or folder.
 pub fn matches(pod: &PodSummary, filter: &str) -> bool {
     let activity = pod.activity.as_deref().unwrap_or_default();
     let name = format!("{}@{}", pod.name, pod.pod.runtime_id);
@@ -57,7 +57,7 @@ pub fn matches(pod: &PodSummary, filter: &str) -> bool {
     lower(filter).split_whitespace().all(|word| text.contains(word))
 }
 
-/// Those that fit the filter, in this order. The same input gives the same order: ties fall to the name.
+/// The Pods that match the filter, in this order. Deterministic: ties are broken by name.
 pub fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSummary> {
     let mut fitting: Vec<PodSummary> = pods.iter().filter(|pod| matches(pod, filter)).cloned().collect();
     fitting.sort_by(|a, b| {
@@ -68,19 +68,19 @@ pub fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSummary> 
             SortBy::Updated => b.updated_at.cmp(&a.updated_at),
         };
         let by_name = || lower(a.name.as_str()).cmp(&lower(b.name.as_str()));
-        // Of two of one name the one that lives here is first.
+        // Of two with the same name, the one on this server comes first.
         let is_abroad = |pod: &PodSummary| pod.pod.runtime_id != RuntimeId::local();
         first.then_with(by_name).then_with(|| (is_abroad(a), &a.pod).cmp(&(is_abroad(b), &b.pod)))
     });
     fitting
 }
 
-/// Tokens in and out since the Pod was made.
+/// Input and output tokens since the Pod was made.
 pub fn total_tokens(pod: &PodSummary) -> u64 {
     pod.usage.input + pod.usage.output
 }
 
-/// Those that fit the filter, group by group; empty groups are left out.
+/// The Pods that match the filter, by group; empty groups are left out.
 pub fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<PodSummary>)> {
     let sorted = sorted(pods, filter, SortBy::Attention);
     Attention::ALL
@@ -92,7 +92,7 @@ pub fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<PodSumm
         .collect()
 }
 
-/// How many Pods wait for a person: the count in the title.
+/// How many Pods need your attention: the count in the title.
 pub fn needing(pods: &[PodSummary]) -> usize {
     pods.iter().filter(|pod| Attention::of(pod) == Attention::NeedsYou).count()
 }

@@ -1,17 +1,18 @@
-//! How well a few typed letters fit a name: for the palette and for completion.
+//! Fuzzy matching of typed letters against names, for the palette and for completion.
 
 use sublime_fuzzy::best_match;
 
-/// One candidate that fits.
+/// A candidate that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
-    /// Place of the candidate in what was asked about.
+    /// The index of the candidate in the input.
     pub index: usize,
-    /// Higher fits better.
+    /// Higher is better.
     pub score: isize,
 }
 
-/// Those that fit all typed words, the best first; ties keep their order. Nothing typed: all, as they are.
+/// The candidates that match all typed words, the best first; ties keep their order. All of them, unchanged, if
+/// nothing is typed.
 pub fn fit<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<Fit> {
     let words: Vec<&str> = typed.split_whitespace().collect();
     let mut fits: Vec<Fit> = candidates

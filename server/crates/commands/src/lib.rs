@@ -1,6 +1,6 @@
-//! What a person can do in a console, and when: the table of commands with its completion, the rules of what is
-//! allowed, the Pods by what they want of a person, and the search of the palette. Pure; the browser's console and the
-//! terminal's read the same table, so a word means the same in both.
+//! What you can do in a console, and when: the table of commands with its completion, the rules of what is available,
+//! the Pods by what they need from you, and the search of the palette. Pure; the browser's and the terminal's console
+//! use the same table, so a word means the same in both.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

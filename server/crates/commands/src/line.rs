@@ -1,69 +1,69 @@
-//! The `:` commands: what is offered for a line, and what it means.
+//! The `:` commands: their completions, and their meaning.
 
 use protocol::{Budget, ControlVerb, HeldDecision, NetworkPolicy, PodState, Thinking};
 
 use crate::{Page, TABLE, Where, allowed, entry};
 
-/// Said where a command needs a Pod and none is open.
+/// Shown when a command needs a Pod and none is open.
 pub const NOT_ATTACHED: &str = "not attached; open a Pod first";
 
-/// Said where a colon alone is entered.
+/// Shown when only a colon has been entered.
 pub const CHOOSE: &str = "type a command or choose one with the arrow keys";
 
-/// A line that has been understood.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     Control(ControlVerb),
     Rename(String),
-    /// What its commands reach.
+    /// How much of the network its commands can reach.
     Network(NetworkPolicy),
-    /// The model that answers, and its provider where that one changes too; none: it is chosen in a dialog.
+    /// The model, and its provider if that changes too; `None` to choose in a dialog.
     Model(Option<(String, Option<String>)>),
     Think(Thinking),
-    /// What it may use at most; none: as much as it needs.
+    /// The limit of its usage; `None` for no limit.
     Budget(Option<Budget>),
-    /// Whether it goes on by itself after a provider's usage limit.
+    /// Whether it resumes by itself after a provider's usage limit.
     AutoResume(bool),
-    /// What its commands serve.
+    /// Previews of what its commands serve.
     Preview(PreviewAct),
     /// Deletes this Pod; the name has to be its own.
     Delete(String),
     New(String),
-    /// Answers the oldest open question.
+    /// Answers the oldest open approval.
     Answer(Answer),
-    /// Goes back to before the newest message.
+    /// Rewinds to before the newest message.
     Rewind,
-    /// Opens the dialog, with this name when there is one.
+    /// Opens the dialog, with this name if there is one.
     Spawn(String),
-    /// Opens the introduction to this Pod, or to one that is chosen there.
+    /// Opens the dialog that adds this Pod as a peer, or one chosen there.
     Peer(String),
-    /// Ends the link to this Pod.
+    /// Ends the relation with this peer.
     Unpeer(String),
     /// Sends this text as a message.
     Send(String),
-    /// Sends this text into the present run.
+    /// Sends this text into the current run.
     Steer(String),
-    /// Shows what waits and what is held back.
+    /// Shows queued and held messages.
     Queue,
-    /// Takes the newest message that waits back.
+    /// Takes back the newest queued message.
     TakeBack,
-    /// Decides on the oldest message that is held back.
+    /// Decides on the oldest held message.
     Held(HeldDecision),
     /// Opens the Pod of this name.
     Open(String),
-    /// Looks for these words in all transcripts; none: opens the search.
+    /// Searches all transcripts for these words; without words, opens the search.
     Search(String),
     Go(Page),
-    /// The transcript as a file.
+    /// Exports the transcript as a file.
     Export,
-    /// A file of this machine, by its path.
+    /// Attaches a local file, by its path.
     Attach(String),
     Help(Topic),
-    /// What stands between commands and the machine.
+    /// Shows the sandbox between commands and the machine.
     Walls,
-    /// Who answers for models, and what is missing.
+    /// Shows the providers, and what is missing.
     Providers,
-    /// A key is typed for the provider of this name, which may have an address of its own.
+    /// Starts typing a key for the provider of this name, which may have a custom address.
     Key {
         provider: String,
         base_url: Option<String>,
@@ -71,23 +71,23 @@ pub enum Command {
     Quit,
 }
 
-/// What is done about previews.
+/// A command about previews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreviewAct {
-    /// Tells which ports are listened on and which are shown.
+    /// Lists the ports listened on and those with a preview.
     List,
     Open(u16),
     Close(u16),
 }
 
-/// What help is about.
+/// The topic of the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
     Keys,
     Peers,
 }
 
-/// What a person says to a question.
+/// Your answer to an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Once,
@@ -96,13 +96,13 @@ pub enum Answer {
     Deny(String),
 }
 
-/// What commands depend on.
+/// The state of a Pod that commands depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub state: PodState,
-    /// A question is open.
+    /// Whether an approval is open.
     pub asks: bool,
-    /// It has a peer, or a request lies between it and another Pod.
+    /// Whether it has a peer, or an open peer request from or to another Pod.
     pub knows: bool,
 }
 
@@ -113,16 +113,16 @@ pub enum Client {
     Terminal,
 }
 
-/// Where a line is written.
+/// The context in which a line is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Here {
     pub client: Client,
-    /// The Pod that is open; none on a page that is about no Pod.
+    /// The open Pod; `None` on a page that is about no Pod.
     pub pod: Option<Standing>,
 }
 
 impl Here {
-    /// This console has that command at all.
+    /// Whether this console has that command at all.
     pub fn has(self, place: Where) -> bool {
         match place {
             Where::Pod | Where::Anywhere => true,
@@ -132,7 +132,7 @@ impl Here {
     }
 }
 
-/// A Pod that a command can be about.
+/// A Pod that a command can name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     pub name: String,
@@ -143,35 +143,35 @@ pub struct Named {
 /// One entry of the completion list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// What the line becomes, without the colon: a command, or a command with a name.
+    /// The completed line without the colon: a command, or a command with a name.
     pub line: String,
-    /// What follows, as a hint.
+    /// A placeholder for what follows.
     pub argument: &'static str,
     pub what: String,
-    /// Why it is not available now.
+    /// Why it is unavailable now.
     pub refusal: Option<&'static str>,
 }
 
 impl Offer {
-    /// The line has all of this already.
+    /// Whether the line already contains all of this.
     pub fn is_typed_in(&self, text: &str) -> bool {
         let rest = text.strip_prefix(':').and_then(|line| line.strip_prefix(self.line.as_str()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     }
 
-    /// What it does is not to be begun by a letter and Enter.
+    /// Whether it must not be run by typing one letter and Enter.
     fn is_grave(&self) -> bool {
         let word = self.line.split(' ').next().unwrap_or_default();
         entry(word).is_some_and(|entry| entry.is_grave)
     }
 }
 
-/// Where the choice stands before an arrow key has moved it: nowhere before a letter was typed, and on nothing grave
-/// before its whole word was.
+/// Which completion is chosen before an arrow key is used: none before a letter is typed, and never a grave command
+/// before its whole word is typed.
 pub fn preselected(offers: &[Offer], text: &str) -> Option<usize> {
     let is_begun = text.strip_prefix(':').is_some_and(|line| !line.is_empty());
     let is_open = |offer: &Offer| offer.refusal.is_none() && (!offer.is_grave() || offer.is_typed_in(text));
-    // Its reason is said by whoever begins what does nothing now.
+    // With only unavailable ones the first is chosen, so that Enter gives its reason.
     let all_refused = || offers.iter().all(|offer| offer.refusal.is_some()).then_some(0);
     offers.iter().position(is_open).or_else(all_refused).filter(|_| is_begun && !offers.is_empty())
 }
@@ -181,7 +181,8 @@ pub fn is_command(text: &str) -> bool {
     text.starts_with(':') && !text.contains('\n')
 }
 
-/// The commands that begin with what has been typed; after `:peer` and `:unpeer` the Pods that `named` gives for them.
+/// The commands that begin with what has been typed; after a command that takes a name, the names that `named`
+/// returns for it.
 pub fn offers(text: &str, here: Here, named: impl Fn(&str, &str) -> Vec<Named>) -> Vec<Offer> {
     let Some(line) = text.strip_prefix(':') else { return Vec::new() };
     let (typed, argument) = match line.split_once(' ') {
@@ -201,13 +202,13 @@ pub fn offers(text: &str, here: Here, named: impl Fn(&str, &str) -> Vec<Named>) 
         .map(|Named { name, what, refusal }| Offer { line: format!("{typed} {name}"), argument: "", what, refusal })
         .collect();
     match argument {
-        // A name has been begun, and is there: what it can be is all that matters.
+        // If the name typed so far has matches, show only those.
         Some(argument) if !argument.is_empty() && !names.is_empty() => names,
         _ => available_first(words.chain(names).collect()),
     }
 }
 
-/// What does something now comes first; behind it what does nothing, with its reason.
+/// Available commands first, then unavailable ones with their reasons.
 fn available_first(mut offers: Vec<Offer>) -> Vec<Offer> {
     offers.sort_by_key(|offer| offer.refusal.is_some());
     offers
@@ -217,7 +218,7 @@ fn control_verb(word: &str) -> Option<ControlVerb> {
     ControlVerb::ALL.into_iter().find(|verb| verb.as_str() == word)
 }
 
-/// Why this word does nothing now; none when it does something.
+/// Why this command is unavailable now; `None` if it is available.
 pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     let entry = entry(word)?;
     if !entry.place.is_of_pod() {
@@ -235,7 +236,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     }
 }
 
-/// Reads a line, with or without its colon. The error is a sentence for the person.
+/// Parses a line, with or without its colon. The error is a sentence to show.
 pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();
     let (word, argument) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
@@ -300,7 +301,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     }
 }
 
-/// What a Pod is told to do from now on.
+/// Parses a command that changes a setting of a Pod.
 fn setting(word: &str, argument: &str) -> Result<Command, String> {
     match word {
         "network" => match NetworkPolicy::ALL.into_iter().find(|policy| policy.as_str() == argument) {
@@ -320,7 +321,7 @@ fn setting(word: &str, argument: &str) -> Result<Command, String> {
     }
 }
 
-/// `NAME`, `NAME PROVIDER`, or nothing.
+/// Parses `NAME`, `NAME PROVIDER`, or nothing.
 fn model(argument: &str) -> Result<Option<(String, Option<String>)>, String> {
     let words: Vec<_> = argument.split_whitespace().collect();
     match words.as_slice() {
@@ -331,7 +332,7 @@ fn model(argument: &str) -> Result<Option<(String, Option<String>)>, String> {
     }
 }
 
-/// `PROVIDER`, or `NAME ADDRESS`. Never the key itself: what is typed here is on the screen.
+/// Parses `PROVIDER`, or `NAME ADDRESS`. Never the key itself, because this line is visible on the screen.
 fn key(argument: &str) -> Result<Command, String> {
     let words: Vec<_> = argument.split_whitespace().collect();
     let base_url = |text: &str| text.starts_with("http").then(|| text.to_owned());
@@ -345,7 +346,7 @@ fn key(argument: &str) -> Result<Command, String> {
     }
 }
 
-/// `PORT`, `close PORT`, or nothing.
+/// Parses `PORT`, `close PORT`, or nothing.
 fn preview(argument: &str) -> Result<PreviewAct, String> {
     let port = |text: &str| match text.trim().parse() {
         Ok(port) if port > 0 => Ok(port),

@@ -1,6 +1,6 @@
-//! Small letters, for comparisons that do not ask for case.
+//! Lower case, for case-insensitive comparisons.
 
-/// The text in small letters: by the browser's tables in the browser, which spares the console's module 12 kB of its own.
+/// The text in lower case. In the browser this uses the browser's tables, which saves 12 kB in the console's module.
 pub fn lower(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

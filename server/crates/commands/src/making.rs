@@ -1,13 +1,13 @@
-//! What a new Pod is made of where a person leaves it alone, and the folders that others work in: for whoever offers a choice.
+//! The defaults for a new Pod and the folders that other Pods work in, for whoever offers a choice.
 
 use std::path::Path;
 
 use protocol::{ModelFacts, PodSummary, ProfileView, ProviderView, RuntimeId, ScopeRule, Thinking};
 
-/// So many folders are offered of those that Pods work in.
+/// At most this many recent folders are offered.
 const RECENT_FOLDERS_MAX: usize = 8;
 
-/// What a server takes for what is not said. What is not known is absent.
+/// The values that a server uses if none are given. Unknown ones are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Defaults {
     pub provider: Option<String>,
@@ -16,7 +16,7 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// As the server does it: the profile's, then what its providers are.
+    /// Determined as on the server: from the profile first, then from its providers.
     pub fn of(providers: &[ProviderView], profile: Option<&ProfileView>, said: Option<&str>) -> Self {
         let by_profile = profile.and_then(|profile| profile.provider.clone());
         let usual = || providers.iter().find(|provider| provider.default).map(|provider| provider.name.clone());
@@ -33,7 +33,7 @@ impl Defaults {
         Self { provider, model, thinking: profile.and_then(|profile| profile.thinking) }
     }
 
-    /// `gpt-5.4 of openai`; empty where neither is known.
+    /// `gpt-5.4 of openai`; empty if neither is known.
     pub fn words(&self) -> String {
         match (&self.model, &self.provider) {
             (Some(model), Some(provider)) => format!("{model} of {provider}"),
@@ -43,13 +43,13 @@ impl Defaults {
     }
 }
 
-/// What is known of a model. Nothing of one that its provider does not list.
+/// What is known of a model; `None` if its provider does not list it.
 pub fn facts_of<'a>(providers: &'a [ProviderView], provider: &str, model: &str) -> Option<&'a ModelFacts> {
     let listed = providers.iter().find(|listed| listed.name == provider)?;
     listed.models.iter().find(|known| known.name == model).map(|known| &known.facts)
 }
 
-/// The rules of a profile's template, for a Pod that works in this folder.
+/// The scope of a profile's template, for a Pod that works in this folder.
 pub fn template(profile: &ProfileView, folder: &str) -> Option<Vec<ScopeRule>> {
     let within = |rule: &ScopeRule| {
         let path = Path::new(folder).join(&rule.path).components().collect::<std::path::PathBuf>();
@@ -58,7 +58,7 @@ pub fn template(profile: &ProfileView, folder: &str) -> Option<Vec<ScopeRule>> {
     Some(profile.scope.as_ref()?.iter().map(within).collect())
 }
 
-/// The folders that this runtime's Pods work in, that of the newest change first.
+/// The folders that this runtime's Pods work in, most recently changed Pod first.
 pub fn recent_folders(pods: &[PodSummary], runtime: &RuntimeId) -> Vec<String> {
     let mut here: Vec<_> = pods.iter().filter(|pod| pod.pod.runtime_id == *runtime && !pod.cwd.is_empty()).collect();
     here.sort_by_key(|pod| std::cmp::Reverse(pod.updated_at));

@@ -1,18 +1,18 @@
-//! A file that is being named in a message: `@` and what is typed behind it.
+//! Naming a file in a message: `@` and what is typed after it.
 
-/// Stands in a text for a piece that is no text: a file that was chosen, a paste. No word goes over it.
+/// Stands in a text for something that is not text: a chosen file, a paste. It ends a word.
 pub const PIECE: char = '\u{fffc}';
 
-/// A name that is being typed.
+/// A file name being typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileWord {
-    /// Where the `@` is, in bytes of the text.
+    /// Byte offset of the `@` in the text.
     pub at: usize,
-    /// What stands between it and the cursor.
+    /// The text between it and the cursor.
     pub begun: String,
 }
 
-/// The name that the cursor, at this byte of the text, stands behind or in.
+/// The file name that the cursor (a byte offset) stands in or after.
 pub fn file_word(text: &str, cursor: usize) -> Option<FileWord> {
     let before = text.get(..cursor)?;
     let at = before.rfind('@').filter(|at| may_begin_mention(&before[..*at]))?;
@@ -20,13 +20,13 @@ pub fn file_word(text: &str, cursor: usize) -> Option<FileWord> {
     (!begun.contains(ends_word)).then(|| FileWord { at, begun: begun.to_owned() })
 }
 
-/// Bytes that are left of the word behind the cursor.
+/// How many bytes of the word follow the cursor.
 pub fn rest_of_word(text: &str, cursor: usize) -> usize {
     let rest = text.get(cursor..).unwrap_or_default();
     rest.find(ends_word).unwrap_or(rest.len())
 }
 
-/// An `@` within a word, as in an address, names no file.
+/// Whether an `@` after this text can begin a file name; one within a word, as in an e-mail address, cannot.
 pub fn may_begin_mention(before: &str) -> bool {
     before.chars().next_back().is_none_or(|letter| ends_word(letter) || "([{\"'".contains(letter))
 }

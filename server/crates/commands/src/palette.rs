@@ -1,47 +1,46 @@
-//! What the palette offers: Pods, pages and commands in one list, found by a few letters.
+//! The content of the palette: Pods, pages and commands in one list, with fuzzy search.
 
 use protocol::{PodRef, PodSummary, RuntimeId};
 
 use crate::{Entry, Here, Page, Sign, SortBy, TABLE, entry, fit, lower, refusal, sorted};
 
-/// So many of what was chosen are remembered.
+/// How many recent choices are remembered.
 pub const RECENT_MAX: usize = 6;
 
-/// What choosing it does.
+/// What choosing a line does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
     Open(PodRef),
     Go(Page),
-    /// About the Pod at hand, where it is about one. What it needs after it is asked for next.
+    /// Runs a command, on the current Pod if it needs one. Its argument is asked for next.
     Command(&'static Entry),
 }
 
 /// One line of the palette.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The same for the same thing, so that it can be remembered: `pod local/ada`, `map`, `stop`.
+    /// A stable id, for remembering it: `pod local/ada`, `map`, `stop`.
     pub id: String,
-    /// A Pod's name, and where it lives when that is not this server: `ada@box`.
+    /// The title; for a Pod its name, with the runtime if that is not this server: `ada@box`.
     pub title: String,
     /// What it is or does, beside the title.
     pub what: String,
-    /// The key that does the same; empty when there is none.
+    /// The key that does the same; empty if there is none.
     pub key: &'static str,
-    /// Why it does nothing now.
+    /// Why it is unavailable now.
     pub refusal: Option<&'static str>,
     pub does: Does,
 }
 
 impl Choice {
-    /// It may be the choice before an arrow key has moved it: it does something, and what is grave has its whole word
-    /// typed.
+    /// Whether it may be preselected: it is available, and if it is grave its whole word has been typed.
     pub fn leads(&self, typed: &str) -> bool {
         let word = typed.trim();
         let is_typed = |entry: &Entry| word.strip_prefix(':').unwrap_or(word) == entry.word;
         self.refusal.is_none() && self.grave().is_none_or(is_typed)
     }
 
-    /// The command, where it is one that is never chosen beforehand.
+    /// Its command, if that is one which is never preselected.
     pub fn grave(&self) -> Option<&'static Entry> {
         match self.does {
             Does::Command(entry) if entry.is_grave => Some(entry),
@@ -50,8 +49,8 @@ impl Choice {
     }
 }
 
-/// All there is to choose: Pods by what they want of a person, a new Pod, pages, and what can be done to the Pod that
-/// `here` speaks of. `:open` is left out: the Pods themselves are there.
+/// All choices: Pods by what they need from you, a new Pod, pages, and the commands for the Pod in `here`. `:open` is
+/// left out because the Pods themselves are listed.
 pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
     let pods = sorted(pods, "", SortBy::Attention).into_iter().map(of_pod);
     let is_page = |entry: &Entry| Page::of(entry.word).is_some();
@@ -66,7 +65,7 @@ pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
 }
 
 fn of_pod(pod: PodSummary) -> Choice {
-    // A run that failed leaves its Pod idle, and is no reason to think it well.
+    // A failed run leaves its Pod idle, and it must not look well.
     let sign = Sign::of(&pod);
     let doing = pod.activity.as_deref().map(|activity| format!(" · {activity}")).unwrap_or_default();
     let doing = if sign == Sign::Failed { doing.replacen("failed: ", "", 1) } else { doing };
@@ -106,8 +105,8 @@ fn of_command(entry: &'static Entry, here: Here) -> Choice {
     }
 }
 
-/// Places of those that fit what was typed. The letters may lie apart in the title; after those come the ones that have
-/// every word anywhere. Nothing typed: all, what was chosen lately first; what is grave stays where it is.
+/// The indices of the matches. First those with the letters, in order, in the title; then those that contain every
+/// word anywhere. If nothing is typed, all of them, recent choices first, except that grave ones keep their place.
 pub fn found(choices: &[Choice], typed: &str, recent: &[String]) -> Vec<usize> {
     if typed.trim().is_empty() {
         let place = |id: &String| choices.iter().position(|choice| choice.id == *id && choice.grave().is_none());
@@ -128,7 +127,7 @@ pub fn found(choices: &[Choice], typed: &str, recent: &[String]) -> Vec<usize> {
     found
 }
 
-/// What was chosen lately, with this one in front.
+/// The recent choices, with this one first.
 pub fn remembered(recent: &[String], id: &str) -> Vec<String> {
     let others = recent.iter().filter(|other| *other != id).cloned();
     std::iter::once(id.to_owned()).chain(others).take(RECENT_MAX).collect()

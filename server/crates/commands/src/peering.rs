@@ -1,18 +1,18 @@
-//! How a Pod is called from where this server stands, and what is offered where one is named after a command.
+//! A Pod's name as seen from this server, and the completions for a name after a command.
 
 use protocol::{PeerLink, PeerView, PodName, PodRef, PodState, PodSummary, RuntimeId};
 
 use crate::{Named, lower};
 
-/// So many names are offered at most; more typing finds the others.
+/// At most this many names are offered; typing more narrows the list.
 pub const NAMED_MAX: usize = 20;
 
-/// `ada`, or `ada@box` where it lives in another runtime than this server's own.
+/// `ada`, or `ada@box` if it lives in a runtime other than this server.
 pub fn called(name: &PodName, runtime_id: &RuntimeId) -> String {
     if *runtime_id == RuntimeId::local() { name.to_string() } else { format!("{name}@{runtime_id}") }
 }
 
-/// As [`called`], and with its runtime also where two of these Pods have its name.
+/// Like [`called`], but with its runtime also if two of these Pods share its name.
 pub fn telling_name(pods: &[PodSummary], pod: &PodSummary) -> String {
     match pods.iter().filter(|other| other.name == pod.name).count() {
         0 | 1 => called(&pod.name, &pod.pod.runtime_id),
@@ -20,7 +20,7 @@ pub fn telling_name(pods: &[PodSummary], pod: &PodSummary) -> String {
     }
 }
 
-/// Why `source`, which knows these, cannot make this Pod a peer.
+/// Why `source`, which has these peers, cannot make this Pod a peer.
 pub fn cannot_be_peer(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> Option<&'static str> {
     if pod.pod == *source {
         return Some("is this Pod itself");
@@ -34,7 +34,7 @@ pub fn cannot_be_peer(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> 
     }
 }
 
-/// The peers, and the requests, whose name begins so.
+/// The peers and peer requests whose name has this prefix.
 pub fn known(peers: &[PeerView], begun: &str) -> Vec<Named> {
     let begun = lower(begun);
     let fits = |view: &&PeerView| lower(view.name.as_str()).starts_with(&begun);

@@ -1,31 +1,31 @@
-//! Sentences that every console says, and the answers that it sends.
+//! Sentences that every console uses, and the answers to approvals that it sends.
 
 use protocol::{ApprovalCommand, Decision, ModelFacts};
 
 use crate::Answer;
 
-/// Said where there is nothing to allow or deny.
+/// Shown when there is nothing to allow or deny.
 pub const NO_APPROVAL: &str = "it has no pending approval";
 
-/// What the list of walls is about.
+/// Introduces the list of the sandbox's layers.
 pub const WALLS_ABOUT: &str =
     "A Pod's commands run in a sandbox. Where there is none, each command asks for permission.";
-/// Said where there are no walls to list.
+/// Shown when there is no sandbox to describe.
 pub const NO_COMMANDS: &str = "This server runs no commands.";
 
-/// What peers are, first and foremost.
+/// The explanation of peers.
 pub const PEERS: [&str; 2] = [
     "Two Pods that are peers find each other in ListPods and can write to each other with SendToPeerPod.",
     "Neither gets the other's files, control or output, and no other Pod sees them. A Pod can be both a child and a \
      peer, with the rights of both.",
 ];
 
-/// Said when `:delete` has another name than that of the Pod at hand.
+/// Shown when the name given to `:delete` is not that of the current Pod.
 pub fn not_its_name(own: &str) -> String {
     format!("this Pod is {own}; `:delete {own}` asks whether to delete it")
 }
 
-/// Said before a picture is sent to a model that sees none; none where it sees them, or that is not known.
+/// The warning before a picture is sent to a model that cannot see it; `None` if it can, or if that is unknown.
 pub fn blind_words(model: &str, facts: &ModelFacts) -> Option<String> {
     let origin = facts.origin.images.map(|origin| format!(" ({})", origin.as_str())).unwrap_or_default();
     (facts.images == Some(false))

@@ -2,7 +2,7 @@
 
 use protocol::{PodName, PodRef, PodState, PodSummary, Relations, RuntimeId, Seq, Usage, WorkerId};
 
-/// A Pod of this name, which is its id too, that has done nothing yet.
+/// A Pod with this name, which is also its id, that has done nothing yet.
 pub fn pod(name: &str, state: PodState) -> PodSummary {
     PodSummary {
         pod: PodRef::new(RuntimeId::local(), WorkerId::parse(name).expect("a name that is an id too")),

@@ -1,8 +1,8 @@
-//! What the state of a Pod is called: one name for the page, the terminal and the command line.
+//! The names of a Pod's states: the same in the browser, the terminal and the command line.
 
 use protocol::{PodState, PodSummary};
 
-/// What a Pod's mark says: its state, or that its last run failed. Such a Pod is idle, and must not look like it.
+/// What a Pod's mark shows: its state, or that its last run failed. A failed Pod is idle but must not look like it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sign {
     Of(PodState),
@@ -10,12 +10,12 @@ pub enum Sign {
 }
 
 impl Sign {
-    /// Of a Pod in the list.
+    /// The sign of a Pod in the list.
     pub fn of(pod: &PodSummary) -> Self {
         Self::in_state(pod.state, pod.needs_you)
     }
 
-    /// An idle Pod that needs somebody needs them because its last run failed. Other states have signs of their own.
+    /// An idle Pod needs you only if its last run failed. Other states have signs of their own.
     pub fn in_state(state: PodState, needs_you: bool) -> Self {
         match state {
             PodState::Idle if needs_you => Self::Failed,
@@ -23,7 +23,7 @@ impl Sign {
         }
     }
 
-    /// Its name, which is the API's own where that has one.
+    /// Its name, which is the API's own where there is one.
     pub fn word(self) -> &'static str {
         match self {
             Self::Of(state) => state.as_str(),
@@ -31,7 +31,7 @@ impl Sign {
         }
     }
 
-    /// What it means, for whoever sees it the first time.
+    /// What it means, for those who see it for the first time.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Of(PodState::Idle) => "ready for a message",

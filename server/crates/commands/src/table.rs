@@ -1,26 +1,26 @@
-//! The one table of commands: completion, the palette, help and the terminal all read it.
+//! The one table of commands: completion, the palette, help and the terminal all use it.
 
-/// Where a command works.
+/// Where a command is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Where {
-    /// On a Pod that is open.
+    /// On an open Pod.
     Pod,
     Anywhere,
-    /// Only the console in the browser has it.
+    /// Only in the browser.
     Browser,
-    /// Only the console in a terminal has it.
+    /// Only in the terminal.
     Terminal,
-    /// On a Pod that is open in a terminal; the browser has buttons for it.
+    /// On an open Pod in the terminal; the browser has buttons for it.
     TerminalPod,
 }
 
 impl Where {
-    /// It needs a Pod.
+    /// Whether it needs a Pod.
     pub fn is_of_pod(self) -> bool {
         matches!(self, Self::Pod | Self::TerminalPod)
     }
 
-    /// The browser has it not.
+    /// Whether the browser does not have it.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Terminal | Self::TerminalPod)
     }
@@ -29,16 +29,16 @@ impl Where {
 /// One command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// What is typed after the colon.
+    /// The word after the colon.
     pub word: &'static str,
-    /// What follows it, as a hint; empty when nothing does.
+    /// A placeholder for its argument; empty if it takes none.
     pub argument: &'static str,
     pub what: &'static str,
     pub place: Where,
-    /// The key that does the same outside of a field; empty when there is none.
+    /// The shortcut that does the same outside a field; empty if there is none.
     pub key: &'static str,
-    /// It ends something, or answers a question for good. It is never chosen beforehand: an arrow key chooses it, or its
-    /// whole word is typed.
+    /// Whether it ends something or gives a final answer. Such a command is never preselected: an arrow key chooses
+    /// it, or its whole word is typed.
     pub is_grave: bool,
 }
 
@@ -58,7 +58,7 @@ impl Page {
     pub const ALL: [Self; 7] =
         [Self::Pods, Self::Map, Self::Approvals, Self::Search, Self::Usage, Self::Audit, Self::Settings];
 
-    /// Its command.
+    /// The command that goes to it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pods => "pods",
@@ -101,7 +101,7 @@ impl Page {
     }
 }
 
-/// The command of this word; `approve` is another word for `allow`, and `q` for `quit`.
+/// The command with this word; `approve` is an alias of `allow`, and `q` of `quit`.
 pub fn entry(word: &str) -> Option<&'static Entry> {
     let word = match word {
         "approve" => "allow",
@@ -111,7 +111,7 @@ pub fn entry(word: &str) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.word == word)
 }
 
-/// The command that this key stands for in the browser: `n`, or `g p` for two keys in a row.
+/// The command with this shortcut in the browser: `n`, or `g p` for two keys in a row.
 pub fn by_key(key: &str) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.key == key && !key.is_empty() && !entry.place.is_terminal())
 }

@@ -1,6 +1,7 @@
-//! What is asked of an older Pod, and which of the things it says is the answer.
+//! Requests to an older Pod, and matching its events to them.
 //!
-//! Its answers have no ids and most go to every client: an answer is known by what was asked, one question at a time.
+//! Its answers have no ids and most go to every client, so an answer is recognized by what was asked, and only one
+//! request is in flight at a time.
 
 use std::time::Duration;
 
@@ -14,10 +15,10 @@ use crate::{
     values,
 };
 
-/// An older Pod has this long to answer.
+/// How long an older Pod has to answer.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(5);
 
-/// What is asked.
+/// A request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ask {
     Run(Vec<Segment>),
@@ -36,29 +37,29 @@ pub(crate) enum Ask {
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) ask: Ask,
-    /// What its echo will be known by, when it is an input.
+    /// How its echo is recognized, if it is an input.
     pub(crate) sent: Option<Sent>,
     pub(crate) deadline: Instant,
     pub(crate) answer: oneshot::Sender<Result<Answered, Failure>>,
 }
 
-/// What a Pod said to a request.
+/// A Pod's answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answered {
-    /// What came with it, and where the journal stood.
+    /// The data that came with it, and the journal's head at that moment.
     Yes(Value, Seq),
-    /// Its own code and sentence; nothing in them is hidden yet.
+    /// Its own code and sentence, not scrubbed yet.
     No { code: String, message: String },
 }
 
-/// What an event is to a request.
+/// What an event means for a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Verdict {
-    /// It is the answer: this is what it brings.
+    /// It is the answer, with this data.
     Accepted(Value),
     /// It may be the answer, unless a refusal follows within a moment.
     Perhaps,
-    /// What looked like an answer was somebody else's.
+    /// What looked like an answer was for another client.
     NotOurs,
     Refused {
         code: String,
@@ -83,7 +84,7 @@ impl Ask {
         }
     }
 
-    /// The line that asks it, with its end.
+    /// The request as a line, including the line end.
     pub(crate) fn line(&self) -> Vec<u8> {
         let params = match self {
             Self::Run(segments) => Some(json!({ "input": to_wire(segments) })),
@@ -100,7 +101,7 @@ impl Ask {
         line
     }
 
-    /// `was_at_work`: a run was going on, or paused, when this was asked.
+    /// `was_at_work`: whether a run was in progress or paused when this was asked.
     pub(crate) fn judge(&self, event: &str, data: &Value, was_at_work: bool) -> Verdict {
         let field = |name| values::text(data, name);
         if event == "error" {
@@ -117,7 +118,7 @@ impl Ask {
                 "turn_start" | "llm_call_start" | "invoke_start" => true,
                 _ => false,
             },
-            // A late idle of the run before is no answer.
+            // A late idle of the previous run is not an answer.
             Self::Cancel => was_at_work && event == "status" && field("status") == "idle",
             Self::Compact => match event {
                 "compact_failed" => return refused("compact_failed", field("message")),
@@ -146,7 +147,7 @@ impl Ask {
             Self::Shutdown | Self::ListPods | Self::Files(_) => code == "invalid_request",
             Self::RestorePod(_) | Self::RegisterPeer(_) => matches!(code, "invalid_request" | "internal"),
         };
-        // Of a run, not of a request.
+        // A cancellation concerns a run, not a request.
         let is_of_run = is_cancelled(code, message);
         if is_ours && !is_of_run { refused(code, message) } else { Verdict::Nothing }
     }
@@ -156,7 +157,7 @@ fn refused(code: &str, message: &str) -> Verdict {
     Verdict::Refused { code: code.to_owned(), message: message.to_owned() }
 }
 
-/// Only the echo says whose input was taken; without one, that a run has begun and no refusal came.
+/// Only the echo tells whose input was accepted; without one, the start of a run without a refusal does.
 fn judge_run(segments: &[Segment], event: &str, data: &Value) -> Verdict {
     match event {
         "user_message" if segments_of(values::list(data, "segments")) == segments => Verdict::Accepted(Value::Null),

@@ -1,4 +1,4 @@
-//! Commands, as an older Pod can carry them out.
+//! Commands, as far as an older Pod can carry them out.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ use crate::{
     values,
 };
 
-/// Files that are offered at once.
+/// The maximum number of files offered at once.
 const FILES_MAX: usize = 100;
-/// Longest path that is offered.
+/// The longest path offered, in bytes.
 const PATH_BYTES_MAX: usize = 4_096;
 
 fn receipt(command_id: CommandId, seq: Seq) -> Receipt {
     Receipt { command_id, accepted_at: Timestamp::now(), seq, report: Vec::new() }
 }
 
-/// Sends an input. Older Pods keep no queue, so one that comes in the middle of a run is refused, whatever it wants.
+/// Sends an input. Older Pods have no queue, so an input during a run is refused, whatever its options.
 pub(crate) async fn input(
     pod: Arc<Pod>,
     command_id: CommandId,
@@ -51,7 +51,7 @@ pub(crate) async fn input(
     }
 }
 
-/// Something to say, in segments of a kind that we know, and not too much of it.
+/// Checks that the input has content, of known kinds and limited size.
 fn check(input: &InputCommand) -> Result<(), ApiError> {
     if input.steer {
         return Err(ApiError::invalid(
@@ -96,7 +96,7 @@ pub(crate) async fn control(pod: Arc<Pod>, command_id: CommandId, verb: ControlV
     Ok(receipt(command_id, seq))
 }
 
-/// Asks any Pod that lives to bring this one back.
+/// Asks any live Pod to restore this one.
 pub(crate) async fn restore(folder: Arc<Folder>, pod: Arc<Pod>, command_id: CommandId) -> Result<Receipt, Failure> {
     let head = pod.journal.position().head;
     if pod.is_reached() {
@@ -122,7 +122,7 @@ pub(crate) async fn restore(folder: Arc<Folder>, pod: Arc<Pod>, command_id: Comm
     }
 }
 
-/// Introduces a Pod to another one.
+/// Makes two Pods peers.
 pub(crate) async fn introduce(pod: Arc<Pod>, peer: Arc<Pod>) -> Result<Introduced, Failure> {
     if pod.name == peer.name {
         let sentence = format!("pod \"{}\" cannot be its own peer", pod.name);
@@ -149,7 +149,7 @@ pub(crate) async fn listed(pod: &Pod) -> Result<Listed, ApiError> {
     Ok(Listed::read(&data, &pod.scrub))
 }
 
-/// Paths that go on as this one begins; of folders with a slash at their end.
+/// Paths that begin with `begun`; folders end in a slash.
 pub(crate) async fn files(pod: &Pod, begun: &str) -> Result<Vec<String>, ApiError> {
     let (data, _) = answer(pod, Ask::Files(begun.to_owned())).await?;
     let path = |entry: &Value| {
@@ -162,7 +162,7 @@ pub(crate) async fn files(pod: &Pod, begun: &str) -> Result<Vec<String>, ApiErro
     Ok(found.take(FILES_MAX).collect())
 }
 
-/// What it says to this, and where its journal stood; its refusals in our codes.
+/// Asks the Pod; returns its data and the journal's head, or its refusal with our codes.
 async fn answer(pod: &Pod, ask: Ask) -> Result<(Value, Seq), Failure> {
     match pod.ask(ask, None).await? {
         Answered::Yes(data, seq) => Ok((data, seq)),
@@ -170,7 +170,7 @@ async fn answer(pod: &Pod, ask: Ask) -> Result<(Value, Seq), Failure> {
     }
 }
 
-/// What an older Pod refused, in our codes.
+/// Converts an older Pod's refusal to our codes.
 fn refused(pod: &Pod, code: &str, message: &str) -> ApiError {
     let name: &PodName = &pod.name;
     let why = pod.scrub.said(message);

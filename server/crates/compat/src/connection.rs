@@ -1,4 +1,4 @@
-//! The wire of one older Pod: connected within a time, read up to its snapshot, written line by line.
+//! The socket of one older Pod: connected within a time limit, read up to its snapshot, written line by line.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -19,12 +19,12 @@ use crate::{
     lines::{LineError, Lines},
 };
 
-/// Any single step of connecting takes this long at most.
+/// The time limit of each step of connecting.
 const STEP_MAX: Duration = Duration::from_secs(5);
-/// Alerts before the snapshot.
+/// The maximum number of alerts before the snapshot.
 const ALERTS_MAX: usize = 1_000;
 
-/// Why there is no connection. The sentences are shown to people, and name no path.
+/// Why there is no connection. The sentences are shown to users and contain no path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Gone {
     #[error("nobody answers at its socket ({0})")]
@@ -49,7 +49,7 @@ pub(crate) enum Gone {
     ShutDown,
 }
 
-/// What a Pod says of itself before anything may be sent to it.
+/// What a Pod sends before it accepts anything.
 pub(crate) struct Prelude {
     pub(crate) alerts: Vec<Value>,
     pub(crate) snapshot: Value,
@@ -58,7 +58,7 @@ pub(crate) struct Prelude {
 pub(crate) struct Connection {
     lines: Lines<OwnedReadHalf>,
     outgoing: mpsc::Sender<Vec<u8>>,
-    /// Ends when the Pod does not read any more.
+    /// Ends when the Pod no longer reads.
     writer: JoinSet<()>,
 }
 
@@ -74,7 +74,7 @@ impl Connection {
         Ok((Self { lines, outgoing, writer: tasks }, prelude))
     }
 
-    /// The next event's name and what comes with it. Dropping the wait loses nothing.
+    /// The next event's name and data. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Result<(String, Value), Gone> {
         tokio::select! {
             line = self.lines.next() => event_of(line?),
@@ -82,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// Sends a line; the one before it must have been answered.
+    /// Sends a line; the previous one must have been answered.
     pub(crate) fn send(&self, line: Vec<u8>) -> Result<(), Gone> {
         self.outgoing.try_send(line).map_err(|_| Gone::Deaf)
     }
@@ -94,7 +94,7 @@ fn event_of(mut line: Value) -> Result<(String, Value), Gone> {
     Ok((name.to_owned(), data))
 }
 
-/// Alerts, then the snapshot. Nothing may be sent before it.
+/// Reads alerts, then the snapshot. Nothing may be sent before it.
 async fn prelude(lines: &mut Lines<OwnedReadHalf>) -> Result<Prelude, Gone> {
     let mut alerts = Vec::new();
     let until = Instant::now() + 6 * STEP_MAX;
@@ -108,7 +108,7 @@ async fn prelude(lines: &mut Lines<OwnedReadHalf>) -> Result<Prelude, Gone> {
             "snapshot" => return Ok(Prelude { alerts, snapshot: data }),
             "alert" if alerts.len() == ALERTS_MAX => return Err(Gone::TooManyAlerts),
             "alert" => alerts.push(data),
-            // What is not asked for before the snapshot is in the snapshot.
+            // Anything else before the snapshot is contained in the snapshot.
             _ => (),
         }
     }

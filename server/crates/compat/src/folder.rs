@@ -1,4 +1,5 @@
-//! The folder of the sockets: which older Pods there are. They come and go; a name that was there once stays known.
+//! The folder of the sockets, which shows the older Pods that exist. They come and go; a name that has been there
+//! once stays known.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,13 +20,13 @@ use tokio::{
 
 use crate::{lines::LONG_LINES_MAX, names, pod::Pod, scrub::Scrub, task};
 
-/// The folder is looked at so often.
+/// How often the folder is scanned.
 const LOOK_EVERY: Duration = Duration::from_millis(400);
-/// Names that are known at once; more are left alone.
+/// The maximum number of known names; further ones are ignored.
 const PODS_MAX: usize = 256;
-/// Entries of the folder that are looked at.
+/// The maximum number of directory entries scanned.
 const ENTRIES_MAX: usize = 4_096;
-/// The start waits so long for the Pods that are there to say what they are.
+/// How long startup waits for the existing Pods to identify themselves.
 const SETTLE_MAX: Duration = Duration::from_millis(700);
 
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub(crate) struct Folder {
     scrub: Arc<Scrub>,
     instance: String,
     long_lines: Arc<Semaphore>,
-    /// Moves when something in a list has changed.
+    /// Changes when something in a list has changed.
     pub(crate) list: Arc<watch::Sender<u64>>,
     known: Mutex<Known>,
 }
@@ -44,7 +45,7 @@ struct Known {
     pods: BTreeMap<PodName, Arc<Pod>>,
     /// Dropping it ends the Pods' tasks.
     tasks: JoinSet<()>,
-    /// Names that were told to be left alone.
+    /// Names that were reported as ignored.
     skipped: BTreeSet<String>,
     /// Why the folder cannot be read.
     trouble: Option<io::ErrorKind>,
@@ -63,7 +64,7 @@ impl Folder {
         }
     }
 
-    /// Waits a moment until each Pod that is there has been reached, or has not.
+    /// Waits a moment until each existing Pod has either been reached or not.
     pub(crate) async fn settled(&self) {
         let pods = self.pods();
         let settled = pods.iter().map(|pod| async {
@@ -73,7 +74,7 @@ impl Folder {
         let _ = timeout(SETTLE_MAX, join_all(settled)).await;
     }
 
-    /// Looks at the folder for ever.
+    /// Scans the folder for ever.
     pub(crate) async fn watch(self: Arc<Self>) {
         loop {
             sleep(LOOK_EVERY).await;
@@ -90,7 +91,7 @@ impl Folder {
         }
     }
 
-    /// The Pods by name.
+    /// The Pods, sorted by name.
     pub(crate) fn pods(&self) -> Vec<Arc<Pod>> {
         self.known().pods.values().cloned().collect()
     }
@@ -107,7 +108,7 @@ impl Folder {
         })
     }
 
-    /// Why the folder cannot be read.
+    /// Why the folder cannot be read; `None` if it can.
     pub(crate) fn trouble(&self) -> Option<io::ErrorKind> {
         self.known().trouble
     }
@@ -122,7 +123,7 @@ impl Folder {
             tracing::warn!(%error, "debug mode: the folder of the older Pods' sockets cannot be read");
         }
         known.trouble = Some(error);
-        // What is connected stays so; nothing new is found.
+        // Existing connections stay; nothing new is found.
     }
 
     fn found(&self, found: BTreeMap<String, PathBuf>) {
@@ -177,7 +178,7 @@ impl Known {
     }
 }
 
-/// `NAME/sock` and `NAME.sock`, by name; of both the first.
+/// `NAME/sock` and `NAME.sock`, by name; if both exist, the first.
 fn sockets(folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
     let is_socket = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let mut found = BTreeMap::new();

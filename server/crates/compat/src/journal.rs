@@ -1,7 +1,7 @@
-//! What an older Pod has shown, as records with seqs of our own: the one sequencer of its socket.
+//! An older Pod's events as records with seqs of our own: the single sequencer of its socket.
 //!
-//! It is in memory and bounded. Each connection, and each time that the Pod begins its view again, has an epoch; a cursor
-//! of an earlier epoch has expired, and says so. Seqs go on over epochs, so none is ever used for two things.
+//! Held in memory with a size limit. Each connection, and each time that the Pod restarts its view, has an epoch; a
+//! cursor of an earlier epoch is reported as expired. Seqs continue across epochs, so none is ever used twice.
 
 mod rows;
 
@@ -16,26 +16,26 @@ use tokio::sync::watch;
 pub(crate) use self::rows::{Draft, Page};
 use self::rows::{Row, Rows};
 
-/// A live reader that has this many records before it is told `lagged` …
+/// A live reader that is this many records behind is told `lagged` …
 const UNSENT_RECORDS_MAX: usize = 10_000;
 /// … or this many bytes.
 const UNSENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// Where the journal stands.
+/// The journal's position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) epoch: u64,
     pub(crate) head: Seq,
 }
 
-/// What there is for a reader.
+/// What there is to read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     Records(Vec<Bytes>, Seq),
     Nothing,
-    /// The view was begun anew since.
+    /// The view has been restarted since.
     Anew,
-    /// What comes next is too much, or no longer kept.
+    /// There is too much to read, or it is no longer kept.
     Behind,
 }
 
@@ -46,14 +46,14 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Drops all records and begins a new epoch with these; a reader sees all of them or none.
+    /// Drops all records and starts a new epoch with these; readers see all of them or none. Returns the new head.
     pub(crate) fn begin(&self, drafts: Vec<Draft>) -> Seq {
         let mut rows = self.lock();
         rows.begin();
         self.append(rows, drafts)
     }
 
-    /// Adds records; the new head.
+    /// Appends records; returns the new head.
     pub(crate) fn push(&self, drafts: Vec<Draft>) -> Seq {
         match drafts.is_empty() {
             true => self.lock().head,
@@ -82,13 +82,13 @@ impl Journal {
         self.lock().updated_at
     }
 
-    /// All that is kept.
+    /// All records kept.
     pub(crate) fn all(&self) -> Vec<Bytes> {
         self.lock().kept.iter().map(|row| row.body.clone()).collect()
     }
 
-    /// The newest records, at most `limit`, and before them what an open block at their head has said already; of all that as
-    /// much as a page has room for.
+    /// The newest records, at most `limit`, preceded by the earlier chunks of a block that is open at their start;
+    /// limited to the size of a page.
     pub(crate) fn newest(&self, limit: usize, form: RecordForm) -> Page {
         let rows = self.lock();
         let page = rows.page(rows.newest(limit), rows.kept.len(), form);
@@ -96,7 +96,7 @@ impl Journal {
         page.shown(form)
     }
 
-    /// The newest `limit` of the records before a seq.
+    /// The newest `limit` records before a seq.
     pub(crate) fn before(&self, before: Seq, limit: usize, form: RecordForm) -> Page {
         let rows = self.lock();
         let end = rows.at(before);
@@ -105,7 +105,7 @@ impl Journal {
         page.shown(form)
     }
 
-    /// What is after a position; `is_live`: this reader has been at the head once.
+    /// Reads what follows a position. `is_live`: whether this reader has been at the head before.
     pub(crate) fn read(&self, epoch: u64, after: Seq, is_live: bool, records_max: usize, bytes_max: usize) -> Tail {
         let rows = self.lock();
         if epoch != rows.epoch {

@@ -1,8 +1,8 @@
-//! Older Pods behind Unix sockets, as the runtime `compat`: a debug mode, with a flag of its own.
+//! Older Pods behind Unix sockets, as the runtime `compat`: a debugging feature, enabled by a flag of its own.
 //!
-//! Each older Pod is one process with one socket. What it shows becomes records in memory, with seqs of ours; cursors are
-//! good for one connection, and say when they have expired. Nothing of it is stored, and no path of a socket leaves this
-//! crate. Nothing else in yoi knows the older wire.
+//! Each older Pod is one process with one socket. Its events become records in memory, with seqs of our own; cursors
+//! are valid for one connection and report when they have expired. Nothing of it is stored, and no path of a socket
+//! leaves this crate. Nothing else in yoi knows the older protocol.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -37,11 +37,11 @@ use crate::{folder::Folder, once::Answers};
 pub struct CompatSockets {
     folder: Arc<Folder>,
     answers: Arc<Answers>,
-    /// Looks at the folder.
+    /// The task that scans the folder.
     _watch: JoinSet<()>,
 }
 
-// By hand: a folder has a path.
+// Written by hand, because a folder contains a path.
 impl fmt::Debug for CompatSockets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("CompatSockets").finish_non_exhaustive()
@@ -49,11 +49,11 @@ impl fmt::Debug for CompatSockets {
 }
 
 impl CompatSockets {
-    /// Begins to connect to the older Pods in a folder; waits a moment for those that are there already. The host's database
-    /// keeps which commands were sent, and nothing else of them.
+    /// Starts connecting to the older Pods in a folder; waits a moment for those that exist already. The host's
+    /// database stores which commands were sent, and nothing else about them.
     ///
     /// # Errors
-    /// When the database does not say which commands were sent before.
+    /// If the database cannot be asked which commands were sent before.
     pub async fn start(folder: &Path, host: Host) -> Result<Self, ApiError> {
         let answers = Arc::new(Answers::of(host).await?);
         let folder = Arc::new(Folder::new(folder));
@@ -64,7 +64,7 @@ impl CompatSockets {
         Ok(Self { folder, answers, _watch: watch })
     }
 
-    /// What the runtime is called.
+    /// The id of the runtime.
     pub fn runtime_id() -> RuntimeId {
         names::runtime_id()
     }

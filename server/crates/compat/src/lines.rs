@@ -1,6 +1,7 @@
-//! One JSON object a line, from a socket that may send anything or nothing.
+//! Reads one JSON object per line from an untrusted socket.
 //!
-//! Bounded: a line in bytes, the time that a begun line takes, and how many long lines are held at once by all Pods.
+//! Limited are the length of a line, the time for a line once begun, and how many long lines all Pods hold at the
+//! same time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,20 +15,20 @@ use tokio::{
 
 use crate::values::{self, Unreadable};
 
-/// The longest line, in bytes.
+/// The maximum length of a line, in bytes.
 pub(crate) const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Lines beyond this need room that all Pods share …
+/// Longer lines need a permit that all Pods share …
 const LONG_LINE_BYTES: usize = 1024 * 1024;
-/// … and this many of them are held at once.
+/// … and this many of them can be held at once.
 pub(crate) const LONG_LINES_MAX: usize = 2;
-/// A line that has begun goes on within this …
+/// The longest pause within a line …
 const LINE_SILENCE_MAX: Duration = Duration::from_secs(5);
-/// … and has ended after this.
+/// … and the longest time for all of it.
 const LINE_TIME_MAX: Duration = Duration::from_secs(30);
-/// Bytes that are read at once.
+/// How many bytes are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Why nothing more is read from a socket.
+/// Why reading from a socket ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LineError {
     #[error("it closed the connection")]
@@ -46,14 +47,14 @@ pub(crate) enum LineError {
     Failed(std::io::ErrorKind),
 }
 
-/// Reads lines. Dropping a wait for one loses nothing.
+/// Reads lines. Waiting for one is cancel-safe.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     source: R,
     buffer: BytesMut,
-    /// Up to here there is no end of a line in the buffer.
+    /// The buffer contains no line end before this position.
     searched: usize,
-    /// When the line that is not whole yet began, and when it last grew.
+    /// When the incomplete line began, and when it last grew.
     begun: Option<(Instant, Instant)>,
     long_lines: Arc<Semaphore>,
     permit: Option<OwnedSemaphorePermit>,
@@ -64,7 +65,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { source, buffer: BytesMut::new(), searched: 0, begun: None, long_lines, permit: None }
     }
 
-    /// The next line that is not blank. Waits as long as the other side is silent between lines.
+    /// The next non-blank line. Waits as long as the other side is silent between lines.
     pub(crate) async fn next(&mut self) -> Result<Value, LineError> {
         loop {
             if let Some(line) = self.take_line()? {
@@ -72,7 +73,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                     continue;
                 }
                 let read = read(line).await;
-                // Room for long lines is given back when the line is no bytes any more.
+                // The permit is returned once the line's bytes are freed.
                 self.permit = None;
                 return read;
             }
@@ -94,7 +95,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.searched = 0;
         self.begun = None;
         if self.buffer.is_empty() {
-            // The room of a long line is not kept for short ones.
+            // Do not keep a long line's buffer for short ones.
             self.buffer = BytesMut::new();
         }
         Ok(Some(line))
@@ -132,7 +133,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// A long line takes a while to read; others go on meanwhile.
+/// Parses a long line off the runtime's threads, since it takes a while.
 async fn read(line: BytesMut) -> Result<Value, LineError> {
     let read = match line.len() > LONG_LINE_BYTES {
         false => values::read(&line),

@@ -1,4 +1,4 @@
-//! Lists of older Pods: a page, and the live list.
+//! Lists of older Pods: pages, and the live list.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -10,10 +10,10 @@ use tokio::{sync::watch, time::sleep};
 use crate::{folder::Folder, names};
 
 const PAGE_DEFAULT: u32 = 500;
-/// Changes that come within this come as one.
+/// Changes within this time are reported together.
 const GATHER: Duration = Duration::from_millis(100);
 
-/// One page of the Pods that a query selects, by name. Its cursors are `compat.NAME`, sealed.
+/// One page of the Pods that match a query, sorted by name. Its cursors are `compat.NAME`, sealed.
 pub(crate) fn page(folder: &Folder, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
     let after = query.after.as_deref().map(read_cursor).transpose()?;
     let limit = query.limit.unwrap_or(PAGE_DEFAULT).max(1) as usize;
@@ -43,7 +43,7 @@ fn selects(query: &PodQuery, pod: &PodSummary) -> bool {
             || pod.activity.as_deref().is_some_and(holds))
 }
 
-/// Names that begin or go on as this one does.
+/// The pods whose name contains this one or is contained in it, ignoring case.
 pub(crate) fn near_names(folder: &Folder, name: &PodName) -> Vec<Candidate> {
     let wanted = name.as_str().to_lowercase();
     let is_near = |known: &str| {
@@ -62,7 +62,7 @@ struct Watcher {
     is_begun: bool,
 }
 
-/// The whole list, then what changes in it. A Pod that was there once stays in it.
+/// The whole list first, then its changes. A Pod that has been listed once stays listed.
 pub(crate) fn observe(folder: Arc<Folder>) -> PodsObservation {
     let changes = folder.list.subscribe();
     let watcher = Watcher { folder, changes, told: HashMap::new(), is_begun: false };

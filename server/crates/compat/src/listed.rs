@@ -1,14 +1,14 @@
-//! What an older Pod says of the Pods that it knows. Of their sockets nothing is kept.
+//! What an older Pod reports about the Pods that it knows. Nothing about their sockets is kept.
 
 use protocol::{PodName, PodState, Visibility};
 use serde_json::Value;
 
 use crate::{scrub::Scrub, translate::state_of, values};
 
-/// Pods of one list that are read.
+/// The maximum number of Pods read from one list.
 const PODS_MAX: usize = 1_000;
 
-/// One of them.
+/// One of these Pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListedPod {
     pub(crate) name: PodName,
@@ -23,7 +23,7 @@ pub(crate) struct ListedPod {
 pub(crate) struct Listed(pub(super) Vec<ListedPod>);
 
 impl Listed {
-    /// Reads the `data` of `pods_listed`; who has no valid name is left out.
+    /// Reads the `data` of `pods_listed`; entries without a valid name are left out.
     pub(crate) fn read(data: &Value, scrub: &Scrub) -> Self {
         Self(values::list(data, "pods").iter().take(PODS_MAX).filter_map(|pod| read_one(pod, scrub)).collect())
     }

@@ -1,16 +1,16 @@
-//! How older Pods are called here: they have nothing but their name.
+//! Ids for older Pods, which have only names.
 
 use protocol::{CommandId, PeerLabel, PodName, PodRef, RuntimeId, WorkerId};
 use sha2::{Digest, Sha256};
 
-/// What the runtime of the older Pods is called.
+/// The id of the older Pods' runtime.
 pub(crate) const RUNTIME: &str = "compat";
 
 pub(crate) fn runtime_id() -> RuntimeId {
     RuntimeId::parse(RUNTIME).expect("the name of the runtime is valid")
 }
 
-/// The same name has the same id always, whatever process asks: a UUID made of a hash of the name.
+/// The id of a Pod with this name, a UUID derived from a hash of the name: the same in every process.
 pub(crate) fn worker_id(name: &PodName) -> WorkerId {
     let digest = Sha256::new_with_prefix(b"yoi compat pod").chain_update(name.as_str()).finalize();
     let bytes: [u8; 16] = digest[..16].try_into().expect("a digest is longer");
@@ -21,12 +21,12 @@ pub(crate) fn pod_ref(name: &PodName) -> PodRef {
     PodRef::new(runtime_id(), worker_id(name))
 }
 
-/// How records name a peer.
+/// The label of a peer in records.
 pub(crate) fn peer_label(name: &PodName) -> PeerLabel {
     PeerLabel { runtime_id: runtime_id(), worker_id: worker_id(name), name: name.clone() }
 }
 
-/// An id for a command that somebody else gave.
+/// An id for another client's command.
 pub(crate) fn foreign_command(label: &str, number: u64) -> CommandId {
     CommandId::parse(&format!("older-{label}-{number}")).expect("hex digits and numbers are visible ASCII")
 }

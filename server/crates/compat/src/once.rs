@@ -1,5 +1,6 @@
-//! Commands that happen once: what a key was answered, for as long as this process remembers, and which keys an earlier
-//! process sent on without learning what came of it. An answer that came is kept with the key's claim, in the database.
+//! Exactly-once commands: the answers by command id, as long as this process remembers them, and the ids that an
+//! earlier process sent without learning the outcome. An answer is stored in the database together with the claim of
+//! its id.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -12,15 +13,15 @@ use runtime::{CommandKey, Host};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::Mutex as Turn;
 
-/// Keys that are remembered; the oldest go first.
+/// How many ids are remembered; the oldest go first.
 const KEYS_MAX: usize = 10_000;
 
-/// How a command ended that did not succeed.
+/// How a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It was not carried out: its key is free again.
+    /// It was not carried out: its id can be used again.
     Refused(ApiError),
-    /// Nobody knows whether it was: a repeat gets the same error, and sends nothing again.
+    /// Nobody knows whether it was carried out: a repeat gets the same error, and nothing is sent again.
     Unknown(ApiError),
 }
 
@@ -38,13 +39,13 @@ impl From<Failure> for ApiError {
     }
 }
 
-/// An answer as JSON, or why there is none; empty while the command goes on.
+/// An answer as JSON, or the error; `None` while the command is in progress.
 type Answer = Arc<Turn<Option<Result<String, ApiError>>>>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     known: Mutex<Known>,
-    /// Keeps the claims.
+    /// Stores the claims.
     host: Option<Host>,
 }
 
@@ -52,19 +53,19 @@ pub(crate) struct Answers {
 struct Known {
     keys: HashMap<CommandId, ([u8; 32], Answer)>,
     order: VecDeque<CommandId>,
-    /// Keys that were sent on, and of which no more is known: before this process began, or too many others ago. The older
-    /// protocol cannot tell a repeat from a new command.
+    /// Ids that were sent and whose outcome is unknown, because an earlier process sent them or too many others
+    /// followed. The older protocol cannot tell a repeat from a new command.
     left_open: HashSet<CommandId>,
 }
 
 impl Answers {
-    /// To be made before the first command.
+    /// Must be called before the first command.
     pub(crate) async fn of(host: Host) -> Result<Self, ApiError> {
         let known = Known { left_open: host.claims().open().await?, ..Known::default() };
         Ok(Self { known: Mutex::new(known), host: Some(host) })
     }
 
-    /// Carries a command out, or gives what it was answered before. It goes on when its caller goes away.
+    /// Carries out a command, or returns its earlier answer. The command continues if the caller goes away.
     pub(crate) async fn once<T, F>(self: &Arc<Self>, key: CommandKey, command: F) -> Result<T, ApiError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -73,7 +74,7 @@ impl Answers {
         let answer = self.answer_of(&key)?;
         let answers = Arc::clone(self);
         let work = tokio::spawn(async move {
-            // Repeats wait here for the first.
+            // Repeats wait here for the first attempt.
             let mut answered = answer.lock().await;
             if let Some(known) = &*answered {
                 return known.clone();
@@ -109,7 +110,7 @@ impl Answers {
         if known.order.len() > KEYS_MAX
             && let Some(oldest) = known.order.pop_front()
             && let Some((_, answer)) = known.keys.remove(&oldest)
-            // Of one that was carried out, its claim has the answer.
+            // If it was carried out, its claim has the answer.
             && !answer.try_lock().is_ok_and(|answer| matches!(*answer, Some(Ok(_))))
         {
             known.left_open.insert(oldest);
@@ -118,7 +119,7 @@ impl Answers {
     }
 
     async fn forget(&self, key: &CommandKey, answer: &Answer) {
-        // Also when it was refused because its Pod is away: it was not sent, so it may be sent after a restart.
+        // Also if it was refused because its Pod is unreachable: it was not sent, so it may be sent after a restart.
         if let Some(host) = &self.host
             && let Err(error) = host.claims().free(key).await
         {

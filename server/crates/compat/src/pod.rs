@@ -1,4 +1,5 @@
-//! One older Pod as this server knows it: its name, what it has shown, and a way to ask it, while its socket answers.
+//! One older Pod as this server knows it: its name, its records, and a way to send it requests while its socket
+//! answers.
 
 use std::{
     collections::BTreeSet,
@@ -32,28 +33,28 @@ use crate::{
     values,
 };
 
-/// Who waits for an answer is told a little after [`ANSWER_MAX`].
+/// Callers wait slightly longer than [`ANSWER_MAX`].
 const SLACK: Duration = Duration::from_millis(500);
-/// Peers whose names are kept.
+/// The maximum number of peers remembered.
 const PEERS_MAX: usize = 1_000;
 
-/// Shared by the Pod's task, its viewers, and who gives it commands.
+/// Shared by the Pod's task, its viewers, and whoever commands it.
 #[derive(Debug)]
 pub(crate) struct Pod {
     pub(crate) name: PodName,
     pub(crate) worker_id: WorkerId,
-    /// Sets this process's cursors apart from another's.
+    /// Distinguishes this process's cursors from another's.
     pub(crate) instance: String,
     pub(crate) scrub: Arc<Scrub>,
     pub(crate) journal: Journal,
     pub(crate) viewers: AtomicU32,
-    /// Where its socket is, while there is one. Never leaves the server.
+    /// The path of its socket, while there is one. Never leaves the server.
     pub(crate) socket: watch::Sender<Option<PathBuf>>,
-    /// Try to connect now.
+    /// Notified to try connecting now.
     pub(crate) poke: Notify,
     /// Whether the first attempt to connect has ended.
     pub(crate) is_settled: watch::Sender<bool>,
-    /// Something in a list has changed.
+    /// Changes when something in a list has changed.
     list: Arc<watch::Sender<u64>>,
     card: Mutex<Card>,
 }
@@ -68,11 +69,11 @@ struct Card {
     peers: BTreeSet<PodName>,
     children: u32,
     created_at: Timestamp,
-    /// Answers that somebody has seen.
+    /// How many of its answers have been seen.
     answers_seen: u32,
 }
 
-/// What a Pod says of itself when somebody connects.
+/// What a Pod sends on connecting.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Greeting {
     provider: String,
@@ -89,7 +90,7 @@ impl Greeting {
     }
 }
 
-/// A summary has a list of paths under "Readable:" and one under "Writable:".
+/// Parses a summary, which lists paths under "Readable:" and "Writable:".
 fn scope_of(summary: &str, scrub: &Scrub) -> Vec<ScopeRule> {
     let mut access = Access::Read;
     let mut rules = Vec::new();
@@ -137,7 +138,7 @@ impl Pod {
         self.card.lock().expect("no holder of the card panics")
     }
 
-    /// Changes the card, and tells those who look at a list.
+    /// Changes the card and notifies the lists.
     fn change(&self, change: impl FnOnce(&mut Card)) {
         change(&mut self.card());
         self.tell_changed();
@@ -147,7 +148,7 @@ impl Pod {
         self.list.send_modify(|revision| *revision += 1);
     }
 
-    /// Its snapshot has come: it takes requests from now on.
+    /// Its snapshot has arrived: it accepts requests from now on.
     pub(crate) fn reached(&self, face: Face, greeting: Greeting, first: Timestamp, requests: mpsc::Sender<Request>) {
         self.change(|card| {
             card.answers_seen = face.answers;
@@ -160,13 +161,13 @@ impl Pod {
     pub(crate) fn shows(&self, face: Face) {
         let is_seen = self.viewers.load(Ordering::Acquire) > 0;
         self.change(|card| {
-            // After a view that was begun anew there are fewer than were seen.
+            // After a restarted view there are fewer answers than were seen.
             card.answers_seen = if is_seen { face.answers } else { card.answers_seen.min(face.answers) };
             card.face = face;
         });
     }
 
-    /// Its socket does not answer. `face`: what it showed last, when it ever did.
+    /// Its socket does not answer. `face`: what it last showed, if anything.
     pub(crate) fn lost(&self, face: Option<Face>, reason: String) {
         self.change(|card| {
             card.face = face.unwrap_or_else(|| card.face.clone());
@@ -175,12 +176,12 @@ impl Pod {
         self.is_settled.send_replace(true);
     }
 
-    /// Somebody looks: what was unread is read.
+    /// Someone is viewing it: unread answers count as seen.
     pub(crate) fn mark_read(&self) {
         self.change(|card| card.answers_seen = card.face.answers);
     }
 
-    /// What it says of the Pods that it knows.
+    /// Records what it reports about the Pods that it knows.
     pub(crate) fn knows(&self, listed: &Listed) {
         self.change(|card| {
             card.peers = listed.peers().take(PEERS_MAX).cloned().collect();
@@ -188,7 +189,7 @@ impl Pod {
         });
     }
 
-    /// Whether it was not known before.
+    /// Adds a peer; returns whether it was new.
     pub(crate) fn add_peer(&self, peer: &PodName) -> bool {
         let mut card = self.card();
         card.peers.len() < PEERS_MAX && card.peers.insert(peer.clone())
@@ -252,7 +253,7 @@ impl Pod {
         }
     }
 
-    /// Why it cannot be asked anything.
+    /// The error for why it cannot be asked anything.
     pub(crate) fn unreachable(&self) -> ApiError {
         let card = self.card();
         let reason = card.reason.as_deref().unwrap_or("its socket does not answer");
@@ -268,7 +269,7 @@ impl Pod {
         }
     }
 
-    /// Asks it something, and waits for the answer, but not for ever.
+    /// Sends it a request and waits for the answer, with a time limit.
     pub(crate) async fn ask(&self, ask: Ask, sent: Option<Sent>) -> Result<Answered, Failure> {
         let Some(requests) = self.card().requests.clone() else { return Err(self.unreachable().into()) };
         let method = ask.method();
@@ -282,7 +283,7 @@ impl Pod {
         }
         match timeout(ANSWER_MAX + SLACK, answered).await {
             Ok(Ok(answered)) => answered,
-            // The connection went before the request was taken up.
+            // The connection was lost before the request was taken.
             Ok(Err(_)) => Err(self.unreachable().into()),
             Err(_) => Err(Failure::Unknown(self.silent(method))),
         }

@@ -1,4 +1,4 @@
-//! The older Pods as a runtime: what they can do, and for all else the reason why not.
+//! The older Pods as a runtime: what they support, and for everything else the reason why not.
 
 use async_trait::async_trait;
 use backend::{RuntimePort, pod_query, second, whole};
@@ -16,12 +16,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{CompatSockets, commands, list, listed::ListedPod, names, once::Failure, pod::Pod, viewer};
 
 const PAGE_MAX: u32 = 1_000;
-/// Records of one page of an export.
+/// How many records an export reads at once.
 const EXPORT_RECORDS: usize = 1_000;
 
 const MADE_ELSEWHERE: &str = "a Pod is made by its own program, not over a socket";
 
-/// What the older protocol has no word for.
+/// The error for what the older protocol does not support.
 fn cannot(what: &str) -> ApiError {
     ApiError::invalid(format!("older Pods cannot do this: {what}"))
 }

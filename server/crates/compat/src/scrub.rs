@@ -1,4 +1,4 @@
-//! What must not reach a client: where sockets are.
+//! Removes what must not reach a client: the paths of sockets.
 
 use std::path::Path;
 
@@ -7,21 +7,21 @@ use serde_json::{Map, Value};
 
 use crate::values;
 
-/// Stands where a path was.
+/// Replaces a path.
 const HIDDEN: &str = "(a socket)";
-/// An event that nobody knows is shown up to this size, in bytes of JSON.
+/// An unknown event is shown up to this size, in bytes of JSON.
 const UNKNOWN_BYTES_MAX: usize = 64 * 1024;
-/// Longest text of one record, in bytes.
+/// The longest text of one record, in bytes.
 pub(crate) const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Knows the folder of the sockets, and takes paths into it out of what Pods say.
+/// Removes paths into the sockets' folder from what Pods say.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scrub {
     folders: Vec<String>,
 }
 
 impl Scrub {
-    /// `folder` as it was given and as the kernel names it.
+    /// Recognizes `folder` both as given and as resolved by the kernel.
     pub(crate) fn new(folder: &Path) -> Self {
         let names = [Some(folder.to_owned()), std::fs::canonicalize(folder).ok()];
         let mut folders: Vec<String> =
@@ -30,12 +30,12 @@ impl Scrub {
         Self { folders }
     }
 
-    /// A text of the Pod's machinery: no word in it may be a socket's path.
+    /// Scrubs a text about the Pod itself: removes every path of a socket.
     pub(crate) fn said(&self, text: &str) -> String {
         self.without(text, |word| is_socket(word) || self.is_ours(word))
     }
 
-    /// A text of a tool: a socket elsewhere is a tool's own affair, one of this folder is not.
+    /// Scrubs a tool's text: a socket elsewhere is the tool's own business, one in this folder is not.
     pub(crate) fn found(&self, text: &str) -> String {
         match self.folders.iter().any(|folder| text.contains(folder.as_str())) {
             true => self.without(text, |word| is_socket(word) && self.is_ours(word)),
@@ -65,10 +65,10 @@ impl Scrub {
         cut(&left)
     }
 
-    /// An event or entry that this version does not know, with its kind and fields.
+    /// An unknown event or entry, with its kind and fields.
     pub(crate) fn unknown(&self, kind: &str, fields: &Value) -> Map<String, Value> {
         let kind: String = kind.chars().filter(|letter| !letter.is_control()).take(64).collect();
-        // It must not read as a record that yoi made.
+        // It must not look like a record made by yoi.
         let is_taken = TurnEvent::KINDS.contains(&kind.as_str()) || ControlEvent::KINDS.contains(&kind.as_str());
         let kind = if is_taken { format!("older_{kind}") } else { kind };
         let mut map = Map::from_iter([("kind".to_owned(), Value::String(kind))]);
@@ -109,7 +109,7 @@ fn is_socket(path: &str) -> bool {
     path.starts_with('/') && (path.ends_with("/sock") || path.ends_with(".sock"))
 }
 
-/// A text that is not too long for a record.
+/// Truncates a text that is too long for a record.
 pub(crate) fn cut(text: &str) -> String {
     if text.len() <= TEXT_BYTES_MAX {
         return text.to_owned();
@@ -118,7 +118,7 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{}… ({} more bytes are left out)", &text[..end], text.len() - end)
 }
 
-/// The arguments of a call: JSON, or the text when it is none.
+/// The arguments of a call: JSON, or the text itself if it is not JSON.
 pub(crate) fn arguments(text: &str) -> Value {
     match text.trim() {
         "" => Value::Object(Map::new()),

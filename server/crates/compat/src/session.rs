@@ -1,6 +1,6 @@
-//! One connection to an older Pod as it goes on: what it says becomes records, and it is asked one thing at a time.
+//! An established connection to an older Pod: its events become records, and requests are sent one at a time.
 //!
-//! It is always read, also while something is written: a Pod that nobody reads may block, and then never answers.
+//! It is always read, even while something is written: a Pod that nobody reads may block, and then never answers.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -22,16 +22,16 @@ use crate::{
     translate::{Step, Translator},
 };
 
-/// Requests that wait for the one in flight.
+/// How many requests may wait for the one in flight.
 const REQUESTS_MAX: usize = 8;
-/// A run that has begun was ours if no refusal follows within this.
+/// A run that has begun counts as ours if no refusal follows within this time.
 const REFUSAL_MAX: Duration = Duration::from_millis(250);
-/// An idle Pod whose run was open is idle if nothing follows within this.
+/// An idle Pod with an open run counts as idle if nothing follows within this time.
 const QUIET_MAX: Duration = Duration::from_millis(300);
-/// After so many lines others get their turn.
+/// Yields to other tasks after this many lines.
 const LINES_AT_ONCE: u32 = 128;
 
-/// Connects, reads the prelude, and serves the Pod until the connection ends. What was said last is then known by
+/// Connects, reads the prelude, and serves the Pod until the connection ends. The last state is then reported to
 /// [`Pod::lost`].
 pub(crate) async fn serve(pod: &Arc<Pod>, socket: &Path, long_lines: Arc<Semaphore>, label: String) -> Gone {
     match Connection::open(socket, long_lines).await {
@@ -54,7 +54,7 @@ struct Session {
     requests: mpsc::Receiver<Request>,
     translator: Translator,
     in_flight: Option<InFlight>,
-    /// When it said idle in the middle of a run.
+    /// When it reported idle in the middle of a run.
     quiet_since: Option<Instant>,
 }
 
@@ -62,9 +62,9 @@ struct Session {
 struct InFlight {
     request: Request,
     was_at_work: bool,
-    /// It is taken if nothing speaks against it until then.
+    /// It counts as accepted if nothing contradicts it until then.
     perhaps_until: Option<Instant>,
-    /// The run that has begun is another client's.
+    /// Whether the run that has begun is another client's.
     is_others: bool,
 }
 
@@ -132,7 +132,7 @@ impl Session {
             return self.answer(Ok(Answered::No { code, message }));
         }
         if self.in_flight.as_ref().is_some_and(|asked| asked.perhaps_until.is_some()) && is_of_run(name) {
-            // The run goes on, so it was taken: its words stand before what the run says.
+            // The run continues, so the input was accepted: its record precedes what the run says.
             self.taken_without_echo();
         }
         match self.translator.event(name, data, Timestamp::now()) {
@@ -164,12 +164,12 @@ impl Session {
 
     fn answer(&mut self, answer: Result<Answered, Failure>) {
         if let Some(asked) = self.in_flight.take() {
-            // Who asked may be gone; the Pod has done it all the same.
+            // The caller may be gone; the Pod has carried it out all the same.
             asked.request.answer.send(answer).ok();
         }
     }
 
-    /// When something is due though nothing comes.
+    /// When something is due even if nothing arrives.
     fn wake_at(&self) -> Option<Instant> {
         let asked = self.in_flight.as_ref();
         let due = asked.map(|asked| asked.perhaps_until.unwrap_or(asked.request.deadline).min(asked.request.deadline));
@@ -188,7 +188,7 @@ impl Session {
         if asked.perhaps_until.is_some_and(|until| until <= now) {
             self.taken_without_echo();
         } else if asked.request.deadline <= now {
-            // An answer that comes later could be taken for another one's: so the connection ends here.
+            // A later answer could be mistaken for that to another request, so the connection ends here.
             let method = asked.request.ask.method();
             self.answer(Err(Failure::Unknown(self.pod.silent(method))));
             return Err(Gone::Mute(method));
@@ -196,7 +196,7 @@ impl Session {
         Ok(())
     }
 
-    /// The connection is over.
+    /// Handles the end of the connection.
     fn close(&mut self, gone: &Gone) {
         let was_told_to_stop = matches!(&self.in_flight, Some(asked) if asked.request.ask == Ask::Shutdown);
         if was_told_to_stop {
@@ -219,7 +219,7 @@ fn drafts_of(step: Step) -> Vec<Draft> {
     }
 }
 
-/// What only a run that goes on, or has ended, brings.
+/// Whether only a run in progress, or one that has ended, produces this event.
 fn is_of_run(event: &str) -> bool {
     ["llm_call_", "text_", "thinking_", "tool_"].iter().any(|begin| event.starts_with(begin))
         || matches!(event, "turn_end" | "run_end")

@@ -1,4 +1,4 @@
-//! Keeps one older Pod connected for as long as there is a socket of its name.
+//! Keeps one older Pod connected as long as there is a socket of its name.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,11 +9,11 @@ use tokio::{
 
 use crate::{connection::Gone, pod::Pod, session};
 
-/// The wait before the first new attempt; it doubles up to …
+/// The wait before the first retry; it doubles up to …
 const BACKOFF_MIN: Duration = Duration::from_millis(100);
 /// … this.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
-/// A connection that lasted this long was a good one.
+/// A connection that lasted this long counts as stable.
 const STEADY: Duration = Duration::from_secs(10);
 
 /// Runs until it is dropped.

@@ -1,6 +1,6 @@
-//! What an older Pod says → records of ours. Pure: no clock, no socket; what is unknown is shown as unknown.
+//! Converts an older Pod's events to our records. Pure: no clock, no socket; unknown events are shown as unknown.
 //!
-//! Runs and blocks have no ids on the older wire; they are made here, and are unique within a connection.
+//! Runs and blocks have no ids in the older protocol; they are generated here, and are unique within a connection.
 
 mod calls;
 mod drafts;
@@ -30,7 +30,7 @@ pub(crate) use self::{
 };
 use crate::{journal::Draft, names, scrub::Scrub, values};
 
-/// What is said within a run alone: where none is open, one has begun.
+/// Events that occur only within a run: if none is open, one has begun.
 const OF_RUN: [&str; 12] = [
     "turn_start",
     "llm_call_start",
@@ -46,11 +46,11 @@ const OF_RUN: [&str; 12] = [
     "tool_result",
 ];
 
-/// What an event comes to.
+/// What an event results in.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step {
     More(Vec<Draft>),
-    /// The view begins again with these.
+    /// The view starts over with these.
     Anew(Vec<Draft>),
 }
 
@@ -68,16 +68,16 @@ pub(crate) struct Face {
     pub(crate) state: PodState,
     pub(crate) usage: Usage,
     pub(crate) activity: Option<String>,
-    /// The last run ended with an error.
+    /// Whether the last run ended with an error.
     pub(crate) has_failed: bool,
-    /// It said that it ends.
+    /// Whether it announced that it is shutting down.
     pub(crate) has_shut_down: bool,
-    /// Answers that were finished in this view.
+    /// How many answers were finished in this view.
     pub(crate) answers: u32,
 }
 
 impl Default for Face {
-    /// Of a Pod that has not been heard of.
+    /// The face of a Pod that has not been heard of.
     fn default() -> Self {
         Self {
             state: PodState::Unreachable,
@@ -90,7 +90,7 @@ impl Default for Face {
     }
 }
 
-/// Of a Pod that is there.
+/// The state of a connected Pod.
 pub(crate) fn state_of(status: &str) -> PodState {
     match status {
         "running" => PodState::Running,
@@ -106,7 +106,7 @@ pub(crate) struct Translator {
 }
 
 impl Translator {
-    /// `label` sets this connection's ids apart from another's.
+    /// `label` distinguishes this connection's ids from another's.
     pub(crate) fn new(scrub: Arc<Scrub>, name: PodName, label: String) -> Self {
         Self { name, runs: Runs::new(Drafts::new(scrub, label), Face::default()) }
     }
@@ -116,7 +116,7 @@ impl Translator {
         Face { activity, answers: self.runs.drafts.answers, ..self.runs.face.clone() }
     }
 
-    /// The next event of a connection whose snapshot has come.
+    /// The next event of a connection whose snapshot has arrived.
     pub(crate) fn event(&mut self, name: &str, data: &Value, at: Timestamp) -> Step {
         self.runs.drafts.at = at;
         let is_anew = match name {
@@ -138,7 +138,7 @@ impl Translator {
         if is_anew { Step::Anew(drafts) } else { Step::More(drafts) }
     }
 
-    /// Drops what the view was, and begins with the entries of a log.
+    /// Replaces the view by the entries of a log.
     fn snapshot(&mut self, data: &Value) {
         self.runs.clear();
         let greeting = data.get("greeting").unwrap_or(&Value::Null);
@@ -148,7 +148,8 @@ impl Translator {
         self.runs.live_again(state_of(values::text(data, "status")));
     }
 
-    /// A new segment: the view begins again from its history. A Pod's first one follows on nothing and changes nothing.
+    /// A new segment: the view starts over from its history. A Pod's first segment follows nothing and changes
+    /// nothing.
     fn rotated(&mut self, entry: &Value) -> bool {
         let is_anew = self.runs.drafts.has_conversation || !values::list(entry, "history").is_empty();
         if is_anew {
@@ -157,7 +158,7 @@ impl Translator {
         is_anew
     }
 
-    /// A new view of a Pod that goes on doing what it did.
+    /// Starts a new view of a Pod that continues what it was doing.
     fn anew(&mut self, entries: &[Value]) {
         let (is_running, state) = (self.runs.is_at_work(), self.runs.face.state);
         self.runs.clear();
@@ -213,31 +214,32 @@ impl Translator {
                 drafts.note(AlertLevel::Error, "compact", text.trim_end());
             }
             "peer_registered" => peer_registered(&self.name, inner("result"), drafts),
-            // Said by others, or answers to whoever asked; those hold addresses, and say nothing of the conversation.
+            // Said by others, or answers to other clients' requests, which contain addresses and nothing about the
+            // conversation.
             "turn_start" | "turn_end" | "llm_call_start" | "llm_call_end" => (),
             "pods_listed" | "pod_restored" | "completions" | "rewind_targets" => (),
             _ => drafts.unknown(name, data),
         }
     }
 
-    /// An input goes out; what comes back of it gets its id.
+    /// An input is being sent; its echo gets its id.
     pub(crate) fn expect_input(&mut self, sent: Option<Sent>) {
         self.runs.sent = sent;
     }
 
-    /// The Pod took an input and has not echoed it: its record is written now.
+    /// The Pod accepted an input without echoing it yet: its record is written now.
     pub(crate) fn input_taken(&mut self, at: Timestamp) -> Vec<Draft> {
         self.runs.drafts.at = at;
         self.runs.input_taken();
         self.runs.drafts.take()
     }
 
-    /// Whether [`Translator::settle`] has something to do, when nothing comes for a moment.
+    /// Whether [`Translator::settle`] is due if nothing arrives for a moment.
     pub(crate) fn is_quiet(&self) -> bool {
         self.runs.is_quiet
     }
 
-    /// Nothing came after it had said idle: the run is over.
+    /// Nothing followed the idle: the run is over.
     pub(crate) fn settle(&mut self, at: Timestamp) -> Vec<Draft> {
         self.runs.drafts.at = at;
         if std::mem::take(&mut self.runs.is_quiet) {
@@ -247,7 +249,7 @@ impl Translator {
         self.runs.drafts.take()
     }
 
-    /// The connection is gone. Why goes into the state's reason.
+    /// The connection is lost. The reason becomes the state's reason.
     pub(crate) fn lost(&mut self, reason: &str, at: Timestamp) -> Vec<Draft> {
         let runs = &mut self.runs;
         runs.drafts.at = at;

@@ -1,26 +1,26 @@
-//! JSON from a Pod that nobody vouches for: read with a limit on how much it may become in memory.
+//! Parses JSON from an untrusted Pod, with a limit on its size in memory.
 //!
-//! 64 MiB of `[1,1,1…` would be gigabytes as values; so values are counted while they are made.
+//! 64 MiB of `[1,1,1…` would be gigabytes as values, so values are counted while parsing.
 
 use std::{cell::Cell, fmt};
 
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Values that one line may hold, at most: tens of megabytes as a tree.
+/// The maximum number of values in one line: tens of megabytes as a tree.
 pub(crate) const VALUES_MAX: usize = 500_000;
 
-/// What is said of a line that holds more.
+/// The error for a line with more.
 const TOO_MANY: &str = "too many values";
 
-/// Why a line is no message.
+/// Why a line is not a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     NotJson(String),
     TooManyValues,
 }
 
-/// Reads one line.
+/// Parses one line.
 pub(crate) fn read(line: &[u8]) -> Result<Value, Unreadable> {
     let left = Cell::new(VALUES_MAX);
     let mut source = serde_json::Deserializer::from_slice(line);
@@ -31,7 +31,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Value, Unreadable> {
     })
 }
 
-/// A value, and how many may still be made.
+/// A value, with the number of values still allowed.
 struct Counted<'a>(&'a Cell<usize>);
 
 impl<'a> Counted<'a> {
@@ -109,22 +109,22 @@ impl<'de> Visitor<'de> for Counted<'_> {
     }
 }
 
-/// The text under a name; empty when there is none.
+/// The text under a name; empty if there is none.
 pub(crate) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The number under a name; 0 when there is none.
+/// The number under a name; 0 if there is none.
 pub(crate) fn number(value: &Value, name: &str) -> u64 {
     value.get(name).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// The list under a name; empty when there is none.
+/// The list under a name; empty if there is none.
 pub(crate) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether the field is there and true.
+/// Whether the field is present and true.
 pub(crate) fn is_true(value: &Value, name: &str) -> bool {
     value.get(name).and_then(Value::as_bool).unwrap_or_default()
 }

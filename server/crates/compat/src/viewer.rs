@@ -1,7 +1,7 @@
 //! One viewer of an older Pod: a cursor, and nothing else that grows.
 //!
-//! A lost connection does not end it: the viewer sees `unreachable`, and when the Pod is back, that its cursor has expired,
-//! and a snapshot.
+//! A lost connection does not end it: the viewer sees `unreachable`, and once the Pod is back, that its cursor has
+//! expired, followed by a snapshot.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -16,11 +16,11 @@ use crate::{
     pod::Pod,
 };
 
-/// Records of one item, at most.
+/// The maximum number of records in one item.
 const ITEM_RECORDS_MAX: usize = 2_000;
-/// Bytes of one item, about.
+/// The approximate limit of one item, in bytes.
 const ITEM_BYTES_MAX: usize = 512 * 1024;
-/// Records of a snapshot, at most; an open block may make it more.
+/// The maximum number of records in a snapshot; an open block may exceed it.
 const SNAPSHOT_RECORDS_MAX: u32 = 2_000;
 
 struct Viewer {
@@ -31,10 +31,10 @@ struct Viewer {
 }
 
 enum Next {
-    /// Say why the cursor is of no use, then a snapshot.
+    /// Report why the cursor is of no use, then send a snapshot.
     Diagnostic(DiagnosticCode, &'static str),
     Snapshot,
-    /// `is_live`: the head has been reached once, so falling behind is lag.
+    /// `is_live`: the head has been reached once, so falling behind counts as lag.
     Records {
         epoch: u64,
         after: Seq,
@@ -43,7 +43,7 @@ enum Next {
     Done,
 }
 
-/// Begins to observe. Never fails: what is wrong is said in the stream.
+/// Starts observing. Never fails: errors are reported in the stream.
 pub(crate) fn observe(pod: Arc<Pod>, after: Option<String>, tail: u32) -> Observation {
     pod.viewers.fetch_add(1, Ordering::AcqRel);
     let position = pod.journal.watch();
@@ -61,7 +61,7 @@ pub(crate) fn observe(pod: Arc<Pod>, after: Option<String>, tail: u32) -> Observ
     .boxed()
 }
 
-/// `compat1.INSTANCE.EPOCH.WORKER.SEQ`, sealed: one of another connection is recognised, never guessed at.
+/// `compat1.INSTANCE.EPOCH.WORKER.SEQ`, sealed: a cursor of another connection is recognized reliably.
 fn cursor(pod: &Pod, epoch: u64, seq: Seq) -> String {
     seal_cursor(&format!("compat1.{}.{epoch}.{}.{seq}", pod.instance, pod.worker_id))
 }
@@ -114,7 +114,7 @@ impl Viewer {
     fn snapshot(&mut self) -> FeedItem {
         self.position.mark_unchanged();
         let page = self.pod.journal.newest(self.tail, RecordForm::Shown);
-        // The summary is read after the records: it may be newer than they are, never older.
+        // The summary is read after the records, so it may be newer than they are but never older.
         let mut summary = self.pod.summary();
         summary.head_seq = page.last;
         self.next = Next::Records { epoch: page.epoch, after: page.last, is_live: true };
@@ -126,7 +126,7 @@ impl Viewer {
         }
     }
 
-    /// What comes next, or None when there is nothing to say yet and the state was moved on.
+    /// The next item, or `None` if there is nothing to send yet or only the state advanced.
     async fn records(&mut self, epoch: u64, after: Seq, is_live: bool) -> Option<FeedItem> {
         self.position.mark_unchanged();
         match self.pod.journal.read(epoch, after, is_live, ITEM_RECORDS_MAX, ITEM_BYTES_MAX) {

@@ -1,14 +1,14 @@
-//! How long to wait before the next attempt to connect, and how long for a word of the server.
+//! How long to wait before the next connection attempt, and how long a connection may be silent.
 
-/// Before the first attempt after a loss, in milliseconds; it doubles from there.
+/// The wait before the first attempt after a loss, in milliseconds; it doubles from there.
 const DELAY_MS_MIN: u64 = 250;
 /// The longest wait, in milliseconds: a server that comes back is noticed within it. There is no last attempt.
 pub const DELAY_MS_MAX: u64 = 5_000;
-/// A connection without a byte for so long, in milliseconds, is dead. The server is never silent for more than 5 s.
+/// A connection without a byte for this long, in milliseconds, is dead. The server is never silent for more than 5 s.
 pub const SILENCE_MS_MAX: u64 = 15_000;
 
-/// How long to wait before this attempt, counted from 1, in milliseconds. `chance` is in `0..1`: half of the wait is left to it,
-/// so that a thousand viewers do not come back in one moment.
+/// The wait before this attempt, counted from 1, in milliseconds. `chance`, in `0..1`, decides half of it, so that a
+/// thousand viewers do not reconnect at the same moment.
 pub fn delay_ms(attempt: u32, chance: f64) -> u64 {
     let full = DELAY_MS_MIN.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(DELAY_MS_MAX);
     (full as f64 * (0.5 + chance.clamp(0.0, 1.0) / 2.0)) as u64

@@ -1,7 +1,7 @@
-//! How a viewer follows Pods over a connection that can be lost: what it is subscribed to, where each subscription goes on, and when to
-//! connect again. The browser, the terminal, the command line and another server all follow by it.
+//! How a viewer follows Pods over a connection that can be lost: its subscriptions, where each one resumes, and when
+//! to reconnect. Used by the browser, the terminal, the command line and other servers.
 //!
-//! Pure: it has no socket and no clock. Moments are milliseconds of a clock that only goes forward; whoever calls has one.
+//! Pure: no socket and no clock. Times are milliseconds of a monotonic clock that the caller provides.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -1,16 +1,16 @@
-//! What a stream is subscribed to, and from where each subscription goes on.
+//! The subscriptions of a stream, and where each one resumes.
 //!
-//! The wanted set is state, not a queue: whoever subscribes changes it, and whoever has the socket brings the server in
+//! The wanted set is state, not a queue: subscribers change it, and the owner of the socket brings the server in
 //! line, on this connection or on the next.
 
 use std::collections::BTreeMap;
 
 use protocol::{ClientFrame, DiagnosticCode, PodRef, ServerFrame};
 
-/// A Pod whose runtime did not answer is asked for again after this, in milliseconds.
+/// A Pod whose runtime did not answer is requested again after this, in milliseconds.
 const RETRY_CLOSED_MS: u64 = 2_000;
 
-/// What one subscription shows.
+/// What one subscription is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Topic {
     Pods,
@@ -20,19 +20,19 @@ enum Topic {
 #[derive(Debug)]
 struct Subscription {
     topic: Topic,
-    /// The cursor of the newest frame that the caller was given; absent: begin with a snapshot.
+    /// The cursor of the newest frame passed to the caller; `None`: start with a snapshot.
     cursor: Option<String>,
     stage: Stage,
-    /// The last diagnostic of this id: why a `closed` that follows came.
+    /// The last diagnostic for this id, which explains a `closed` that follows.
     diagnosed: Option<DiagnosticCode>,
 }
 
-/// How far one subscription is on the present connection.
+/// The progress of one subscription on the current connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// To be sent, but not before this moment.
+    /// To be sent, but not before this time.
     Due(u64),
-    /// The server was asked; `resumed` when after a cursor that was kept over a loss.
+    /// Sent to the server; `resumed` if it continues after a cursor from a lost connection.
     Sent { resumed: bool },
     /// The server closed it for good.
     Over,
@@ -41,41 +41,42 @@ enum Stage {
 /// What a frame means for the stream as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// This many records were missed and have now come.
+    /// This many missed records have arrived.
     Resumed {
         records: usize,
     },
-    /// The server had to begin anew with a snapshot where a cursor was given.
+    /// The server sent a snapshot although a cursor was given.
     Reloaded,
-    /// A frame does not follow the one before it: the connection cannot be trusted.
+    /// A frame does not follow the one before it, so the connection cannot be trusted.
     Gap,
-    /// Of a subscription that is not wanted any more.
+    /// It belongs to a subscription that is no longer wanted.
     Stale,
     Other,
 }
 
-/// The wanted set.
+/// The set of wanted subscriptions.
 #[derive(Debug, Default)]
 pub struct Subscriptions {
     wanted: BTreeMap<String, Subscription>,
-    /// Ids that the server still sends for and nobody wants.
+    /// Ids that the server still sends frames for and nobody wants.
     dropped: Vec<String>,
-    /// How many ids were given out.
+    /// How many ids have been issued.
     made: u64,
 }
 
 impl Subscriptions {
-    /// Subscribes to the list of Pods. The id is new.
+    /// Subscribes to the list of Pods; returns a new id.
     pub fn add_pods(&mut self) -> String {
         self.add(Topic::Pods, None)
     }
 
-    /// Subscribes to a Pod: what follows `after`, or a snapshot of the newest `tail` records and what follows it.
+    /// Subscribes to a Pod: to what follows `after`, or to a snapshot of the newest `tail` records and what follows
+    /// it.
     pub fn add_pod(&mut self, pod: PodRef, after: Option<String>, tail: u32) -> String {
         self.add(Topic::Pod { pod, tail }, after)
     }
 
-    /// Ids are never used twice, so a late frame cannot be taken for one of another Pod.
+    /// Ids are never reused, so a late frame cannot be mistaken for one of another Pod.
     fn add(&mut self, topic: Topic, cursor: Option<String>) -> String {
         self.made += 1;
         let id = format!("s{}", self.made);
@@ -84,13 +85,13 @@ impl Subscriptions {
         id
     }
 
-    /// Ends a subscription, and gives the cursor that it had come to.
+    /// Ends a subscription; returns the cursor that it had reached.
     pub fn remove(&mut self, id: &str) -> Option<String> {
         self.take_out(id)?.cursor
     }
 
-    /// Asks again for what follows the cursor that a subscription has come to; under a new id, so that frames which are under way
-    /// are known as late.
+    /// Requests again what follows a subscription's cursor, under a new id, so that frames in flight are recognized
+    /// as stale.
     pub fn ask_again(&mut self, id: &str) -> Option<String> {
         let Subscription { topic, cursor, .. } = self.take_out(id)?;
         Some(self.add(topic, cursor))
@@ -104,12 +105,12 @@ impl Subscriptions {
         Some(subscription)
     }
 
-    /// The caller has not removed it; the server may have closed it.
+    /// Whether the caller still wants it; the server may have closed it.
     pub fn is_wanted(&self, id: &str) -> bool {
         self.wanted.contains_key(id)
     }
 
-    /// A new connection knows nothing: everything is to be sent again.
+    /// A new connection has no subscriptions, so everything is to be sent again.
     pub fn connection_is_new(&mut self) {
         self.dropped.clear();
         for subscription in self.wanted.values_mut().filter(|subscription| subscription.stage != Stage::Over) {
@@ -117,7 +118,7 @@ impl Subscriptions {
         }
     }
 
-    /// How many Pods go on from a cursor on a new connection.
+    /// How many Pods resume from a cursor on a new connection.
     pub fn resumable(&self) -> usize {
         let resumes = |subscription: &&Subscription| subscription.cursor.is_some() && subscription.stage != Stage::Over;
         self.wanted.values().filter(resumes).count()
@@ -136,7 +137,7 @@ impl Subscriptions {
         frames
     }
 
-    /// When [`Self::take_due`] will have something, if nothing else happens.
+    /// When [`Self::take_due`] will next return something, if nothing else happens.
     pub fn next_due(&self) -> Option<u64> {
         let due = |subscription: &Subscription| match subscription.stage {
             Stage::Due(at) => Some(at),
@@ -145,7 +146,7 @@ impl Subscriptions {
         self.wanted.values().filter_map(due).min()
     }
 
-    /// Takes note of a frame before the caller gets it.
+    /// Records a frame before the caller receives it.
     pub fn take_note(&mut self, frame: &ServerFrame, now_ms: u64) -> Step {
         match frame {
             ServerFrame::Snapshot { id, cursor, .. } => self.note_snapshot(id, cursor),
@@ -157,7 +158,7 @@ impl Subscriptions {
         }
     }
 
-    /// As [`Self::take_note`], of a snapshot that comes with this cursor.
+    /// Like [`Self::take_note`], for a snapshot with this cursor.
     pub fn note_snapshot(&mut self, id: &str, cursor: &str) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
         let had_cursor = subscription.cursor.replace(cursor.to_owned()).is_some();
@@ -165,7 +166,7 @@ impl Subscriptions {
         if had_cursor { Step::Reloaded } else { Step::Other }
     }
 
-    /// As [`Self::take_note`], of so many records from `after` to `cursor`.
+    /// Like [`Self::take_note`], for this many records from `after` to `cursor`.
     pub fn note_records(&mut self, id: &str, after: &str, cursor: &str, records: usize) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
         if subscription.cursor.as_deref().is_some_and(|before| before != after) {
@@ -178,28 +179,28 @@ impl Subscriptions {
         }
     }
 
-    /// As [`Self::take_note`], of a diagnostic.
+    /// Like [`Self::take_note`], for a diagnostic.
     pub fn note_diagnostic(&mut self, id: &str, code: DiagnosticCode) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
         subscription.diagnosed = Some(code);
         Step::Other
     }
 
-    /// As [`Self::take_note`], of the end of a subscription.
+    /// Like [`Self::take_note`], for the end of a subscription.
     pub fn note_closed(&mut self, id: &str, now_ms: u64) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else {
             self.dropped.retain(|dropped| dropped != id);
             return Step::Stale;
         };
         subscription.stage = match subscription.diagnosed.take() {
-            // The Pod may well exist: its runtime is away.
+            // The Pod may well exist: its runtime is unreachable.
             Some(DiagnosticCode::RuntimeUnavailable) => Stage::Due(now_ms + RETRY_CLOSED_MS),
             _ => Stage::Over,
         };
         Step::Other
     }
 
-    /// What came until now was the gap; from here on it is live.
+    /// Everything until now belonged to the gap; from here on it is live.
     pub fn gap_is_over(&mut self) {
         for subscription in self.wanted.values_mut() {
             if subscription.stage == (Stage::Sent { resumed: true }) {

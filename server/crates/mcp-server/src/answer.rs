@@ -1,4 +1,4 @@
-//! What a call comes to: structured, and as text for clients that know no better.
+//! The results of calls: structured, and as text for clients that do not support that.
 
 use protocol::{ApiError, Candidate, ErrorCode, ToolAnswer};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
@@ -10,7 +10,7 @@ pub(crate) fn done(answer: &impl Serialize) -> CallToolResult {
     CallToolResult::structured(serde_json::to_value(answer).expect("answers of tools always encode"))
 }
 
-/// A failure that whoever called can do something about: the code, and the sentence.
+/// A failure that the caller can act on: the code and the sentence.
 pub(crate) fn failed(error: &ApiError) -> CallToolResult {
     let ApiError { code, detail, candidates, retry_after_ms } = error;
     let mut said = json!({ "code": code.as_str(), "detail": detail });
@@ -29,7 +29,7 @@ fn named(candidate: &Candidate) -> Value {
     json!({ "pod": candidate.pod.to_string(), "name": candidate.name.as_str() })
 }
 
-/// What a Pod tool answered, as the model of the Pod would be told it.
+/// The answer of a Pod tool, worded as for the Pod's own model.
 pub(crate) fn of_pod_tool(answer: &ToolAnswer) -> CallToolResult {
     let text = match &answer.content {
         Some(content) => format!("{}\n{content}", answer.summary),
@@ -43,7 +43,7 @@ pub(crate) fn of_pod_tool(answer: &ToolAnswer) -> CallToolResult {
     result
 }
 
-/// An error of the protocol: for what no tool is called.
+/// A protocol error, for requests that are not tool calls.
 pub(crate) fn protocol_error(error: ApiError) -> ErrorData {
     let data = Some(json!({ "code": error.code.as_str() }));
     match error.code {

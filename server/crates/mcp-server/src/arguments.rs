@@ -1,4 +1,4 @@
-//! Arguments of tools: their schemas, and how they are read.
+//! Arguments of tools: their schemas, and parsing.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// What a tool takes or gives, as JSON Schema.
+/// The JSON Schema of a tool's arguments or result.
 pub(crate) fn schema<T: JsonSchema>() -> Arc<JsonObject> {
     object(schemars::schema_for!(T).to_value())
 }
 
-/// A schema is an object.
+/// A schema is always an object.
 pub(crate) fn object(schema: Value) -> Arc<JsonObject> {
     match schema {
         Value::Object(fields) => Arc::new(fields),
@@ -21,7 +21,7 @@ pub(crate) fn object(schema: Value) -> Arc<JsonObject> {
     }
 }
 
-/// Reads arguments; what does not fit is told with its place and with what was expected.
+/// Parses arguments; an error names the place and what was expected.
 pub(crate) fn read<T: DeserializeOwned + Serialize>(tool: &str, arguments: JsonObject) -> Result<T, ApiError> {
     let wrong =
         |why: String| ApiError::invalid(format!("the arguments of {tool} do not fit: {why}; see its inputSchema"));

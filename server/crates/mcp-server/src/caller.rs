@@ -1,4 +1,4 @@
-//! Who asks, and how the audit names him.
+//! The caller of a request, and its name in the audit.
 
 use backend::{Origin, TokenHolder};
 use http::{HeaderMap, request::Parts};
@@ -11,30 +11,30 @@ use rmcp::{
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-/// Characters of a client's name and of its version that the audit keeps.
+/// How many characters of a client's name and version the audit keeps.
 const NAME_CHARS_MAX: usize = 40;
 const VERSION_CHARS_MAX: usize = 20;
-/// In which a client of the new protocol, which has no sessions, names a request that it may send again.
+/// The header in which a client of the newer protocol, which has no sessions, names a request that it may repeat.
 const KEY_HEADER: &str = "idempotency-key";
 pub(crate) const SESSION_HEADER: &str = "mcp-session-id";
 
-/// Whose token came with a request.
+/// Whose token a request carries.
 #[derive(Debug, Clone)]
 pub enum Caller {
-    /// The server's own token: a person's program.
+    /// The server's own token: a user's program.
     Person,
-    /// That of a Pod's agent.
+    /// The token of a Pod's agent.
     Pod(TokenHolder),
 }
 
 impl Caller {
-    /// The caller of the request that this belongs to.
+    /// The caller of the request with these extensions.
     pub(crate) fn of(extensions: &Extensions) -> Result<Self, ErrorData> {
         let caller = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Self>());
         caller.cloned().ok_or_else(|| ErrorData::internal_error("the request has lost its caller", None))
     }
 
-    /// Of two requests: whether one may go on with what the other one began.
+    /// Whether a request by one may continue what the other began.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Person, Self::Person) => true,
@@ -46,7 +46,7 @@ impl Caller {
         }
     }
 
-    /// Cancelled when its token is good no more; none for one that is good as long as the server runs.
+    /// Cancelled when the caller's token expires; `None` for one that is valid as long as the server runs.
     pub fn ended(&self) -> Option<&CancellationToken> {
         match self {
             Self::Person => None,
@@ -59,7 +59,7 @@ pub(crate) fn own(worker_id: &WorkerId) -> PodRef {
     PodRef::new(RuntimeId::local(), worker_id.clone())
 }
 
-/// How the audit names a person's client: what it calls itself, cleaned.
+/// The audit's name for a user's client: what it calls itself, sanitized.
 pub(crate) fn origin_of_person(client: Option<&Implementation>) -> Origin {
     let said = |text: &str, most: usize| -> String {
         let seen = text.chars().filter(|letter| letter.is_ascii_graphic() || *letter == ' ');
@@ -75,8 +75,8 @@ pub(crate) fn origin_of_person(client: Option<&Implementation>) -> Origin {
     Origin { by: "operator".to_owned(), client }
 }
 
-/// The key of a call: the same one for a request that comes a second time. Of a client that has no session and names no key, each
-/// request is a new one: it may well number its requests as another client does.
+/// The command id of a call: the same when a request is repeated. Without a session or a named key each request is
+/// new, because two clients may well number their requests in the same way.
 pub(crate) fn key_of(context: &RequestContext<RoleServer>, tool: &str) -> CommandId {
     let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
     headers.and_then(|headers| named(headers, &context.id, tool)).unwrap_or_else(CommandId::random)

@@ -1,7 +1,8 @@
-//! yoi as an MCP server: `/mcp` of the API, by the protocol's official library.
+//! yoi as an MCP server: the API's `/mcp`, built on the official library.
 //!
-//! It decides nothing about Pods. A person's client gets tools over [`backend::Backend`], with the rights of its token; the agent of a
-//! Pod gets the Pod tools, as the model of that Pod has them. Who asks is found out before, and comes with each request as a [`Caller`].
+//! It decides nothing about Pods. A user's client gets tools over [`backend::Backend`], with the rights of its token;
+//! the agent of a Pod gets the Pod tools, as that Pod's model has them. The caller is authenticated beforehand and
+//! accompanies each request as a [`Caller`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

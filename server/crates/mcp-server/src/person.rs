@@ -1,4 +1,5 @@
-//! The tools that a person's client has. Each is a few of the server's operations, with the rights of the person's token.
+//! The tools for a user's client. Each combines a few of the server's operations, with the rights of the user's
+//! token.
 
 mod approvals;
 mod introducing;
@@ -21,7 +22,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{answer, arguments};
 
-/// A tool, and what may be known of it before it is called.
+/// A tool, with what clients are told before they call it.
 trait PersonTool {
     const NAME: &'static str;
     const TITLE: &'static str;
@@ -33,13 +34,13 @@ trait PersonTool {
     fn act(call: &Call<'_>, arguments: Self::Arguments) -> impl Future<Output = Result<Self::Answer, ApiError>> + Send;
 }
 
-/// What it does to the world.
+/// The tool's effect.
 #[derive(Clone, Copy)]
 enum Hints {
     Reads,
-    /// It adds something, and takes nothing away.
+    /// Adds something and removes nothing.
     Adds,
-    /// What follows may change anything.
+    /// May change anything.
     Acts,
 }
 
@@ -50,7 +51,7 @@ impl Hints {
             Self::Adds => (false, false, false),
             Self::Acts => (false, true, true),
         };
-        // A second request is a second deed; a request that comes twice is not.
+        // Only reading is idempotent: a new request acts again, although a repeated one is carried out only once.
         ToolAnnotations::from_raw(Some(title.to_owned()), Some(reads), Some(destroys), Some(reads), Some(open))
     }
 }
@@ -65,12 +66,12 @@ pub(crate) struct Call<'a> {
 
 macro_rules! tools {
     ($($tool:ty,)*) => {
-        /// All of them, as clients are told of them.
+        /// All tools, as listed to clients.
         pub(crate) fn listed() -> Vec<Tool> {
             vec![$(described::<$tool>(),)*]
         }
 
-        /// Calls one by its name; none: there is no such tool.
+        /// Calls a tool by its name; `None` if there is no such tool.
         pub(crate) async fn call(name: &str, call: &Call<'_>, arguments: JsonObject) -> Option<CallToolResult> {
             match name {
                 $(<$tool>::NAME => Some(Box::pin(called::<$tool>(call, arguments)).await),)*

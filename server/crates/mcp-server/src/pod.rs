@@ -1,4 +1,5 @@
-//! The Pod tools, for the agent of a Pod: what the Pod's model would have, with the same sight, errors, permissions and audit.
+//! The Pod tools for a Pod's agent: as the Pod's model has them, with the same visibility, errors, permissions and
+//! audit.
 
 use backend::{Backend, Origin, TokenHolder};
 use protocol::{ApiError, CommandId, ErrorCode};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{answer, arguments, caller};
 
-/// Those that the Pod has.
+/// The tools that the Pod has.
 pub(crate) async fn listed(backend: &Backend, holder: &TokenHolder) -> Result<Vec<Tool>, ApiError> {
     let tools = backend.agents().tools(&holder.worker_id).await?;
     let output = arguments::object(json!({
@@ -37,7 +38,7 @@ fn annotations(name: &str) -> ToolAnnotations {
     ToolAnnotations::from_raw(None, Some(reads), Some(ends), Some(false), Some(false))
 }
 
-/// Calls one; none: there is none of this name. It waits for a person where the Pod's rules ask.
+/// Calls a tool; `None` if there is none of this name. Waits for approval where the Pod's rules require it.
 pub(crate) async fn call(
     backend: &Backend,
     holder: &TokenHolder,

@@ -16,15 +16,15 @@ use crate::{Caller, caller, transcripts};
 const SCHEME: &str = "yoi://pods/";
 const PART: &str = "/transcript";
 const MARKDOWN: &str = "text/markdown";
-/// Of one page of the list.
+/// How many are on one page of the list.
 const LISTED: u32 = 100;
 
-/// Where a Pod's transcript is.
+/// The URI of a Pod's transcript.
 pub(crate) fn uri(pod: &PodRef) -> String {
     format!("{SCHEME}{pod}{PART}")
 }
 
-/// The Pod that a transcript is of, and from where on backwards.
+/// Parses a transcript's URI: the Pod, and the position before which to read.
 pub(crate) fn parse(uri: &str) -> Result<(PodRef, Option<&str>), ApiError> {
     let nothing = || {
         let sentence =
@@ -38,7 +38,7 @@ pub(crate) fn parse(uri: &str) -> Result<(PodRef, Option<&str>), ApiError> {
     Ok((pod, before))
 }
 
-/// One page of what the caller may read: of a Pod's agent its own transcript alone.
+/// One page of what the caller may read: for a Pod's agent only its own transcript.
 pub(crate) async fn listed(
     backend: &Backend,
     caller: &Caller,
@@ -90,7 +90,7 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
     ])
 }
 
-/// Reads one page of a transcript. What another Pod said does not exist for the agent of a Pod.
+/// Reads one page of a transcript. For a Pod's agent other Pods' transcripts do not exist.
 pub(crate) async fn read(backend: &Backend, caller: &Caller, asked: &str) -> Result<ReadResourceResult, ApiError> {
     let (pod, before) = readable(caller, asked)?;
     let page = transcripts::page(backend, &pod, before, transcripts::RECORDS_MAX).await?;
@@ -101,7 +101,7 @@ pub(crate) async fn read(backend: &Backend, caller: &Caller, asked: &str) -> Res
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, asked).with_mime_type(MARKDOWN)]))
 }
 
-/// As [`parse`], of what this caller may read.
+/// Like [`parse`], if this caller may read it.
 pub(crate) fn readable<'a>(caller: &Caller, asked: &'a str) -> Result<(PodRef, Option<&'a str>), ApiError> {
     let (pod, before) = parse(asked)?;
     match caller {

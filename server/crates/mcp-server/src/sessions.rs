@@ -1,4 +1,4 @@
-//! Sessions of clients that speak the older protocol: whose each of them is, and how many there are.
+//! Sessions of clients that speak the older protocol: their owners, and their number.
 
 use std::{
     collections::HashMap,
@@ -13,12 +13,12 @@ use rmcp::transport::streamable_http_server::session::{
 
 use crate::Caller;
 
-/// Open at once; for one more, the one that was silent longest ends.
+/// How many may be open; for one more, the one that has been silent longest ends.
 const SESSIONS_MAX: usize = 256;
-/// One that is silent for so long ends. An editor may stand open over a night.
+/// A session ends after being silent for this long. An editor may stay open overnight.
 const SILENCE_MAX: Duration = Duration::from_secs(24 * 3_600);
 
-/// The sessions that are open.
+/// The open sessions.
 #[derive(Debug, Clone)]
 pub(crate) struct Sessions {
     pub(crate) manager: Arc<LocalSessionManager>,
@@ -40,7 +40,7 @@ impl Sessions {
         Self { manager: Arc::new(manager), owners: Arc::default() }
     }
 
-    /// Whether this session is the caller's own. Another one's does not exist for him.
+    /// Whether this session belongs to the caller. Another caller's session does not exist for it.
     pub(crate) fn is_of(&self, id: &str, caller: &Caller) -> bool {
         let mut owners = self.owners();
         match owners.get_mut(id).filter(|owned| owned.by.is_same(caller)) {
@@ -75,7 +75,7 @@ impl Sessions {
         }
     }
 
-    /// Those that have to end so that there is room for one more. Those that ended by themselves are forgotten.
+    /// The sessions that have to end to make room for one more. Forgets those that ended by themselves.
     async fn silent(&self) -> Vec<String> {
         let open: Vec<String> = self.manager.sessions.read().await.keys().map(|id| id.to_string()).collect();
         let mut owners = self.owners();

@@ -1,24 +1,25 @@
-//! A Pod's transcript in pages that fit a model: bounded text, the newest first, each with the way to what is before it.
+//! A Pod's transcript in pages that fit a model: of limited size, newest first, each with the position of the
+//! previous page.
 
 use backend::{Backend, RecordForm};
 use protocol::{ApiError, PodRef, Record};
 use transcript::{Transcript, export_markdown};
 
-/// Records of one page.
+/// The maximum number of records on one page.
 pub(crate) const RECORDS_MAX: u32 = 200;
-/// Bytes of encoded records that a page is made of, but for its last one.
+/// The limit of a page's encoded records in bytes, not counting the last one.
 const BYTES_MAX: usize = 48 * 1024;
-/// Bytes of a page's text.
+/// The limit of a page's text, in bytes.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// A part of a transcript, as Markdown.
 pub(crate) struct Page {
     pub(crate) text: String,
-    /// What comes before it is had by this `before`; none when nothing does.
+    /// The `before` that returns what precedes it; `None` if nothing does.
     pub(crate) next: Option<String>,
 }
 
-/// The newest part of a Pod's transcript, or of what is before a position in it.
+/// The newest part of a Pod's transcript, or of what precedes a position in it.
 pub(crate) async fn page(backend: &Backend, pod: &PodRef, before: Option<&str>, limit: u32) -> Result<Page, ApiError> {
     let read = backend.journals().page(pod, before, limit.clamp(1, RECORDS_MAX), RecordForm::Shown).await?;
     let mut room = BYTES_MAX;
@@ -43,7 +44,7 @@ pub(crate) async fn page(backend: &Backend, pod: &PodRef, before: Option<&str>, 
     Ok(Page { text: bounded(export_markdown(transcript.blocks())), next })
 }
 
-/// The newest words are the ones that are asked for, so a text that is too long loses its beginning.
+/// A text that is too long loses its beginning, because the newest words are wanted.
 fn bounded(text: String) -> String {
     if text.len() <= TEXT_BYTES_MAX {
         return text;

@@ -1,4 +1,4 @@
-//! Who follows transcripts is told when they have grown, and when there are other Pods.
+//! Notifies sessions when transcripts that they subscribed to have grown, and when the list of Pods changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,12 +12,12 @@ use protocol::{ApiError, ErrorCode, PodRef, Seq};
 
 use crate::resources;
 
-/// Transcripts that one session follows.
+/// How many transcripts one session can subscribe to.
 pub(crate) const FOLLOWED_MAX: usize = 64;
-/// How often it is told of one of them.
+/// How often it is notified of one of them.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
-/// What a session follows.
+/// The subscriptions of a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Followed(Arc<Mutex<BTreeSet<String>>>);
 
@@ -49,14 +49,14 @@ impl Followed {
     }
 }
 
-/// What there is to tell.
+/// What to notify about.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
     Grown(String),
     OtherPods,
 }
 
-/// Tells of news until `tell` says that nobody listens.
+/// Reports news until `tell` returns that nobody listens.
 pub(crate) async fn watch(backend: Backend, followed: Followed, tell: impl AsyncFn(News) -> bool) {
     let Ok(mut changes) = backend.everywhere().observe_pods(None) else { return };
     let mut heads: BTreeMap<PodRef, Seq> = BTreeMap::new();
@@ -80,7 +80,7 @@ pub(crate) async fn watch(backend: Backend, followed: Followed, tell: impl Async
             }
         }
         is_first = false;
-        // Changes between two looks come as one.
+        // Changes between two checks are combined.
         tokio::time::sleep(TOLD_EVERY).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures and files beside a conversation: kept once, and known by what they hold.
+//! Pictures and files attached to messages: stored once, and identified by their content.
 
 use std::{fmt, str::FromStr};
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::NameError;
 
-/// Largest picture or file that is kept, in bytes.
+/// The largest picture or file that is stored, in bytes.
 pub const BLOB_BYTES_MAX: usize = 20 * 1024 * 1024;
 
-/// So many pictures and files go with one message.
+/// The maximum number of pictures and files in one message.
 pub const BLOBS_OF_MESSAGE_MAX: usize = 20;
 
 /// The longest name of a picture or file, in bytes.
@@ -24,7 +24,7 @@ pub struct BlobId(String);
 
 impl BlobId {
     /// # Errors
-    /// Anything but 64 of `0-9a-f`.
+    /// If it is not 64 characters of `0-9a-f`.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         match text.len() == 64 && text.bytes().all(is_digit) {
@@ -91,7 +91,7 @@ impl Blobs {
     }
 }
 
-/// None at all reads as an empty list.
+/// `null` is read as an empty list.
 impl<'de> Deserialize<'de> for Blobs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self(Option::deserialize(deserializer)?.unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! What a Pod may use at most.
+//! A Pod's usage limit.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ impl Budget {
         is_nothing.then_some("a budget is more than nothing; pause or stop a Pod that may use nothing")
     }
 
-    /// Percent of it that is used, of whichever is nearer to its end; cut off.
+    /// How much of it is used, in percent, rounded down; of cost and tokens, whichever is nearer to its limit.
     pub fn percent(&self, tokens: u64, cost: Option<Cost>) -> u64 {
         let of = |used: u64, most: u64| u128::from(used) * 100 / u128::from(most.max(1));
         let tokens = self.tokens.map(|most| of(tokens, most));
@@ -63,15 +63,15 @@ impl Budget {
         tokens.into_iter().chain(cost).max().and_then(|percent| u64::try_from(percent).ok()).unwrap_or_default()
     }
 
-    /// This much of it is used.
+    /// The use of this budget with these totals.
     pub fn used(&self, tokens: u64, cost: Option<Cost>) -> BudgetUse {
         BudgetUse { tokens, cost, percent: self.percent(tokens, cost) }
     }
 
-    /// Reads what [`Self::words`] writes, and `none`. The error is a sentence.
+    /// Parses what [`Self::words`] writes, and `none`. The error is a sentence.
     ///
     /// # Errors
-    /// Anything else, and a budget of nothing.
+    /// For anything else, and for a budget of zero.
     pub fn read(text: &str) -> Result<Option<Self>, String> {
         const HELP: &str =
             "a budget is like $5, 5 EUR, 50000 tokens, $5 or 50000 tokens, with a day behind it for each day, or none";
@@ -100,7 +100,7 @@ impl Budget {
         }
     }
 
-    /// `5 EUR`
+    /// Parses `5 EUR`.
     fn read_amount(&mut self, text: &str) -> Option<()> {
         let (amount, currency) = text.split_once(' ')?;
         let currency: Currency = currency.trim().parse().ok()?;

@@ -1,4 +1,4 @@
-//! What a client asks for, and the receipt it gets.
+//! Commands of clients, and their receipts.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -75,7 +75,7 @@ pub struct CreatePod {
 }
 
 impl CreatePod {
-    /// A Pod of this name with every default.
+    /// A Pod with this name and all defaults.
     pub fn named(name: PodName) -> Self {
         Self {
             name,
@@ -151,7 +151,7 @@ pub struct PatchPod {
     pub budget: Option<Option<Budget>>,
 }
 
-/// Null is said, and absent is not.
+/// Distinguishes `null` from an absent field.
 fn or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

@@ -1,4 +1,4 @@
-//! What money is counted in. Amounts of several currencies are never added up.
+//! Currencies. Amounts in different currencies are never added up.
 
 use std::{fmt, str::FromStr};
 
@@ -19,9 +19,9 @@ pub struct CurrencyError;
 const SEVERAL: &str = "several";
 
 impl Currency {
-    /// US dollars: what is meant where nothing is said.
+    /// US dollars, the default.
     pub const USD: Self = Self(*b"USD");
-    /// No one currency: the parts have to be looked at.
+    /// Several currencies, which have no sum.
     pub const SEVERAL: Self = Self([0; 3]);
 
     pub fn as_str(&self) -> &str {
@@ -31,7 +31,7 @@ impl Currency {
         }
     }
 
-    /// As it is told: US dollars are not.
+    /// `None` for US dollars, which are the default and not written.
     pub fn told(self) -> Option<Self> {
         (self != Self::USD).then_some(self)
     }
@@ -73,10 +73,11 @@ impl<'de> Deserialize<'de> for Currency {
     }
 }
 
-/// What something cost, and in what: no currency are US dollars.
+/// A cost and its currency; `None` as currency means US dollars.
 pub type Priced = (Option<Cost>, Option<Currency>);
 
-/// The sum of what is priced; absent when nothing is. Of several currencies there is none, and that is told.
+/// The sum of what is priced; no cost if nothing is. Different currencies have no sum, which [`Currency::SEVERAL`]
+/// says.
 pub fn both_priced((one, in_one): Priced, (other, in_other): Priced) -> Priced {
     let is_priced = |cost: Option<Cost>, currency: Option<Currency>| cost.is_some() || currency.is_some();
     match (is_priced(one, in_one), is_priced(other, in_other)) {

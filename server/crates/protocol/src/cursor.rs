@@ -1,18 +1,18 @@
-//! The seal of a cursor, by which one that was damaged on its way is known.
+//! The checksum of a cursor, which detects a damaged one.
 
-/// A place in a list or stream as its readers get it: `PLACE.CHECK`. They hand it back as it is.
+/// A place in a list or stream in the form given to clients: `PLACE.CHECK`. They return it unchanged.
 pub fn seal_cursor(place: &str) -> String {
     format!("{place}.{:08x}", check(place))
 }
 
-/// The place in a sealed cursor. None of what never was one, and of one that lost or changed a letter: it may well name
-/// another place, which nobody asked for.
+/// The place in a sealed cursor. `None` if it was never one or has been altered, because it could then name another
+/// place.
 pub fn open_cursor(sealed: &str) -> Option<&str> {
     let (place, sum) = sealed.rsplit_once('.')?;
     (format!("{:08x}", check(place)) == sum).then_some(place)
 }
 
-/// FNV-1a. Against accidents, not against people: who may read a list may read all of it.
+/// FNV-1a. Protects against accidents, not against attackers: whoever may read a list may read all of it.
 fn check(place: &str) -> u32 {
     let step = |sum: u32, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     place.bytes().fold(0x811c_9dc5, step)

@@ -1,29 +1,30 @@
-//! What a page and a snapshot show of a record that is too large for them: its texts, cut, and how large it is.
+//! Truncation of records that are too large for a page or a snapshot: their texts are cut, and their full size is
+//! noted.
 
 use serde_json::{Map, Value};
 
 use crate::{Cut, Segment, event::is_known};
 
-/// A record of more bytes, as JSON, is cut in pages and snapshots. What Pods write to each other fits.
+/// Pages and snapshots truncate records with more bytes of JSON than this. Messages between Pods always fit.
 pub const SHOWN_BYTES_MAX: usize = 256 * 1024;
 
-/// A record that was cut has so many bytes at most, as JSON.
+/// The maximum size of a truncated record, in bytes of JSON.
 pub const CUT_BYTES_MAX: usize = 80 * 1024;
 
-/// So many bytes of texts, as JSON, a cut record keeps.
+/// How much text a truncated record keeps, in bytes of JSON.
 const TEXTS_BYTES_MAX: usize = 64 * 1024;
 
-/// Texts up to here are kept before any longer one is looked at: names, addresses, paths.
+/// Texts up to this length are kept before longer ones are considered: names, addresses, paths.
 const SHORT_BYTES_MAX: usize = 256;
 
-/// What a cut text ends with.
+/// The end of a truncated text.
 const MARK: char = '…';
 
-/// The fields of events that hold long texts; in this order they are kept.
+/// The fields of events with long texts, in the order in which they are kept.
 const TEXTS: [&str; 9] = ["summary", "segments", "text", "arguments", "content", "diff", "detail", "note", "reason"];
 
-/// The record as it is shown, when `body`, which is its JSON, has more than `most` bytes: at most [`CUT_BYTES_MAX`], with `cut`.
-/// None when it fits.
+/// Truncates a record to at most [`CUT_BYTES_MAX`], with `cut` set, if its JSON `body` has more than `most` bytes.
+/// `None` if it fits.
 pub fn cut_record(body: &[u8], most: usize) -> Option<Vec<u8>> {
     if body.len() <= most {
         return None;
@@ -44,7 +45,7 @@ pub fn cut_record(body: &[u8], most: usize) -> Option<Vec<u8>> {
     serde_json::to_vec(&record).ok()
 }
 
-/// A message that waits, as it is shown, when it has more than `room` bytes; and how many it has.
+/// Truncates a queued message if it has more than `room` bytes; also returns its full size. `None` if it fits.
 pub fn cut_segments(segments: &[Segment], room: usize) -> Option<(Vec<Segment>, Cut)> {
     let bytes = Segment::bytes(segments);
     if bytes <= room {
@@ -65,7 +66,7 @@ pub fn cut_segments(segments: &[Segment], room: usize) -> Option<(Vec<Segment>, 
     Some((shown, Cut { bytes: bytes.try_into().unwrap_or(u64::MAX) }))
 }
 
-/// Keeps what there is room for, and takes it off the room.
+/// Truncates a value to the room left, and reduces the room accordingly.
 fn shorten(value: &mut Value, room: &mut usize) {
     match value {
         Value::String(text) => shorten_text(text, room),
@@ -86,7 +87,7 @@ fn shorten(value: &mut Value, room: &mut usize) {
     }
 }
 
-/// Short fields first: what a segment is stands behind what it says.
+/// Short fields first, because a segment's type comes after its text.
 fn shorten_fields(fields: &mut Map<String, Value>, room: &mut usize) {
     let is_short = |value: &Value| match value {
         Value::String(text) => text.len() <= SHORT_BYTES_MAX,
@@ -124,7 +125,7 @@ fn encoded_len(text: &str) -> usize {
     text.chars().map(letter_len).sum()
 }
 
-/// Bytes of a letter in a JSON text.
+/// The length of a character in JSON, in bytes.
 fn letter_len(letter: char) -> usize {
     match letter {
         '"' | '\\' | '\n' | '\r' | '\t' => 2,

@@ -1,4 +1,4 @@
-//! The one shape of an error, and its stable codes.
+//! The one form of errors, and their stable codes.
 
 use std::fmt;
 
@@ -21,12 +21,12 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// The HTTP status that goes with it.
+            /// Its HTTP status.
             pub fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)* }
             }
 
-            /// A short, constant heading.
+            /// A short, constant title.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
@@ -108,7 +108,7 @@ impl ApiError {
         Self::new(ErrorCode::InvalidInput, detail)
     }
 
-    /// To an input of so many bytes, which are more than [`crate::INPUT_BYTES_MAX`].
+    /// For an input of this many bytes, more than [`crate::INPUT_BYTES_MAX`].
     pub fn input_too_large(bytes: usize) -> Self {
         let most = crate::INPUT_BYTES_MAX;
         let sentence = format!(

@@ -1,7 +1,7 @@
 //! What happened in a Pod: the records of its journal.
 //!
-//! [`TurnEvent`] can reach a model, [`ControlEvent`] cannot: the function that builds a model's context takes only
-//! the first kind, so a handshake or a status can never touch a conversation (I4).
+//! [`TurnEvent`] can reach a model, [`ControlEvent`] cannot: the function that builds a model's context accepts only
+//! the former, so a handshake or a status can never affect a conversation (I4).
 
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The word under `kind`.
+    /// The value of `kind`.
     pub fn kind(&self) -> &str {
         match self {
             Self::Turn(event) => event.kind(),
@@ -62,7 +62,8 @@ impl From<ControlEvent> for Event {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        // A known kind with a field from a newer version is shown as unknown too, rather than dropped (E24).
+        // A known kind with an unexpected field, as from a newer version, is shown as unknown rather than dropped
+        // (E24).
         let known = TurnEvent::read(&value).map(Self::Turn).or_else(|| ControlEvent::read(&value).map(Self::Control));
         match (known, value) {
             (Some(event), _) => Ok(event),
@@ -72,13 +73,13 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
-/// A word under `kind` that this version has an event for.
+/// Whether this version has an event for this `kind`.
 pub(crate) fn is_known(kind: &str) -> bool {
     TurnEvent::KINDS.contains(&kind) || ControlEvent::KINDS.contains(&kind)
 }
 
-/// The words under `kind`, and how an event is read: by its fields' names; those that have to be there, those that may be
-/// missing, and one that is spread over the event itself.
+/// Defines the kinds of events and how each is read by its field names: required fields, optional ones, and one that
+/// is flattened into the event.
 macro_rules! kinds {
     ($name:ident {
         $($variant:ident => $text:literal {
@@ -88,12 +89,12 @@ macro_rules! kinds {
         impl $name {
             pub const KINDS: &'static [&'static str] = &[$($text,)*];
 
-            /// The word under `kind`.
+            /// The value of `kind`.
             pub fn kind(&self) -> &'static str {
                 match self { $(Self::$variant { .. } => $text,)* }
             }
 
-            /// None when it is of another kind, or a field is not as this version has it.
+            /// `None` if it is of another kind, or a field does not have the form of this version.
             fn read(event: &Value) -> Option<Self> {
                 match event.get("kind")?.as_str()? {
                     $($text => Some(Self::$variant {
@@ -106,7 +107,7 @@ macro_rules! kinds {
             }
         }
 
-        // Derived, it would be a fifth of what the browser loads for a Pod's page.
+        // A derived implementation would be a fifth of what the browser loads for a Pod's page.
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let event = Value::deserialize(deserializer)?;
@@ -230,7 +231,7 @@ kinds!(TurnEvent {
 });
 
 impl TurnEvent {
-    /// A piece of a block that a later record of the same block replaces as a whole.
+    /// Whether this is a chunk of a block, which a later record of the same block replaces as a whole.
     pub fn is_chunk(&self) -> bool {
         matches!(
             self,
@@ -241,7 +242,7 @@ impl TurnEvent {
         )
     }
 
-    /// Bytes of text in a piece of a block; none of what is no piece.
+    /// The length of a chunk's text in bytes; `None` if this is not a chunk.
     pub fn chunk_len(&self) -> Option<usize> {
         match self {
             Self::TextChunk { text, .. }
@@ -252,7 +253,8 @@ impl TurnEvent {
         }
     }
 
-    /// Adds the piece that follows on this one; false, and nothing changed, when it is not the next of the same block.
+    /// Appends the following chunk. Returns false and changes nothing if `next` is not the next chunk of the same
+    /// block.
     pub fn join_chunk(&mut self, next: &Self) -> bool {
         match (self, next) {
             (Self::TextChunk { block, text }, Self::TextChunk { block: same, text: more })

@@ -70,7 +70,8 @@ fn is_shown(hidden: &bool) -> bool {
     !hidden
 }
 
-/// The `type` of a thought that is of the words before it: how they are to be taken, and nothing that was thought.
+/// The `type` of thought data that belongs to the text before it: how to take that text, not something that was
+/// thought.
 pub const THOUGHT_OF_WORDS: &str = "message";
 
 impl Message {

@@ -1,10 +1,10 @@
-//! Who is meant: runtimes, Pods, names, positions in a journal.
+//! Identities: runtimes, Pods, names, positions in a journal.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// Why a text is no valid name, id or target. The sentence is fit to be shown.
+/// Why a text is not a valid name, id or target. The sentence can be shown to users.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NameError(String);
@@ -23,12 +23,12 @@ impl NameError {
 pub struct RuntimeId(String);
 
 impl RuntimeId {
-    /// The runtime that lives inside the server.
+    /// The runtime inside this server.
     pub fn local() -> Self {
         Self("local".to_owned())
     }
 
-    /// Takes `[a-z0-9-]{1,32}`.
+    /// Accepts `[a-z0-9-]{1,32}`.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let fits = (1..=32).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
@@ -156,7 +156,7 @@ impl fmt::Display for PodRef {
 impl FromStr for PodRef {
     type Err = NameError;
 
-    /// Takes `runtime_id/worker_id`.
+    /// Parses `runtime_id/worker_id`.
     fn from_str(text: &str) -> Result<Self, NameError> {
         let (runtime, worker) =
             text.split_once('/').ok_or_else(|| NameError::new("a Pod's address is runtime_id/worker_id"))?;
@@ -164,7 +164,7 @@ impl FromStr for PodRef {
     }
 }
 
-/// How a person points at a Pod: `name`, `name@runtime_id`, or `runtime_id/worker_id`.
+/// How a user refers to a Pod: `name`, `name@runtime_id`, or `runtime_id/worker_id`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     Name { name: PodName, runtime_id: Option<RuntimeId> },
@@ -225,7 +225,7 @@ impl CommandId {
         }
     }
 
-    /// A fresh one, for a caller that brings none.
+    /// A fresh id, for a caller that provides none.
     pub fn random() -> Self {
         Self(uuid::Uuid::new_v4().to_string())
     }

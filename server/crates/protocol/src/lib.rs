@@ -1,7 +1,8 @@
-//! The nouns on the wire: everything a client sends to yoi or reads from it.
+//! The nouns on the wire: everything that a client sends to yoi or receives from it.
 //!
-//! This crate holds types and their JSON, and no logic beyond reading them: names, sealed cursors, keys that stand twice, texts that are cut. It builds
-//! for the server and for the browser. No path of ours, socket, endpoint or secret has a place in these types (I9).
+//! This crate has types and their JSON, and no logic beyond reading them: names, sealed cursors, duplicate keys,
+//! truncated texts. It builds for the server and for the browser. No path, socket, endpoint or secret of ours has a
+//! place in these types (I9).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -85,24 +86,25 @@ pub use timestamp::{Timestamp, TimestampError};
 pub use unambiguous::unambiguous;
 pub use wall::{Wall, WallItem, WallState};
 
-/// A moment. In the browser's half it is a small type of our own.
+/// A moment in time. In the browser's half this is a small type of our own.
 #[cfg(not(target_arch = "wasm32"))]
 pub use jiff::Timestamp;
 
-/// Version of the frames and records in this crate; the `hello` frame carries it.
+/// The version of the frames and records in this crate, sent in the `hello` frame.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// Largest text of one message between Pods, in bytes of UTF-8.
+/// The largest text of a message between Pods, in bytes of UTF-8.
 pub const MESSAGE_BYTES_MAX: usize = 65_536;
 
-/// Largest input of a person, in bytes of UTF-8: a paste of 2 MiB, and beside it as many words as a message has.
+/// The largest input from a person, in bytes of UTF-8: a paste of 2 MiB, plus as much text as a message between Pods.
 pub const INPUT_BYTES_MAX: usize = 2 * 1024 * 1024 + MESSAGE_BYTES_MAX;
 
-/// About so many bytes of records a page, a snapshot and a frame have at most; of one record they have always room.
+/// The approximate limit of the records in a page, a snapshot or a frame, in bytes; there is always room for one
+/// record.
 pub const PAGE_BYTES_MAX: usize = 900_000;
 
-/// Largest body of one request, in bytes.
+/// The largest request body, in bytes.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The largest journal that is imported, as JSONL, in bytes.
+/// The largest journal that can be imported, as JSONL, in bytes.
 pub const IMPORT_BYTES_MAX: usize = 64 * 1024 * 1024;

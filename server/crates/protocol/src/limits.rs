@@ -1,4 +1,4 @@
-//! How many Pods there may be.
+//! Limits on the number of Pods.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl Default for PodLimits {
 }
 
 impl PodLimits {
-    /// For a person: what is limited, how far, and the key of `[pods]` that says so.
+    /// For display: what is limited, the limit, and its key in `[pods]`.
     pub fn lines(self) -> [(&'static str, u64, &'static str); 3] {
         [
             ("of this server", self.max, "max"),

@@ -1,16 +1,16 @@
-//! What two yoi servers tell each other, so that their Pods can know each other.
+//! Messages between two yoi servers, which let their Pods be peers.
 //!
-//! Only the server that was given the other one's address and token makes connections; items go both ways over them. Each
-//! side numbers what it tells from 1 on, tells it until the other one says that it has it, and takes each number once.
+//! Only the server that was given the other's address and token makes connections; items travel both ways over them.
+//! Each side numbers its items from 1, repeats each until the other confirms it, and accepts each number once.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCode, HeldDecision, PodName, PodState, ReceiptState, RuntimeId, Timestamp, WorkerId};
 
-/// Items of one exchange, in each direction.
+/// The maximum number of items in one exchange, in each direction.
 pub const LINK_ITEMS_MAX: usize = 256;
 
-/// The longest that an exchange waits for something to tell, in milliseconds.
+/// How long an exchange waits for something to send at most, in milliseconds.
 pub const LINK_WAIT_MS_MAX: u64 = 15_000;
 
 /// Body of `POST /api/v1/link`.

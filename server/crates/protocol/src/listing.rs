@@ -1,4 +1,4 @@
-//! Lists and the things in them.
+//! Lists, and the items in them.
 
 use std::fmt;
 
@@ -108,7 +108,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// A question that nobody has answered.
+    /// An unanswered approval.
     pub fn open(id: String, tool: String, arguments: Value, asked_at: Timestamp) -> Self {
         Self { id, tool, arguments, asked_at, decision: None, by: None, reason: None, diff: None, effect: None }
     }
@@ -127,8 +127,8 @@ pub struct OpenApproval {
     pub approval: Approval,
 }
 
-/// [`OpenApproval`] as it is read. Reading through `flatten` takes a second reader for every field, which every page of the
-/// console would load.
+/// [`OpenApproval`] for deserializing. Using `flatten` would need a second deserializer for every field, which every
+/// page of the console would load.
 #[derive(Deserialize)]
 struct FlatApproval {
     pod: PodRef,
@@ -236,7 +236,7 @@ pub struct AuditAbout {
     pub remembered: bool,
 }
 
-/// As people read it, in one line: "always denied Bash: rm -r build".
+/// For display, on one line: "always denied Bash: rm -r build".
 impl fmt::Display for AuditAbout {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tool, subject, decision, remembered } = self;
@@ -356,7 +356,7 @@ pub struct UsageDay {
 }
 
 impl UsageDay {
-    /// Adds what was used beside it. What nobody has priced has no cost, and what somebody has is not lost by it.
+    /// Adds other usage. Usage without a price contributes no cost, and does not hide the cost of the rest.
     pub fn add(&mut self, more: &Self) {
         self.input += more.input;
         self.cached += more.cached;

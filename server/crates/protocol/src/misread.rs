@@ -1,12 +1,12 @@
-//! Finds what was read as something that it is not.
+//! Detects arrays that were deserialized as objects.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// The place (`scope[1]`) of the first array that was read as an object; of the whole it is empty.
+/// The path (`scope[1]`) of the first array that was read as an object; empty for the whole value.
 ///
-/// What is derived for a type also takes an array of its fields in their order, at any depth. What a type leaves out of
-/// its own JSON is not looked at: it is empty, and no array of fields is.
+/// A derived deserializer also accepts an array of the fields in order, at any depth. Fields that a type omits from
+/// its own JSON are not checked: they are empty, which no array of fields is.
 pub fn misread(said: &Value, read: &impl Serialize) -> Option<String> {
     let understood = serde_json::to_value(read).ok()?;
     array_in(said, &understood).map(|place| place.trim_start_matches('.').to_owned())

@@ -1,4 +1,4 @@
-//! Which models there are, and what is missing; never a key or an address.
+//! The models available, and what is missing; never a key or an address.
 
 use std::{fmt, str::FromStr};
 
@@ -123,7 +123,7 @@ pub enum FactOrigin {
 }
 
 impl FactOrigin {
-    /// As it is written in JSON, and shown.
+    /// Its JSON value, which is also shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -150,7 +150,7 @@ impl fmt::Display for ModelName {
 impl TryFrom<String> for ModelName {
     type Error = String;
 
-    /// The provider ends at the first `/`: a model's own name may have more of them.
+    /// The provider ends at the first `/`, because a model's own name may contain more.
     fn try_from(text: String) -> Result<Self, Self::Error> {
         match text.split_once('/') {
             Some((provider, model)) if !provider.trim().is_empty() && !model.trim().is_empty() => {
@@ -182,7 +182,7 @@ pub enum Thinking {
 impl Thinking {
     pub const ALL: [Self; 5] = [Self::Off, Self::Low, Self::Medium, Self::High, Self::Max];
 
-    /// As it is written in JSON, and shown.
+    /// Its JSON value, which is also shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -200,7 +200,7 @@ impl fmt::Display for Thinking {
     }
 }
 
-/// A word that is no level of thinking.
+/// A word that is not a thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no level of thinking; use off, low, medium, high or max")]
 pub struct ThinkingError(String);

@@ -1,4 +1,4 @@
-//! Prices of tokens and what they come to, exact: no figure of money is a float.
+//! Prices and costs of tokens. Exact: no amount of money is a float.
 
 use std::{fmt, iter::Sum, ops::Add, str::FromStr};
 
@@ -13,29 +13,29 @@ pub struct Price(u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cost(u64);
 
-/// No million of tokens costs as much as this.
+/// No million tokens costs this much.
 const PRICE_MAX: f64 = 1e9;
 /// Millionths in one.
 const MILLION: u64 = 1_000_000;
-/// Units of a cost in one of its currency, and digits behind its point.
+/// Cost units in one unit of currency, and the digits after the decimal point.
 const UNITS: u64 = MILLION * MILLION;
 const DIGITS: usize = 12;
 
-/// A text or number that is no price or cost.
+/// A text or number that is not a price or cost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("an amount of money is a decimal number that is not negative, such as 1.25")]
 pub struct AmountError;
 
 impl Price {
-    /// A price of one million tokens; digits behind the sixth are rounded.
+    /// A price per million tokens, rounded to six decimal places.
     ///
     /// # Errors
-    /// A negative number, or one that nothing costs.
+    /// If it is negative or unreasonably large.
     pub fn of(amount: f64) -> Result<Self, AmountError> {
         if !(0.0..=PRICE_MAX).contains(&amount) {
             return Err(AmountError);
         }
-        // Within bounds by the check above.
+        // In range, as checked above.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
         let millionths = (amount * MILLION as f64).round() as u64;
         Ok(Self(millionths))
@@ -45,7 +45,7 @@ impl Price {
         self.0 as f64 / MILLION as f64
     }
 
-    /// What so many tokens cost.
+    /// The cost of this many tokens.
     pub fn times(self, tokens: u64) -> Cost {
         Cost(self.0.saturating_mul(tokens))
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Price {
 }
 
 impl Cost {
-    /// In millionths of a millionth of its currency.
+    /// In units of 10⁻¹² of its currency.
     pub fn units(self) -> u64 {
         self.0
     }
@@ -67,12 +67,12 @@ impl Cost {
         Self(units)
     }
 
-    /// Near enough to draw.
+    /// Precise enough for drawing.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / UNITS as f64
     }
 
-    /// The sum of what is priced; absent when nothing is.
+    /// The sum of what is priced; `None` if nothing is.
     pub fn both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         one.into_iter().chain(other).reduce(Add::add)
     }
@@ -101,7 +101,7 @@ impl fmt::Display for Cost {
 impl FromStr for Cost {
     type Err = AmountError;
 
-    /// Reads what [`fmt::Display`] writes; digits behind the twelfth are cut off.
+    /// Parses what [`fmt::Display`] writes; digits after the twelfth decimal place are cut off.
     fn from_str(text: &str) -> Result<Self, AmountError> {
         let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -115,7 +115,7 @@ impl FromStr for Cost {
     }
 }
 
-/// `1.25`, `0.000003`, `15`: as many digits as there are, and no more.
+/// `1.25`, `0.000003`, `15`: without trailing zeros.
 fn decimal(value: u64, unit: u64, digits: usize, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (whole, part) = (value / unit, value % unit);
     if part == 0 {
@@ -152,7 +152,7 @@ impl<'de> Deserialize<'de> for Cost {
     }
 }
 
-/// A decimal string; and a number, as records of older versions may have one.
+/// Accepts a decimal string, and a number, as records of older versions may have.
 struct CostVisitor;
 
 impl de::Visitor<'_> for CostVisitor {

@@ -1,8 +1,8 @@
-//! What an operation of the API is: one type that says by which method and at which path it is asked for, what is sent
-//! with it, what is answered, and, of a command, what the audit calls it and whom it is about.
+//! An operation of the API as a type: its method and path, its request, its answer, and for a command its name in the
+//! audit and its target.
 //!
-//! The routes, the OpenAPI document, the typed client, the ports of the runtimes and the fingerprints of commands all follow
-//! from these types. The list of them is `operations.rs`.
+//! The routes, the OpenAPI document, the typed client, the ports of the runtimes and the fingerprints of commands are
+//! all derived from these types. They are listed in `operations.rs`.
 
 mod answered;
 #[cfg(feature = "openapi")]
@@ -21,7 +21,7 @@ pub use self::{
 };
 use crate::PodRef;
 
-/// By which method a request is made.
+/// The HTTP method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -31,7 +31,7 @@ pub enum Method {
     Delete,
 }
 
-/// What is known of an operation before it is asked for.
+/// The static properties of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// Its `operationId` in the OpenAPI document.
@@ -42,7 +42,7 @@ pub struct Facts {
     pub tag: &'static str,
     /// What it does, line by line.
     pub about: &'static [&'static str],
-    /// The status of its success, and what that means.
+    /// The status on success, and what it means.
     pub status: u16,
     pub done: &'static str,
 }
@@ -52,36 +52,36 @@ pub trait Operation: std::fmt::Debug + Clone + Send + Sync + 'static {
     const FACTS: Facts;
     type Answer: Answered;
 
-    /// As it goes over the wire.
+    /// Encodes it as a request.
     ///
     /// # Errors
-    /// The sentence that says which word cannot stand in a path.
+    /// A sentence that says which word cannot be part of a path.
     fn request(&self) -> Result<Request, String>;
 
-    /// As it came over the wire.
+    /// Decodes a request.
     ///
     /// # Errors
-    /// The sentence that says what is wrong with the request.
+    /// A sentence that says what is wrong with the request.
     fn receive(received: &impl Received) -> Result<Self, String>;
 
     /// The Pod in its path.
     fn pod(&self) -> Option<&PodRef>;
     fn pod_mut(&mut self) -> Option<&mut PodRef>;
 
-    /// The part of a list that is asked for.
+    /// The requested part of a list.
     fn page(&self) -> Option<&Page>;
 
-    /// What was said beside the Pod, as JSON: a repeat of a command says the same.
+    /// The request apart from the Pod, as JSON: a repeat of a command must have the same.
     fn said(&self) -> String;
 
     #[cfg(feature = "openapi")]
     fn describe(description: &mut Description);
 }
 
-/// A request that a client makes.
+/// A request as a client makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// [`Facts::id`] of what is asked for.
+    /// [`Facts::id`] of the operation.
     pub id: &'static str,
     pub method: Method,
     /// Without the server's address; every parameter is filled in and escaped.
@@ -91,15 +91,15 @@ pub struct Request {
     pub body: Option<String>,
 }
 
-/// A request that a server got.
+/// A request as a server receives it.
 pub trait Received {
-    /// A parameter of the path, unescaped.
+    /// A path parameter, unescaped.
     fn path(&self, name: &str) -> &str;
     fn query(&self, name: &str) -> Option<&str>;
     /// # Errors
-    /// The sentence that says where the body does not fit.
+    /// A sentence that says where the body does not fit.
     fn body<T: DeserializeOwned + Serialize>(&self) -> Result<T, String>;
-    /// As [`Received::body`]; no body, or `null`, is the default.
+    /// Like [`Received::body`]; a missing body or `null` gives the default.
     fn body_or_default<T: DeserializeOwned + Serialize + Default>(&self) -> Result<T, String>;
 }
 
@@ -114,7 +114,7 @@ impl Request {
         Self { id: facts.id, method: facts.method, path: facts.path.to_owned(), query: Vec::new(), body: None }
     }
 
-    /// Puts a word into the place of a parameter. What would lead to another path is no such word.
+    /// Fills in a path parameter. Words that would lead to another path are refused.
     pub(crate) fn fill(&mut self, name: &str, word: &str) -> Result<(), String> {
         if matches!(word, "" | "." | "..") {
             return Err(format!("\"{word}\" names nothing"));
@@ -129,7 +129,7 @@ impl Request {
     }
 }
 
-/// Where a Pod stands in the API.
+/// A path below a Pod's.
 macro_rules! at_pod {
     ($rest:literal) => {
         concat!("/api/v1/runtimes/{runtime_id}/workers/{worker_id}", $rest)
@@ -137,7 +137,8 @@ macro_rules! at_pod {
 }
 pub(crate) use at_pod;
 
-/// One operation by its facts and fields. Before each field stands its place in a request: a module of [`field`].
+/// Defines an operation from its facts and fields. Each field is preceded by its place in a request: a module of
+/// [`field`].
 macro_rules! operation {
     (
         $(#[doc = $about:literal])*

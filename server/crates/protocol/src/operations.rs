@@ -1,11 +1,11 @@
-//! The list of the API's operations: the one place where each is written down.
+//! The list of the API's operations: the single place where each is defined.
 //!
-//! `commands` change a Pod or what Pods are to each other, and `queries` look at Pods: a port carries out the ones and reads the
-//! others. What a server does itself, for whoever is logged in to it, is in `server`.
+//! `commands` change a Pod or relations between Pods, and `queries` read; a runtime's port carries out both. What a
+//! server does by itself, for whoever is logged in, is in `server`.
 //!
-//! Each stands here as: what it does, its name, its id in the OpenAPI document, method, path and tag there, its fields with the
-//! places where they stand in a request (`operation/field.rs`), and what success answers. A command has before that the word
-//! that its key is bound to, and the one that the audit knows it by.
+//! Each entry has: what it does, its name, its id in the OpenAPI document, method, path and tag there, its fields
+//! with their places in a request (`operation/field.rs`), and the answer on success. For a command these are preceded
+//! by the word that its key is bound to, and its name in the audit.
 
 use crate::{
     About, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod,
@@ -18,26 +18,26 @@ use crate::{
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
-/// So much of what a person wrote goes into the audit when no Pod is meant by it. An address is at most 97 long.
+/// How much of what a user wrote goes into the audit if it is not a Pod, in characters. An address has at most 97.
 const TARGET_CHARS_MAX: usize = 100;
 
-/// An operation that changes something. It has an id of its caller, and happens once for it.
+/// An operation that changes something. It has an id from its caller, and happens once per id.
 pub trait ToCommand: Operation<Answer: TryFrom<Answer>> + Into<Command> {}
 
-/// An operation that looks at something.
+/// An operation that only reads.
 pub trait ToQuery: Operation<Answer: TryFrom<Answer>> + Into<Query> {}
 
-/// Somebody who is shown every command.
+/// A visitor of all commands.
 pub trait EachCommand {
     fn see<O: ToCommand>(&mut self);
 }
 
-/// Somebody who is shown every query.
+/// A visitor of all queries.
 pub trait EachQuery {
     fn see<O: ToQuery>(&mut self);
 }
 
-/// Somebody who is shown what a server does itself.
+/// A visitor of the server's own operations.
 pub trait EachOwn {
     fn see<O: Operation>(&mut self);
 }
@@ -87,17 +87,17 @@ macro_rules! operations {
             impl ToQuery for $query {}
         )*
 
-        /// Shows every command.
+        /// Visits every command.
         pub fn each_command(see: &mut impl EachCommand) {
             $(see.see::<$command>();)*
         }
 
-        /// Shows every query.
+        /// Visits every query.
         pub fn each_query(see: &mut impl EachQuery) {
             $(see.see::<$query>();)*
         }
 
-        /// Shows what a server does itself.
+        /// Visits the server's own operations.
         pub fn each_own(see: &mut impl EachOwn) {
             $(see.see::<$own>();)*
         }
@@ -109,21 +109,21 @@ macro_rules! operations {
                 }
             }
 
-            /// What its key is bound to, beside the Pod and what was said.
+            /// What its key is bound to, besides the Pod and the request.
             pub fn key_word(&self) -> &'static str {
                 match self {
                     $(Self::$command(_) => $key,)*
                 }
             }
 
-            /// What the audit calls it.
+            /// Its name in the audit.
             pub fn action(&self) -> &'static str {
                 match self {
                     $(Self::$command(_) => $action,)*
                 }
             }
 
-            /// As [`Operation::request`].
+            /// Like [`Operation::request`].
             ///
             /// # Errors
             /// As there.
@@ -133,27 +133,27 @@ macro_rules! operations {
                 }
             }
 
-            /// The answer to it, off the wire.
+            /// Decodes its answer.
             ///
             /// # Errors
-            /// What is wrong with the JSON.
+            /// If the JSON does not fit.
             pub fn answered(&self, status: u16, body: &[u8]) -> Result<Answer, serde_json::Error> {
                 match self {
                     $(Self::$command(_) => <$c_answer as Answered>::read(status, body).map(Answer::from),)*
                 }
             }
 
-            /// The answer to it, as [`Answer::kept`] gave it.
+            /// Decodes its answer from what [`Answer::kept`] returned.
             ///
             /// # Errors
-            /// What is wrong with the JSON.
+            /// If the JSON does not fit.
             pub fn kept(&self, json: &str) -> Result<Answer, serde_json::Error> {
                 match self {
                     $(Self::$command(_) => serde_json::from_str::<$c_answer>(json).map(Answer::from),)*
                 }
             }
 
-            /// The Pod that is told to do something; none where one is made.
+            /// The Pod that it is about; `None` if it makes one.
             pub fn pod(&self) -> Option<&PodRef> {
                 match self {
                     $(Self::$command(command) => command.pod(),)*
@@ -166,7 +166,7 @@ macro_rules! operations {
                 }
             }
 
-            /// As [`Operation::said`].
+            /// Like [`Operation::said`].
             pub fn said(&self) -> String {
                 match self {
                     $(Self::$command(command) => command.said(),)*
@@ -181,7 +181,7 @@ macro_rules! operations {
                 }
             }
 
-            /// As [`Operation::request`].
+            /// Like [`Operation::request`].
             ///
             /// # Errors
             /// As there.
@@ -191,24 +191,24 @@ macro_rules! operations {
                 }
             }
 
-            /// The answer to it, off the wire.
+            /// Decodes its answer.
             ///
             /// # Errors
-            /// What is wrong with the JSON.
+            /// If the JSON does not fit.
             pub fn answered(&self, status: u16, body: &[u8]) -> Result<Answer, serde_json::Error> {
                 match self {
                     $(Self::$query(_) => <$q_answer as Answered>::read(status, body).map(Answer::from),)*
                 }
             }
 
-            /// As [`Operation::page`].
+            /// Like [`Operation::page`].
             pub fn page(&self) -> Option<&Page> {
                 match self {
                     $(Self::$query(query) => query.page(),)*
                 }
             }
 
-            /// The Pod that is looked at; none where all are.
+            /// The Pod that it is about; `None` if it is about all.
             pub fn pod(&self) -> Option<&PodRef> {
                 match self {
                     $(Self::$query(query) => query.pod(),)*
@@ -226,7 +226,7 @@ macro_rules! operations {
 
 macro_rules! answers {
     ($($name:ident($kind:ty),)*) => {
-        /// What any command or query is answered.
+        /// The answer to any command or query.
         #[derive(Debug, Clone, PartialEq)]
         #[allow(clippy::large_enum_variant, reason = "an answer is made once, and taken apart where it arrives")]
         pub enum Answer {
@@ -253,7 +253,7 @@ macro_rules! answers {
         )*
 
         impl Answer {
-            /// As JSON, for a repeat of the command; [`Command::kept`] reads it.
+            /// As JSON, to answer a repeat of the command; [`Command::kept`] reads it.
             pub fn kept(&self) -> String {
                 match self {
                     $(Self::$name(answer) => serde_json::to_string(answer),)*
@@ -261,21 +261,21 @@ macro_rules! answers {
                 .expect("protocol types always encode")
             }
 
-            /// As [`Answered::status`].
+            /// Like [`Answered::status`].
             pub fn status(&self, usual: u16) -> u16 {
                 match self {
                     $(Self::$name(answer) => answer.status(usual),)*
                 }
             }
 
-            /// As [`Answered::body`].
+            /// Like [`Answered::body`].
             pub fn body(&self) -> Option<String> {
                 match self {
                     $(Self::$name(answer) => answer.body(),)*
                 }
             }
 
-            /// As [`Answered::paged`].
+            /// Like [`Answered::paged`].
             ///
             /// # Errors
             /// As there.
@@ -700,7 +700,7 @@ impl Command {
         }
     }
 
-    /// Whom it is about, as the audit names it.
+    /// Its target, as named in the audit.
     pub fn target(&self) -> String {
         let (pod, other) = match self {
             Self::Create(create) => return create.body.name.to_string(),
@@ -717,7 +717,7 @@ impl Command {
     }
 }
 
-/// All Pods, from the first.
+/// All Pods, starting with the first page.
 impl Default for Pods {
     fn default() -> Self {
         let (name, state, q, after) = Default::default();
@@ -734,7 +734,7 @@ impl Default for Audit {
 }
 
 impl Search {
-    /// The newest places of these words, wherever they are.
+    /// The newest matches of these words, in all journals.
     pub fn of(words: impl Into<String>) -> Self {
         let (pod, runtime, after) = Default::default();
         Self { q: Some(words.into()), pod, runtime, after, limit: Limit::default() }
@@ -742,7 +742,7 @@ impl Search {
 }
 
 impl ControlVerb {
-    /// This one, to a Pod.
+    /// This verb as a command on a Pod.
     pub fn of(self, pod: PodRef) -> Command {
         let body = NoFields {};
         match self {

@@ -1,4 +1,4 @@
-//! Pods that know each other: introductions and messages.
+//! Peers: requests, relations and messages.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,11 +43,11 @@ pub struct PeerAnswer {
     pub request_id: Option<String>,
 }
 
-/// What an introduction came to.
+/// The result of making two Pods peers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Introduced {
     pub answer: PeerAnswer,
-    /// They knew each other before.
+    /// Whether they were peers before.
     pub stood: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a Pod's commands serve, shown to a person.
+//! Previews of what a Pod's commands serve.
 
 use serde::{Deserialize, Serialize};
 

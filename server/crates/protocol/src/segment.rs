@@ -1,4 +1,4 @@
-//! What a person sends, and the rules of what a Pod may touch.
+//! The segments of a message, and the rules of a Pod's scope.
 
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
@@ -43,7 +43,7 @@ impl Segment {
         Self::Text { text: text.into() }
     }
 
-    /// Names what is kept: a picture or a file, by its type.
+    /// A segment for stored content: a picture or a file, depending on its type.
     pub fn kept(BlobView { blob, media_type, .. }: &BlobView, name: String) -> Self {
         let blob = blob.clone();
         match media_type.starts_with("image/") {
@@ -52,7 +52,7 @@ impl Segment {
         }
     }
 
-    /// The picture or file that is kept for it.
+    /// The id of its stored content, if it has any.
     pub fn blob(&self) -> Option<&BlobId> {
         match self {
             Self::Image { blob, .. } | Self::File { blob, .. } => Some(blob),
@@ -60,7 +60,7 @@ impl Segment {
         }
     }
 
-    /// The words in it, for search and for a model. A file reference reads as `@path`.
+    /// Its text, for search and for a model. A file reference reads as `@path`.
     pub fn as_text(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Self::Text { text } | Self::Paste { text } => text.as_str().into(),
@@ -72,7 +72,7 @@ impl Segment {
         }
     }
 
-    /// A whole message as one text: a line for each segment; but a file that is named within a sentence stays in it.
+    /// A whole message as one text: one line per segment, except that a file named within a sentence stays in it.
     pub fn join(segments: &[Self]) -> String {
         let mut whole = String::new();
         let mut before = None;
@@ -86,12 +86,12 @@ impl Segment {
         whole
     }
 
-    /// Bytes of text in a whole message.
+    /// The length of a message's text in bytes.
     pub fn bytes(segments: &[Self]) -> usize {
         segments.iter().map(|segment| segment.as_text().len()).sum()
     }
 
-    /// None where it is not as this version has it.
+    /// `None` if it does not have the form of this version.
     fn of_fields(fields: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
         let blob = BlobId::parse(text("blob")?).ok()?;
@@ -102,7 +102,7 @@ impl Segment {
         }
     }
 
-    /// Both stand in one line: a file that is named within a sentence.
+    /// Whether both are on the same line, as a file named within a sentence.
     pub fn runs_into(&self, next: &Self) -> bool {
         let goes_on = |letter: char| letter.is_whitespace() || letter.is_ascii_punctuation();
         match (self, next) {
@@ -162,8 +162,8 @@ pub(crate) enum SentSegment {
     },
 }
 
-/// All fields that any of them has. What is derived for a tagged type reads a copy of the fields, and its errors do not
-/// know where in the message they stand.
+/// The union of all fields. A derived deserializer for a tagged type buffers the fields, and its errors then lack the
+/// position in the message.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SentFields {
@@ -188,13 +188,13 @@ enum SentType {
     File,
 }
 
-/// Absent or a value, and not null.
+/// Accepts an absent field or a value, but not null.
 fn there<'de, T: Deserialize<'de>, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
 impl SentType {
-    /// The fields that it has; no others.
+    /// The fields that it has; no others are accepted.
     fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Text | Self::Paste => &["text"],
@@ -228,7 +228,7 @@ impl TryFrom<SentFields> for SentSegment {
     }
 }
 
-/// The segments of a message that somebody sends.
+/// Deserializes the segments of a message sent by a client.
 pub(crate) fn sent<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Segment>, D::Error> {
     let segments = Vec::<SentSegment>::deserialize(deserializer)?;
     let taken = |segment| match segment {

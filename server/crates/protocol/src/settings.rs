@@ -1,4 +1,4 @@
-//! What the settings of a server show: profiles, rules, logins, and how a provider answered a live test. Never a key.
+//! The data of a server's settings: profiles, rules, logins, and the result of a provider's live test. Never a key.
 
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +124,7 @@ pub struct AddRuntime {
     pub token: String,
 }
 
-// By hand: neither the address nor the token is anybody's business.
+// Written by hand, so that neither the address nor the token is printed.
 impl std::fmt::Debug for AddRuntime {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("AddRuntime").field("runtime_id", &self.runtime_id).finish_non_exhaustive()
@@ -145,7 +145,7 @@ pub struct GiveKey {
     pub key: String,
 }
 
-// By hand: neither the address nor the key is anybody's business.
+// Written by hand, so that neither the address nor the key is printed.
 impl std::fmt::Debug for GiveKey {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("GiveKey").field("kind", &self.kind).finish_non_exhaustive()

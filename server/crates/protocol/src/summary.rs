@@ -1,4 +1,4 @@
-//! A Pod as a list shows it, and as its own page shows it.
+//! A Pod as shown in a list, and on its own page.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl PodState {
         }
     }
 
-    /// Commands reach it: idle, running, paused or waiting.
+    /// Whether commands reach it: idle, running, paused or waiting.
     pub fn is_live(self) -> bool {
         matches!(self, Self::Idle | Self::Running | Self::Paused | Self::Waiting)
     }
@@ -83,7 +83,7 @@ fn is_none_of(tokens: &u64) -> bool {
 }
 
 impl Usage {
-    /// Adds what was used later: the context is the later one's.
+    /// Adds later usage; the context figures are the later ones.
     pub fn add(&mut self, later: &Self) {
         self.input += later.input;
         self.cached += later.cached;
@@ -199,7 +199,7 @@ pub enum PermissionDecision {
 }
 
 impl PermissionDecision {
-    /// Of two decisions the one that allows less.
+    /// The decision that allows less.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         match (self, other) {

@@ -1,9 +1,10 @@
-//! A moment, as the browser's half has it: what the wire says, to the nanosecond, and no calendar beyond that.
+//! A moment in time for the browser's half: exactly what is on the wire, with nanosecond precision, and no calendar
+//! beyond that.
 //!
-//! On servers a moment is `jiff::Timestamp`. Its zones, formats and errors would be a tenth of what the browser loads, and
-//! there they are not needed. The two read and write the same text; what is public here is jiff's, by name and meaning.
+//! On servers it is `jiff::Timestamp`, whose zones, formats and errors would be a tenth of what the browser loads,
+//! and are not needed there. Both read and write the same text; the public items here have jiff's names and meanings.
 
-// Elsewhere it is compiled for its tests alone.
+// On other targets it is compiled only for its tests.
 #![cfg_attr(not(target_arch = "wasm32"), allow(dead_code, unreachable_pub))]
 
 use std::{fmt, str::FromStr};
@@ -12,19 +13,19 @@ use serde::{Deserialize, Serialize, de};
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
-/// The years that are written with four digits, in seconds since 1970: from 0000-01-01 to 9999-12-31.
+/// The range of years with four digits, in seconds since 1970: from 0000-01-01 to 9999-12-31.
 const FIRST_SECOND: i64 = -62_167_219_200;
 const LAST_SECOND: i64 = 253_402_300_799;
 
-/// Nanoseconds since 1970, in UTC.
+/// A time since 1970, in UTC.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp {
     second: i64,
-    /// From `second` on: below 1,000,000,000.
+    /// Within `second`: below 1,000,000,000.
     nanosecond: u32,
 }
 
-/// It is no moment of the form `2026-11-21T22:31:00.5Z`, or none of the years 0 to 9999.
+/// The text is not of the form `2026-11-21T22:31:00.5Z`, or the year is not in 0 to 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a moment has the form 2026-11-21T22:31:00.5Z")]
 pub struct TimestampError;
@@ -48,9 +49,9 @@ impl Timestamp {
     }
 }
 
-/// Year, month and day of the day that is so many days after 1970-01-01.
+/// The year, month and day of a number of days after 1970-01-01.
 fn date(days: i64) -> (i64, i64, i64) {
-    // Years begin in March here, so that a leap day is the last of its year; 400 of them have 146,097 days.
+    // Years start in March here, so that a leap day is the last of its year; 400 of them have 146,097 days.
     let from_march = days + 719_468;
     let (era, day_of_era) = (from_march.div_euclid(146_097), from_march.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -61,7 +62,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
-/// The other way round: days after 1970-01-01.
+/// The inverse: the number of days after 1970-01-01.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -70,7 +71,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Takes what a text begins with.
+/// Parses a text from its beginning.
 struct Reader<'text>(&'text [u8]);
 
 impl Reader<'_> {
@@ -84,7 +85,7 @@ impl Reader<'_> {
         self.byte().filter(|byte| wanted.contains(byte))
     }
 
-    /// A number of exactly so many digits.
+    /// A number with exactly this many digits.
     fn number(&mut self, digits: usize) -> Option<i64> {
         (0..digits).try_fold(0, |number, _| {
             let digit = self.byte().filter(u8::is_ascii_digit)?;
@@ -92,7 +93,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What follows a point, as nanoseconds; 0 when none follows.
+    /// The decimal fraction as nanoseconds; 0 if there is none.
     fn fraction(&mut self) -> Option<u32> {
         let mut nanosecond = 0;
         if self.0.first() == Some(&b'.') {
@@ -106,7 +107,7 @@ impl Reader<'_> {
         u32::try_from(nanosecond).ok()
     }
 
-    /// Seconds east of UTC.
+    /// The offset in seconds east of UTC.
     fn offset(&mut self) -> Option<i64> {
         let sign = match self.one_of(b"Zz+-")? {
             b'+' => 1,
@@ -132,7 +133,7 @@ impl Reader<'_> {
         let second = self.number(2)?;
         let nanosecond = self.fraction()?;
         let midnight = days(year, month, day);
-        // A day that its month does not have comes back as another one.
+        // A day that does not exist in its month converts back to another one.
         let fits = date(midnight) == (year, month, day) && hour < 24 && minute < 60 && second < 60;
         let second = midnight * SECONDS_OF_DAY + hour * 3_600 + minute * 60 + second - self.offset()?;
         (fits && self.0.is_empty()).then(|| Timestamp::new(second, nanosecond).ok())?
@@ -183,7 +184,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 mod tests {
     use super::Timestamp;
 
-    /// The last of these are no moments for either.
+    /// Both refuse the last of these.
     const TEXTS: [&str; 22] = [
         "1970-01-01T00:00:00Z",
         "2026-11-21T22:31:00Z",

@@ -1,14 +1,14 @@
-//! What is known of tools by their names: one table, for whoever decides on a call, carries it out, or shows it.
+//! The facts about tools by name, in one table: for whoever decides on a call, carries it out, or shows it.
 
 use crate::PermissionDecision::{self, Allow, Ask};
 
-/// What there is to know of one tool.
+/// The facts about one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     pub name: &'static str,
     pub changes: Changes,
     pub subject: Subject,
-    /// What becomes of a call that no rule is about.
+    /// The decision on a call that no rule matches.
     pub default: PermissionDecision,
     pub card: Card,
 }
@@ -16,11 +16,11 @@ pub struct Facts {
 /// What its calls may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changes {
-    /// So that calls of this kind may run beside each other.
+    /// So its calls may run in parallel.
     Nothing,
     /// The file that it is about.
     Files,
-    /// Pods, their messages, or what is known of having read them.
+    /// Pods, their messages, or the record of having read them.
     Pods,
     Anything,
 }
@@ -30,19 +30,19 @@ pub enum Changes {
 pub enum Subject {
     Command,
     Path,
-    /// Of what is looked for.
+    /// What is searched for.
     Pattern,
     Url,
     /// With its port.
     Host,
-    /// One that is there, by its name.
+    /// An existing one, by name.
     Pod,
     /// Nothing but a name, if there is one.
     Name,
 }
 
 impl Subject {
-    /// The argument that patterns are held against, and that a call is known by.
+    /// The argument that patterns are matched against, and that identifies a call.
     pub fn argument(self) -> &'static str {
         match self {
             Self::Command => "command",
@@ -54,29 +54,29 @@ impl Subject {
         }
     }
 
-    /// It means something else in another folder.
+    /// Whether it means something else in another folder.
     pub fn is_in_folder(self) -> bool {
         matches!(self, Self::Command | Self::Path | Self::Pattern)
     }
 }
 
-/// How a call that went well stands on a screen.
+/// How a successful call is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Card {
-    /// With what it gave.
+    /// With its output.
     Full,
-    /// As one line: what it gave is rarely read by a person.
+    /// As one line, because its output is rarely read.
     Line,
-    /// The same, and with others of its run beside it all are one line: so many files are read …
+    /// The same, and grouped with others of its run into one line: this many files were read …
     Read,
-    /// … and so many searches made.
+    /// … and this many searches made.
     Search,
 }
 
-/// What rules and questions about ways out to the network are called by, as if it were a tool.
+/// The name used in rules and approvals for network access, as if it were a tool.
 pub const NETWORK: &str = "Network";
 
-/// Every tool that a Pod can be offered, in the order of names, and ways out to the network.
+/// Every tool that a Pod can be offered, sorted by name, and network access.
 pub const TOOLS: [Facts; 15] = [
     row("Bash", Changes::Anything, Subject::Command, Ask, Card::Full),
     row("Edit", Changes::Files, Subject::Path, Ask, Card::Full),
@@ -95,14 +95,14 @@ pub const TOOLS: [Facts; 15] = [
     row("Write", Changes::Files, Subject::Path, Ask, Card::Full),
 ];
 
-/// A tool that nobody has thought of yet is asked for.
+/// An unknown tool needs approval.
 const UNKNOWN: Facts = row("", Changes::Anything, Subject::Name, Ask, Card::Full);
 
 const fn row(name: &'static str, changes: Changes, subject: Subject, default: PermissionDecision, card: Card) -> Facts {
     Facts { name, changes, subject, default, card }
 }
 
-/// What is known of this tool; of one that is not in the table, what is taken of it.
+/// The facts about this tool; if it is not in the table, those assumed for an unknown one.
 pub fn facts(name: &str) -> &'static Facts {
     TOOLS.iter().find(|tool| tool.name == name).unwrap_or(&UNKNOWN)
 }

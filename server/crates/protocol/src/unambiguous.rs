@@ -1,6 +1,6 @@
-//! JSON in which each key of an object stands once.
+//! JSON without duplicate keys.
 //!
-//! A map keeps the last of two equal keys; who sends two means one of them, and not all readers take the same.
+//! A map keeps the last of two equal keys; a sender of two means one of them, and not all readers choose the same.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// Any JSON, but no object with a key that stands twice in it.
+/// Parses JSON, refusing objects with duplicate keys.
 pub fn unambiguous(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Unambiguous>(text).map(|Unambiguous(value)| value)
 }
 
-/// Reads as [`Value`] does, and refuses a second key of the same name.
+/// Deserializes like [`Value`], but refuses duplicate keys.
 struct Unambiguous(Value);
 
 impl<'de> Deserialize<'de> for Unambiguous {

@@ -1,4 +1,4 @@
-//! What stands between a Pod's commands and the machine.
+//! The sandbox between a Pod's commands and the machine, as its layers.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct WallItem {
 }
 
 impl Wall {
-    /// As it is written in JSON, and shown.
+    /// Its JSON value, which is also shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Namespaces => "namespaces",
@@ -53,7 +53,7 @@ impl Wall {
 }
 
 impl WallState {
-    /// As it is written in JSON, and shown.
+    /// Its JSON value, which is also shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::On => "on",

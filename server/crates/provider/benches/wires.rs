@@ -1,5 +1,5 @@
-//! What reading an answer costs on each wire: 5,000 pieces through the provider, and, as the floor in the same run, the same bytes
-//! read by a bare HTTP client. The server is in this process and flushes each piece.
+//! The cost of reading an answer on each wire: 5,000 chunks through the provider and, as a baseline in the same run,
+//! the same bytes read by a bare HTTP client. The server is in this process and flushes each chunk.
 
 use std::str::FromStr;
 
@@ -24,7 +24,7 @@ fn vendor(wire: Wire, model: &TimedModel) -> Vendor {
     Vendor::new(config, TimeLimits::default()).expect("a valid address")
 }
 
-/// Pieces of text until the answer's end.
+/// Reads an answer to its end; returns the number of text chunks.
 async fn read(vendor: &Vendor) -> usize {
     let request = ModelRequest {
         purpose: Default::default(),
@@ -46,7 +46,7 @@ async fn read(vendor: &Vendor) -> usize {
     pieces
 }
 
-/// Bytes of the same answer.
+/// Reads the same answer with a bare client; returns the number of bytes.
 async fn read_bare(client: &reqwest::Client, url: &str) -> usize {
     let answer = client.post(url).body("{}").send().await.expect("the server is there");
     let mut stream = answer.bytes_stream();

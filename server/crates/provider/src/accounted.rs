@@ -1,4 +1,5 @@
-//! A provider whose usage says what the model has room for, and what it cost. Where its server counts nothing, the tokens are estimated.
+//! A provider that adds the model's context limit and the cost to its usage. Where the server reports no counts,
+//! tokens are estimated.
 
 use std::{fmt, sync::Arc};
 
@@ -33,7 +34,7 @@ impl Provider for Accounted {
                     length.is_counted = true;
                     [Some(Ok(account(usage))), None, None]
                 }
-                // Some servers count nothing, and say so.
+                // Some servers do not count and report zeros.
                 Ok(ModelEvent::Usage(_)) => [None, None, None],
                 Ok(end @ ModelEvent::Finished { .. }) if !length.is_counted => {
                     let estimate = Ok(account(length.estimate()));
@@ -59,7 +60,7 @@ impl Provider for Accounted {
     }
 }
 
-/// How much was asked and said, in bytes.
+/// The lengths of request and answer, in bytes.
 #[derive(Default)]
 struct Length {
     model: String,
@@ -81,7 +82,7 @@ fn uncounted(provider: &str) -> String {
     )
 }
 
-/// Of the texts that a question is made of.
+/// The total length of a request's texts.
 fn bytes_of(request: &ModelRequest) -> usize {
     let calls = request.messages.iter().flat_map(|message| &message.tool_calls);
     let calls: usize = calls.map(|call| call.name.len() + call.arguments.to_string().len()).sum();

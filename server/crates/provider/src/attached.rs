@@ -1,4 +1,4 @@
-//! Pictures and files that go with messages: what a model takes of them, and what it is told of the others.
+//! Pictures and files attached to messages: which of them a model accepts, and what it is told about the others.
 
 use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
 
@@ -7,35 +7,35 @@ use protocol::{Attachment, BlobId, Message};
 
 use crate::ProviderKind;
 
-/// All pictures and documents of one question have so many bytes at most. As text they are a third longer, and a vendor takes
-/// 20 MB.
+/// The limit for all pictures and documents of one request, in bytes. As base64 they are a third longer, and vendors
+/// accept 20 MB.
 pub const ATTACHED_BYTES_MAX: usize = 14 * 1024 * 1024;
 
-/// So much of a text file is sent.
+/// How much of a text file is sent, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
-/// Anthropic takes 5 MiB of text for a picture, which holds three quarters of that.
+/// Anthropic accepts 5 MiB of base64 for a picture, which encodes three quarters of that.
 const ANTHROPIC_PICTURE_BYTES_MAX: u64 = 5 * 1024 * 1024 / 4 * 3;
 
 const PDF: &str = "application/pdf";
 
-/// What a model of a provider takes beside text.
+/// What a provider's model accepts besides text.
 #[derive(Debug, Clone, Copy)]
 pub struct Takes {
     pub(crate) kind: ProviderKind,
-    /// None: nobody says, so it is tried.
+    /// `None`: unknown, so it is tried.
     pub(crate) pictures: Option<bool>,
 }
 
-/// What becomes of a picture or a file in a question.
+/// How a picture or file is sent in a request.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Held {
     Picture(Bytes),
     /// A PDF.
     Document(Bytes),
-    /// The file's beginning, and bytes of the whole.
+    /// The beginning of the file, and the size of the whole in bytes.
     Text(String, usize),
-    /// Why it is not sent: what completes "… was not sent: ".
+    /// Not sent; the reason completes "… was not sent: ".
     Not(String),
 }
 
@@ -51,7 +51,7 @@ impl fmt::Debug for Held {
 }
 
 impl Held {
-    /// Bytes of it in a question.
+    /// The bytes that it adds to a request.
     pub fn len(&self) -> usize {
         match self {
             Self::Picture(bytes) | Self::Document(bytes) => bytes.len(),
@@ -66,7 +66,7 @@ impl Held {
 }
 
 impl Takes {
-    /// Why one of this type and size is not sent, whatever is in it. None where it is.
+    /// Why an attachment of this type and size is not sent, whatever it contains; `None` if it is sent.
     pub fn refusal(self, media_type: &str, bytes: u64) -> Option<String> {
         match media_type {
             _ if media_type.starts_with("image/") => self.picture_refusal(media_type, bytes),
@@ -92,7 +92,7 @@ impl Takes {
         too_large(bytes)
     }
 
-    /// What is sent of one that is not refused.
+    /// The form in which an attachment is sent.
     pub fn hold(self, media_type: &str, body: Bytes) -> Held {
         if let Some(why) = self.refusal(media_type, body.len() as u64) {
             return Held::Not(why);
@@ -110,7 +110,7 @@ fn too_large(bytes: u64) -> Option<String> {
     (bytes > most as u64).then(|| format!("it has {bytes} bytes, and a question has room for {most}"))
 }
 
-/// A file is text when it reads as such, whatever it is called.
+/// A file is text if it is valid UTF-8 without NUL, whatever its name.
 fn text(body: &[u8]) -> Held {
     match str::from_utf8(body) {
         Ok(text) if !text.contains('\0') => {
@@ -121,7 +121,7 @@ fn text(body: &[u8]) -> Held {
     }
 }
 
-/// What goes with the messages of one question. Cheap to clone; the bytes are let go with the last clone.
+/// The attachments of one request. Cheap to clone; the bytes are freed with the last clone.
 #[derive(Debug, Clone, Default)]
 pub struct Attached(Arc<HashMap<BlobId, Held>>);
 
@@ -132,7 +132,7 @@ impl FromIterator<(BlobId, Held)> for Attached {
 }
 
 impl Attached {
-    /// Bytes of all of it.
+    /// Total size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.0.values().map(Held::len).sum()
     }
@@ -141,13 +141,13 @@ impl Attached {
         self.0.get(blob)
     }
 
-    /// The message's words, with the text files that go with it, and what is to be said of what does not.
+    /// The message's text with the text files attached to it, and a note for each attachment that is not sent.
     pub(crate) fn words<'m>(&self, message: &'m Message) -> Cow<'m, str> {
         let notes = message.attachments.iter().filter_map(|attachment| self.note(attachment));
         notes.fold(Cow::Borrowed(message.content.as_str()), |words, note| format!("{words}\n\n{note}").into())
     }
 
-    /// None of what is sent as it is.
+    /// `None` for an attachment that is sent as it is.
     fn note(&self, attachment: &Attachment) -> Option<String> {
         let Attachment { media_type, bytes, .. } = attachment;
         let name = called(attachment);
@@ -163,7 +163,7 @@ impl Attached {
     }
 }
 
-/// How people and models are told of it.
+/// The words for an attachment, for people and models.
 pub fn called(Attachment { media_type, name, .. }: &Attachment) -> String {
     let what = if media_type.starts_with("image/") { "image" } else { "file" };
     name.as_ref().map_or_else(|| format!("the {what}"), |name| format!("{what} {name}"))

@@ -1,4 +1,5 @@
-//! What is known of models: by the built-in table, by their servers, and by the configuration. The later one counts more.
+//! Facts about models: from the built-in table, from their servers, and from the configuration. Later sources
+//! override earlier ones.
 
 mod table;
 
@@ -13,10 +14,10 @@ use serde::Deserialize;
 
 use crate::ProviderKind;
 
-/// How long a server's list of models is as good as a new one.
+/// How long a server's list of models counts as fresh.
 const LIST_AGE_MAX: Duration = Duration::from_secs(60);
 
-/// `[models."NAME"]` of the configuration; prices are of one million tokens.
+/// `[models."NAME"]` in the configuration; prices are per million tokens.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelSettings {
@@ -26,20 +27,20 @@ pub struct ModelSettings {
     pub output: Option<Price>,
     pub cached: Option<Price>,
     pub cache_write: Option<Price>,
-    /// ISO 4217; US dollars when absent.
+    /// ISO 4217; US dollars if absent.
     pub currency: Option<String>,
     pub images: Option<bool>,
     pub tools: Option<bool>,
     pub thinking: Option<Vec<Thinking>>,
 }
 
-/// It is known to think; some do without being asked to.
+/// Whether the model is known to think; some do without being asked to.
 pub(crate) fn thinks(model: &str) -> bool {
     table::facts(model).thinking.is_some_and(|levels| levels.iter().any(|level| *level != Thinking::Off))
 }
 
 impl ModelSettings {
-    /// What is wrong with it, as a sentence.
+    /// What is wrong with these settings, as a sentence.
     pub fn refusal(&self) -> Option<&'static str> {
         let has_more = self.cached.is_some() || self.cache_write.is_some() || self.currency.is_some();
         match (self.input, self.output) {
@@ -88,11 +89,11 @@ impl ModelSettings {
 
 const DOLLARS: &str = "USD";
 
-/// What is known of models. What is not known is absent.
+/// The facts known about models. Unknown facts are absent.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     configured: BTreeMap<String, ModelSettings>,
-    /// The list of each provider that was asked, and when.
+    /// Each provider's list of models, with the time when it was fetched.
     told: Mutex<HashMap<String, (Instant, Vec<ModelView>)>>,
 }
 
@@ -101,7 +102,7 @@ impl Catalogue {
         Self { configured, told: Mutex::default() }
     }
 
-    /// What is known of this model of this provider, each fact with where it comes from.
+    /// What is known about this provider's model, each fact with its origin.
     pub fn facts(&self, provider: &str, kind: ProviderKind, model: &str) -> ModelFacts {
         let mut facts = said_by(FactOrigin::Table, table::facts(model));
         if kind == ProviderKind::Ollama {
@@ -119,25 +120,25 @@ impl Catalogue {
         facts
     }
 
-    /// Keeps what a provider's server says of its models.
+    /// Stores what a provider's server reports about its models.
     pub(crate) fn tell(&self, provider: &str, list: Vec<ModelView>) {
         let list = list.into_iter().map(|view| ModelView { facts: said_by(FactOrigin::Server, view.facts), ..view });
         let list = (Instant::now(), list.collect());
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(provider.to_owned(), list);
     }
 
-    /// What a provider's server said last, however long ago.
+    /// The last list from a provider's server, however old.
     pub(crate) fn told(&self, provider: &str) -> Option<Vec<ModelView>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).get(provider).map(|(_, list)| list.clone())
     }
 
-    /// Whether that is new enough not to ask again.
+    /// Whether that list is fresh enough not to ask again.
     pub(crate) fn is_fresh(&self, provider: &str) -> bool {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.get(provider).is_some_and(|(at, _)| at.elapsed() < LIST_AGE_MAX)
     }
 
-    /// What a call used, with the model's room and what it cost.
+    /// Completes a call's usage with the model's context limit and the cost.
     pub(crate) fn account(&self, provider: &str, kind: ProviderKind, model: &str, usage: Usage) -> Usage {
         let facts = self.facts(provider, kind, model);
         let cost = facts.prices.map(|prices| cost(&prices, &usage));
@@ -151,7 +152,8 @@ impl Catalogue {
     }
 }
 
-/// Input that was neither read from a cache nor written to one has the price of input, and so has what has no price of its own.
+/// Input that was neither read from nor written to a cache has the input price, as has anything without a price of
+/// its own.
 fn cost(prices: &Prices, usage: &Usage) -> Cost {
     let Usage { input, cached, written, output, .. } = *usage;
     let plain = input.saturating_sub(cached).saturating_sub(written);
@@ -161,7 +163,7 @@ fn cost(prices: &Prices, usage: &Usage) -> Cost {
         + prices.output.times(output)
 }
 
-/// These facts, all of one origin.
+/// Marks all these facts with one origin.
 fn said_by(origin: FactOrigin, facts: ModelFacts) -> ModelFacts {
     let is = |is_there: bool| is_there.then_some(origin);
     let origin = FactOrigins {
@@ -175,7 +177,7 @@ fn said_by(origin: FactOrigin, facts: ModelFacts) -> ModelFacts {
     ModelFacts { origin, ..facts }
 }
 
-/// Puts what is known better in the place of what was known.
+/// Overrides known facts by better ones.
 fn overlay(facts: &mut ModelFacts, better: ModelFacts) {
     fn put<T>(fact: &mut Option<T>, origin: &mut Option<FactOrigin>, better: Option<T>, from: Option<FactOrigin>) {
         if better.is_some() {

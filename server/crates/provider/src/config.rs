@@ -1,27 +1,27 @@
-//! Which providers there are: from the configuration file and from the environment.
+//! The providers, from the configuration file and from the environment.
 
 use std::{fmt, str::FromStr};
 
 use secrecy::SecretString;
 
-/// One provider, as configured or found.
+/// One provider, as configured or detected.
 #[derive(Debug, Clone)]
 pub struct ProviderConfig {
     pub name: String,
     pub kind: ProviderKind,
-    /// Absent: the vendor's own address.
+    /// `None`: the vendor's own address.
     pub base_url: Option<String>,
     pub api_key: Option<SecretString>,
-    /// A help for people; empty: asked from the server.
+    /// Suggestions for users; if empty, the server is asked.
     pub models: Vec<String>,
     pub source: ProviderSource,
 }
 
-/// Where a provider was found.
+/// Where a provider's settings come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderSource {
     BuiltIn,
-    /// It runs on this machine, where such servers usually listen.
+    /// A server detected on this machine, at a usual port.
     Found,
     Environment,
     Configuration,
@@ -41,12 +41,12 @@ impl ProviderSource {
     }
 }
 
-/// Which wire a provider speaks.
+/// The wire protocol of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProviderKind {
     /// OpenAI itself.
     OpenAi,
-    /// Chat completions, as OpenAI has them and many others have taken over.
+    /// The chat completions API, which OpenAI defined and many others have adopted.
     OpenAiCompatible,
     Anthropic,
     Gemini,
@@ -69,13 +69,13 @@ impl ProviderKind {
         }
     }
 
-    /// They have the same variables, and a key of the one is taken by the other.
+    /// Whether both use the same environment variables, so that a key for one works for the other.
     pub(crate) fn is_like(self, other: Self) -> bool {
         let family = |kind| if kind == Self::OpenAiCompatible { Self::OpenAi } else { kind };
         family(self) == family(other)
     }
 
-    /// The environment variable that holds its key, when it has one.
+    /// The environment variable with its key, if it has one.
     pub fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::OpenAi | Self::OpenAiCompatible => Some("OPENAI_API_KEY"),
@@ -92,7 +92,7 @@ impl fmt::Display for ProviderKind {
     }
 }
 
-/// A kind that does not exist.
+/// An unknown kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown provider kind {0:?}; it is one of openai, openai-compatible, anthropic, gemini, ollama, rehearsal")]
 pub struct ProviderKindError(String);
@@ -106,7 +106,7 @@ impl FromStr for ProviderKind {
 }
 
 impl ProviderConfig {
-    /// What is missing before it can be asked, and how to add it. A server of one's own may need no key.
+    /// What is missing before it can be used, and how to add it. A server at a custom address may need no key.
     pub(crate) fn missing(&self) -> Option<String> {
         let variable = self.kind.key_variable()?;
         if self.api_key.is_some() || self.base_url.is_some() {
@@ -119,7 +119,7 @@ impl ProviderConfig {
     }
 }
 
-/// What the environment says about providers; empty texts count as absent.
+/// The provider settings in the environment; empty strings count as absent.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderEnvironment {
     pub openai_api_key: Option<SecretString>,
@@ -127,13 +127,13 @@ pub struct ProviderEnvironment {
     pub anthropic_api_key: Option<SecretString>,
     pub anthropic_base_url: Option<String>,
     pub gemini_api_key: Option<SecretString>,
-    /// As Ollama itself reads it: the scheme and the port may be left out.
+    /// As Ollama itself reads it: scheme and port are optional.
     pub ollama_host: Option<String>,
 }
 
 impl ProviderEnvironment {
-    /// The configured providers, with key and address of the environment where the names are the same, then those
-    /// that only the environment knows.
+    /// Returns the configured providers, with key and address from the environment where the names match, followed by
+    /// those that only the environment has.
     pub fn apply(self, mut configs: Vec<ProviderConfig>) -> Vec<ProviderConfig> {
         for found in self.found() {
             match configs.iter_mut().find(|config| config.name == found.name) {
@@ -141,7 +141,7 @@ impl ProviderEnvironment {
                     config.api_key = found.api_key.or_else(|| config.api_key.take());
                     config.base_url = found.base_url.or_else(|| config.base_url.take());
                 }
-                // The name was given to something else on purpose.
+                // The name was deliberately given to something else.
                 Some(_) => (),
                 None => configs.push(found),
             }
@@ -163,7 +163,7 @@ impl ProviderEnvironment {
         .filter(|(_, api_key, base_url)| api_key.is_some() || base_url.is_some())
         .map(|(kind, api_key, base_url)| ProviderConfig {
             name: kind.as_str().to_owned(),
-            // An address of one's own is a server of one's own, which knows no more than what all of them know.
+            // A custom address means a custom server, which supports only what all compatible servers do.
             kind: match (kind, &base_url) {
                 (ProviderKind::OpenAi, Some(_)) => ProviderKind::OpenAiCompatible,
                 _ => kind,

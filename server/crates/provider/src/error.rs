@@ -1,26 +1,26 @@
-//! A provider's failure, in words and as a code that others decide on.
+//! Provider errors, as a sentence and as a code to act on.
 
 use std::{fmt, time::Duration};
 
-/// A failure of a provider. Its sentence never holds a key.
+/// A provider's failure. Its sentence never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct ProviderError {
     pub code: ProviderErrorCode,
     /// One line of at most 500 characters.
     pub detail: String,
-    /// How long the provider asked to be left alone.
+    /// How long the provider asked to wait before retrying.
     pub retry_after: Option<Duration>,
-    /// What it said of the context's size, when that is what failed.
+    /// Context sizes, if the context overflowed and the provider reported them.
     pub sizes: ContextSizes,
 }
 
-/// Sizes in tokens, as far as a provider told them.
+/// Sizes in tokens, as far as a provider reported them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ContextSizes {
-    /// The model's context.
+    /// The model's context limit.
     pub limit: Option<u64>,
-    /// What was asked, the room for the answer included where the provider counts it.
+    /// The size of the request, including room for the answer if the provider counts that.
     pub used: Option<u64>,
 }
 
@@ -29,31 +29,31 @@ impl ProviderError {
         Self { code, detail: detail.into(), retry_after: None, sizes: ContextSizes::default() }
     }
 
-    /// Worth another attempt, as long as nothing of an answer was shown.
+    /// Whether a retry makes sense, provided that nothing of an answer has been shown.
     pub fn is_retryable(&self) -> bool {
         use ProviderErrorCode::{Cut, Overloaded, RateLimited, Timeout, Unreachable};
         matches!(self.code, RateLimited | Overloaded | Timeout | Unreachable | Cut)
     }
 }
 
-/// What kind of failure it was.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProviderErrorCode {
     Unauthorized,
     RateLimited,
-    /// It could not serve this now: most of 5xx.
+    /// The server is temporarily unable to answer: most 5xx statuses.
     Overloaded,
     Timeout,
     Unreachable,
-    /// The stream ended before the answer did.
+    /// The stream ended before the answer was complete.
     Cut,
-    /// The question is longer than the model's context.
+    /// The request is longer than the model's context.
     ContextOverflow,
     ModelNotFound,
     BadRequest,
-    /// The answer went beyond what is read of one.
+    /// The answer exceeded a limit on what is read.
     TooLarge,
-    /// Any other failure of the provider.
+    /// Any other failure.
     Failed,
 }
 
@@ -88,7 +88,7 @@ impl ProviderErrorCode {
         }
     }
 
-    /// What an HTTP status of a provider means. 409 is a lock that was not got in time, so it is worth another try.
+    /// The meaning of a provider's HTTP status. 409 is a lock timeout and therefore worth a retry.
     pub fn of_status(status: u16) -> Self {
         match status {
             401 | 403 => Self::Unauthorized,

@@ -1,6 +1,6 @@
-//! Keys that a person gives to the running server: tried before they are kept, and used from then on.
+//! Keys given to the running server: tested before they are kept, and used from then on.
 //!
-//! Nothing here is written to a disk, and no refusal shows a key.
+//! Nothing here is written to disk, and no refusal contains a key.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -14,10 +14,10 @@ use crate::{
     registry::{Entry, TESTS_MAX, check_name},
 };
 
-/// A vendor that has not said within this which models it has has not taken the key.
+/// If the vendor has not listed its models within this time, the key counts as not accepted.
 const TRY_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// A provider with a key that its vendor took. Nobody uses it before it is kept.
+/// A provider with a key that its vendor has accepted. It is not used before it is kept.
 #[derive(Debug)]
 pub struct TriedKey {
     entry: Arc<Entry>,
@@ -29,7 +29,7 @@ impl TriedKey {
     }
 }
 
-/// Why a key is not kept.
+/// Why a key is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyRefusal {
     #[error("{0}")]
@@ -44,12 +44,12 @@ pub enum KeyRefusal {
     Given { name: String, place: &'static str },
     #[error("{TESTS_MAX} providers are being tested already; try again in a moment")]
     Busy,
-    /// The vendor's words are in it, without the key.
+    /// Contains the vendor's words, without the key.
     #[error("{}; nothing was kept", .0.detail.trim_end_matches('.'))]
     Vendor(ProviderError),
 }
 
-/// What a provider of this name is when nobody says more: its kind, and its address where that is not the kind's own.
+/// The default kind of a provider with this name, and its address unless that is the kind's own.
 pub fn usual_provider(name: &str) -> Option<(ProviderKind, Option<&'static str>)> {
     match name {
         "openrouter" => Some((ProviderKind::OpenAiCompatible, Some("https://openrouter.ai/api/v1"))),
@@ -58,10 +58,11 @@ pub fn usual_provider(name: &str) -> Option<(ProviderKind, Option<&'static str>)
 }
 
 impl Providers {
-    /// Asks the vendor for its models with a key that nobody uses yet; takes 10 s at most.
+    /// Tests a key that is not in use yet by asking the vendor for its models; takes at most 10 s.
     ///
     /// # Errors
-    /// A name that is not valid or counts more elsewhere, an address that is none, and what the vendor said.
+    /// If the name is invalid or taken by a provider with precedence, if the address is invalid, or if the vendor
+    /// refuses.
     pub async fn try_key(&self, config: ProviderConfig) -> Result<TriedKey, KeyRefusal> {
         let config = ProviderConfig { source: ProviderSource::DataFolder, ..config };
         check_name(&config, &[])?;
@@ -85,7 +86,7 @@ impl Providers {
         }
     }
 
-    /// Uses it from the next question on, in the place of what was kept under its name.
+    /// Uses the key from the next request on, replacing one kept under the same name.
     pub fn keep_key(&self, tried: TriedKey) {
         let mut kept = self.shared.kept.write().unwrap_or_else(PoisonError::into_inner);
         match kept.iter_mut().find(|entry| entry.config.name == tried.entry.config.name) {
@@ -94,13 +95,14 @@ impl Providers {
         }
     }
 
-    /// Asks nobody by it from the next question on. What is being answered goes on.
+    /// Stops using the kept key from the next request on. Answers in progress continue.
     pub fn forget_key(&self, name: &str) {
         let mut kept = self.shared.kept.write().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|entry| entry.config.name != name);
     }
 
-    /// A provider of the configuration or the environment counts more than a key that is kept for its name.
+    /// Checks that no provider from the configuration or the environment has this name, since those have precedence
+    /// over a kept key.
     ///
     /// # Errors
     /// [`KeyRefusal::Given`].
@@ -115,7 +117,7 @@ impl Providers {
         self.shared.kept.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A key is kept for the name of this one, and is not used.
+    /// Whether a kept key of the same name is overridden by this provider.
     pub(crate) fn hides_key(&self, shown: &Entry) -> bool {
         let is_kept = |entry: &Arc<Entry>| entry.config.name == shown.config.name;
         shown.config.source != ProviderSource::DataFolder && self.kept().iter().any(is_kept)

@@ -1,8 +1,8 @@
 //! Models: one trait, the built-in rehearsal model, and the vendors behind our own types.
 //!
-//! A stream begins with nothing shown. Retries happen only before the first delta; after it, a failure ends the
-//! stream with a typed error and what was streamed is kept. Dropping a stream drops the connection. No error, no
-//! log line and no `Debug` of this crate holds a key.
+//! A request is retried only before the first delta; after it, a failure ends the stream with a typed error and what
+//! was streamed is kept. Dropping a stream closes its connection. No error, log line or `Debug` output of this crate
+//! contains a key.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

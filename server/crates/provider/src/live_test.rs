@@ -1,4 +1,4 @@
-//! Asks a provider now, with the cheapest real call there is: the list of its models.
+//! Tests a provider with the cheapest real call there is: listing its models.
 
 use std::time::{Duration, Instant};
 
@@ -6,12 +6,12 @@ use protocol::ProviderTest;
 
 use crate::{ProviderConfig, ProviderErrorCode, ProviderSource, Providers, registry::TESTS_MAX};
 
-/// A provider that has not answered within this has failed the test.
+/// A provider that has not answered within this time has failed the test.
 const TEST_WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl Providers {
-    /// Asks the provider itself, whatever is configured about its models; takes at most 10 s. `None`: there is no
-    /// provider of this name.
+    /// Asks the provider itself, whatever models are configured; takes at most 10 s. `None` if there is no provider
+    /// of this name.
     pub async fn test(&self, name: &str) -> Option<ProviderTest> {
         self.test_within(name, TEST_WAIT_MAX).await
     }
@@ -61,7 +61,7 @@ fn failed(config: &ProviderConfig, took: Duration, code: &str, detail: String) -
     }
 }
 
-/// What a person can do about it.
+/// What to do about a failed test.
 fn way_out(config: &ProviderConfig, code: ProviderErrorCode) -> String {
     let name = &config.name;
     let key = match config.kind.key_variable().filter(|_| name == config.kind.as_str()) {
@@ -107,7 +107,7 @@ mod tests {
             kind,
             base_url,
             api_key: key.map(SecretString::from),
-            // The test asks the server all the same.
+            // The test asks the server despite this.
             models: vec!["configured".to_owned()],
             source: ProviderSource::Configuration,
         };
@@ -143,7 +143,7 @@ mod tests {
         let model = ScriptedModel::start().await;
         let body = format!("{{\"error\":{{\"message\":\"Incorrect API key provided: {KEY}.\"}}}}");
         model.otherwise(Answer::refuse(401, body));
-        // Where the scripted server has no list of models of its own, it says what the test wrote.
+        // At a path that the scripted server does not know as a model list, it answers what the test wrote.
         let url = model.base_url().replace("/v1", "/other");
         let test = providers(ProviderKind::OpenAi, Some(url), Some(KEY)).test("lab").await.unwrap();
         assert_eq!(code(&test), (false, "unauthorized"));
@@ -171,7 +171,7 @@ mod tests {
         model.otherwise(Answer::new().step(Step::Stall));
         let url = model.base_url().replace("/v1", "/other");
         let providers = providers(ProviderKind::OpenAi, Some(url), Some(KEY));
-        // Time enough for the question to arrive on a busy machine: it is the server that hangs.
+        // Long enough for the request to arrive on a busy machine: it must be the server that hangs.
         let limit = Duration::from_secs(3);
         let test = providers.test_within("lab", limit).await.unwrap();
         assert_eq!(code(&test), (false, "timeout"));

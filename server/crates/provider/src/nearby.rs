@@ -1,4 +1,4 @@
-//! Model servers that run on this machine, found where they usually listen. Only this machine is looked at.
+//! Detects model servers on this machine at their usual ports. No other machine is contacted.
 
 use std::{
     net::Ipv4Addr,
@@ -11,12 +11,12 @@ use tokio::{net::TcpStream, sync::Mutex, time::timeout};
 
 use crate::{Catalogue, Provider, ProviderConfig, ProviderKind, ProviderSource, TimeLimits, Vendor};
 
-/// Whoever has not said within this which models it has is not found.
+/// A server that has not listed its models within this time is not detected.
 const LOOK_MAX: Duration = Duration::from_millis(300);
-/// What was found is as good as new for so long.
+/// How long a result counts as fresh.
 const LOOKED_AGE_MAX: Duration = Duration::from_secs(5);
 
-/// Where servers listen when nobody tells them otherwise.
+/// The default ports of known servers.
 const USUAL: [(&str, ProviderKind, u16); 4] = [
     ("ollama", ProviderKind::Ollama, 11434),
     ("lm-studio", ProviderKind::OpenAiCompatible, 1234),
@@ -24,13 +24,13 @@ const USUAL: [(&str, ProviderKind, u16); 4] = [
     ("vllm", ProviderKind::OpenAiCompatible, 8000),
 ];
 
-/// When it was looked last.
+/// The time of the last detection.
 #[derive(Debug, Default)]
 pub(crate) struct Nearby(Mutex<Option<Instant>>);
 
 impl Nearby {
-    /// Those that answer now and are not taken, and what they say of their models goes into the catalogue. None when it was
-    /// looked just now. Who comes meanwhile waits for whoever is looking.
+    /// Returns the servers that answer now and are not taken, and adds their models to the catalogue. `None` if the
+    /// last detection is still fresh. Concurrent callers wait for one detection.
     pub(crate) async fn look(
         &self,
         is_taken: impl Fn(&ProviderConfig) -> bool,
@@ -65,7 +65,7 @@ fn config((name, kind, port): (&str, ProviderKind, u16)) -> (ProviderConfig, u16
     (config, port)
 }
 
-/// Who does not listen is not asked; who has no models is no use.
+/// Tries to connect first, so that no HTTP client is made for a closed port. A server without models is of no use.
 async fn models_of(config: &ProviderConfig, port: u16) -> Option<Vec<ModelView>> {
     drop(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.ok()?);
     let limits = TimeLimits { connect: LOOK_MAX, header: LOOK_MAX, silence: LOOK_MAX };

@@ -1,22 +1,22 @@
 //! Keeps keys out of sentences.
 //!
-//! A provider's own error may quote the key, whole or in part (`sk-abcd****wxyz`). Every word that shows a part of a
+//! A provider's own error may quote the key, in full or in part (`sk-abcd****wxyz`). A word that contains part of a
 //! secret is replaced as a whole, so that nothing around the quoted part is left either.
 
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// Longest sentence, in characters.
+/// The maximum length of a sentence, in characters.
 const SENTENCE_CHARS_MAX: usize = 500;
-/// Longest text that is looked through; the rest of a longer one is dropped.
+/// How much text is searched, in characters; the rest of a longer text is dropped.
 const SOURCE_CHARS_MAX: usize = 4_000;
-/// A shared run of this many bytes gives a secret away.
+/// A common substring of this many bytes counts as part of a secret.
 const PART_BYTES_MIN: usize = 8;
-/// Keys shorter than this are only looked for as a whole word; else they would hit any text.
+/// Shorter keys are only searched for as whole words, because they would match any text.
 const KEY_BYTES_MIN: usize = 4;
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 pub(crate) const MASK: &str = "[key]";
 
 /// The secrets of one provider.
@@ -36,14 +36,14 @@ impl Redactor {
         Self { secrets: secrets.into_iter().filter(|secret| !secret.expose_secret().trim().is_empty()).collect() }
     }
 
-    /// One line of at most 500 characters without any secret.
+    /// Returns one line of at most 500 characters without any secret.
     pub(crate) fn sentence(&self, text: &str) -> String {
         let words = text.chars().take(SOURCE_CHARS_MAX).collect::<String>();
         let clean: Vec<String> = words.split_whitespace().map(|word| self.word(word)).collect();
         shorten(&clean.join(" "))
     }
 
-    /// A word, in whose pieces between quotes and the like no secret is left.
+    /// Masks the pieces of a word, split at quotes and the like, that contain a secret.
     fn word(&self, word: &str) -> String {
         if self.secrets.iter().any(|secret| shows(word, secret.expose_secret())) {
             return mask_pieces(word, |piece| self.secrets.iter().any(|secret| shows(piece, secret.expose_secret())));
@@ -52,7 +52,7 @@ impl Redactor {
     }
 }
 
-/// Replaces the pieces that `is_secret` finds; the whole word, when a secret reaches over several pieces.
+/// Masks the pieces for which `is_secret` is true; the whole word if a secret spans several pieces.
 fn mask_pieces(word: &str, is_secret: impl Fn(&str) -> bool) -> String {
     let mut masked = String::new();
     let mut piece = String::new();
@@ -70,7 +70,7 @@ fn mask_pieces(word: &str, is_secret: impl Fn(&str) -> bool) -> String {
     if is_secret(&masked) || masked == word { MASK.to_owned() } else { masked }
 }
 
-/// Whether `text` shows `secret` or a telling part of it.
+/// Whether `text` contains `secret` or a significant part of it.
 fn shows(text: &str, secret: &str) -> bool {
     let (text, secret) = (text.as_bytes(), secret.trim().as_bytes());
     if secret.len() < KEY_BYTES_MIN {

@@ -15,16 +15,16 @@ use crate::{
     RetryPolicy, Retrying, Takes, TimeLimits, Vendor, accounted::Accounted, nearby::Nearby,
 };
 
-/// How long a list of providers waits for each server's list of models.
+/// How long listing the providers waits for a server's list of models.
 const MODELS_WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// Tests that go on at once; one more is refused. Each holds a connection for as long as its server likes to wait.
+/// How many tests may run at once; a further one is refused. Each holds a connection for as long as its server takes.
 pub(crate) const TESTS_MAX: usize = 8;
 
-/// Name of the built-in provider.
+/// The name of the built-in provider.
 pub(crate) const REHEARSAL: &str = "rehearsal";
 
-/// The providers of this server. Cheap to clone; nothing is connected before it is used.
+/// The providers of this server. Cheap to clone; connections are made on first use.
 #[derive(Debug, Clone)]
 pub struct Providers {
     pub(crate) shared: Arc<Shared>,
@@ -32,22 +32,23 @@ pub struct Providers {
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// In order of preference. The first is the default.
+    /// The configured providers in order of preference. The first is the default.
     pub(crate) given: Vec<Arc<Entry>>,
-    /// Those whose keys were given while the server ran, and before; one whose name is among the given is not used.
+    /// Providers whose keys were given to the running server, now or earlier; one whose name is also among the given
+    /// is not used.
     pub(crate) kept: RwLock<Vec<Arc<Entry>>>,
-    /// Servers of this machine that were found without being given.
+    /// Servers detected on this machine.
     found: RwLock<Vec<Arc<Entry>>>,
-    /// Where such servers are looked for; absent: nowhere.
+    /// The detection of such servers; `None` if disabled.
     nearby: Option<Nearby>,
-    /// The last choice.
+    /// The built-in fallback.
     rehearsal: Arc<Entry>,
     pub(crate) maker: Maker,
-    /// Room for tests of providers.
+    /// Permits for provider tests.
     tests: Semaphore,
 }
 
-/// What providers are made with.
+/// What is needed to make providers.
 #[derive(Debug)]
 pub(crate) struct Maker {
     catalogue: Arc<Catalogue>,
@@ -63,22 +64,22 @@ pub(crate) struct Entry {
     catalogue: Arc<Catalogue>,
 }
 
-/// What a set of providers is made of.
+/// The options for a set of providers.
 #[derive(Debug, Default)]
 pub struct ProviderOptions {
     /// In order of preference.
     pub configs: Vec<ProviderConfig>,
-    /// Those whose keys were given to the running server before.
+    /// Providers whose keys were given to a running server earlier.
     pub kept: Vec<ProviderConfig>,
-    /// What is configured of models, by their names.
+    /// The configured facts about models, by name.
     pub models: BTreeMap<String, ModelSettings>,
     pub policy: RetryPolicy,
     pub limits: TimeLimits,
-    /// Model servers that run on this machine are found by themselves.
+    /// Whether to detect model servers on this machine.
     pub finds_nearby: bool,
 }
 
-/// A set of providers that cannot be.
+/// An invalid set of providers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProvidersError {
     #[error("the provider {name:?} is there twice; give one of them another name")]
@@ -95,15 +96,15 @@ impl Providers {
     /// The given providers, in order of preference, and `rehearsal`.
     ///
     /// # Errors
-    /// A name twice or not valid, a base_url that is none.
+    /// If a name is invalid or occurs twice, or a base_url is invalid.
     pub fn new(configs: Vec<ProviderConfig>) -> Result<Self, ProvidersError> {
         Self::of(ProviderOptions { configs, ..ProviderOptions::default() })
     }
 
-    /// As `new`, with all that can be said.
+    /// Like `new`, with all options.
     ///
     /// # Errors
-    /// As `new`.
+    /// As for `new`.
     pub fn of(options: ProviderOptions) -> Result<Self, ProvidersError> {
         let ProviderOptions { configs, kept: kept_configs, models, policy, limits, finds_nearby } = options;
         let maker = Maker { catalogue: Arc::new(Catalogue::new(models)), policy, limits };
@@ -131,13 +132,13 @@ impl Providers {
         })
     }
 
-    /// A provider that retries by itself, and says what its model has room for and costs.
+    /// A provider that retries by itself and adds context limits and costs to its usage.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Provider>> {
         self.entry(name).map(|entry| Arc::clone(&entry.provider))
     }
 
-    /// Used for a Pod that names none: the first configured, kept or found one, else `rehearsal`. Where none is given, it
-    /// looks for servers of this machine first, which takes 300 ms at most.
+    /// The provider for a Pod that names none: the first configured, kept or detected one, else `rehearsal`. If none
+    /// is configured or kept, detects servers on this machine first, which takes at most 300 ms.
     pub async fn default_name(&self) -> String {
         if self.shared.given.is_empty() && self.kept().is_empty() {
             self.look_nearby().await;
@@ -149,15 +150,15 @@ impl Providers {
         self.entries().first().map_or_else(|| REHEARSAL.to_owned(), |entry| entry.config.name.clone())
     }
 
-    /// The model of a Pod that names none: the first configured one, else one that the server really offers, for which it
-    /// is asked; takes at most 2 s. None where nobody knows of any.
+    /// The model for a Pod that names none: the first configured one, else one that the server really offers, which
+    /// may require asking it; takes at most 2 s. `None` if no model is known.
     pub async fn default_model(&self, name: &str) -> Option<String> {
         let entry = self.entry(name)?;
         if let Some(configured) = entry.config.models.first() {
             return Some(configured.clone());
         }
         let usual = usual_model(entry.config.kind);
-        // Who has a vendor's own address offers what that vendor does: there is no need to wait for the list.
+        // At a vendor's own address the usual model is offered, so there is no need to wait for the list.
         if entry.config.base_url.is_some() && entry.config.kind != ProviderKind::Rehearsal {
             entry.ask_for_models().await;
         }
@@ -166,31 +167,31 @@ impl Providers {
         match usual {
             Some(usual) if is_offered(usual) => Some(usual.to_owned()),
             _ if !offered.is_empty() => Some(first_talker(&offered).to_owned()),
-            // The server did not say.
+            // The server did not answer.
             Some(usual) if entry.config.base_url.is_none() => Some(usual.to_owned()),
             _ => None,
         }
     }
 
-    /// What is known of this model of this provider.
+    /// What is known about this provider's model.
     pub fn facts(&self, provider: &str, model: &str) -> ModelFacts {
         self.entry(provider).map(|entry| entry.facts(model)).unwrap_or_default()
     }
 
-    /// What this model of this provider takes beside text.
+    /// What this provider's model accepts besides text.
     pub fn takes(&self, provider: &str, model: &str) -> Takes {
         let kind = self.entry(provider).map_or(ProviderKind::Rehearsal, |entry| entry.config.kind);
         Takes { kind, pictures: self.facts(provider, model).images }
     }
 
-    /// Why a model cannot be asked to think like this; none where it can, or where nothing is known of it and it may be tried.
+    /// Why the model cannot think at this level; `None` if it can, or if its levels are unknown and it may be tried.
     pub fn thinking_refusal(&self, provider: &str, model: &str, level: Thinking) -> Option<String> {
         let levels = self.facts(provider, model).thinking.filter(|levels| !levels.contains(&level))?;
         let levels = levels.iter().map(|level| level.as_str()).collect::<Vec<_>>().join(", ");
         Some(format!("the model \"{model}\" cannot think {level}; it has {levels}"))
     }
 
-    /// All of them, with their models. Waits at most 2 s for servers that have to be asked, and never fails.
+    /// All providers with their models. Waits at most 2 s for servers that have to be asked, and never fails.
     pub async fn views(&self) -> Vec<ProviderView> {
         self.look_nearby().await;
         let (default, entries) = (self.first_name(), self.entries());
@@ -209,7 +210,7 @@ impl Providers {
         .await
     }
 
-    /// The models of all of them. As [`Self::views`].
+    /// The models of all providers. Waits like [`Self::views`].
     pub async fn models(&self) -> Vec<ModelItem> {
         let item = |provider: &str, view: ModelView| ModelItem {
             provider: provider.to_owned(),
@@ -223,7 +224,7 @@ impl Providers {
             .collect()
     }
 
-    /// The kinds that are neither configured nor found, and what would make each appear.
+    /// The kinds that are neither configured nor detected, and how to add each.
     pub fn unconfigured(&self) -> Vec<protocol::UnconfiguredProvider> {
         let entries = self.entries();
         let is_there = |kind: ProviderKind| entries.iter().any(|entry| entry.config.kind.is_like(kind));
@@ -242,7 +243,7 @@ impl Providers {
         .collect()
     }
 
-    /// Room for one more test, when there is any.
+    /// A permit for one more test, if one is free.
     pub(crate) fn begin_test(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
         self.shared.tests.try_acquire().ok()
     }
@@ -251,7 +252,7 @@ impl Providers {
         self.entries().into_iter().find(|entry| entry.config.name == name)
     }
 
-    /// In order of preference: configured, kept, found, built in. Of those of one name the first counts.
+    /// In order of preference: configured, kept, detected, built in. Of several with one name, the first counts.
     fn entries(&self) -> Vec<Arc<Entry>> {
         let Shared { given, found, rehearsal, .. } = &*self.shared;
         let (kept, found) = (self.kept(), found.read().unwrap_or_else(PoisonError::into_inner).clone());
@@ -264,7 +265,7 @@ impl Providers {
         entries
     }
 
-    /// Looks for model servers that run on this machine; takes at most 300 ms, and nothing when it was done just now.
+    /// Detects model servers on this machine; takes at most 300 ms, and does nothing right after the last time.
     async fn look_nearby(&self) {
         let Shared { given, found, nearby, maker, .. } = &*self.shared;
         let Some(nearby) = nearby else { return };
@@ -281,7 +282,7 @@ impl Providers {
 }
 
 impl Maker {
-    /// Makes the provider; its HTTP client is made when it is first asked.
+    /// Makes the provider; its HTTP client is created on first use.
     pub(crate) fn entry(&self, config: ProviderConfig) -> Result<Arc<Entry>, ProvidersError> {
         let provider: Arc<dyn Provider> = match config.kind {
             ProviderKind::Rehearsal => Arc::new(Rehearsal),
@@ -302,10 +303,10 @@ impl Entry {
         self.catalogue.facts(&self.config.name, self.config.kind, model)
     }
 
-    /// Has its server say which models it offers, unless it did so a moment ago or cannot be asked.
+    /// Asks the server for its models, unless the list is fresh or the server cannot be asked.
     async fn ask_for_models(&self) {
         if self.config.missing().is_none() && !self.catalogue.is_fresh(&self.config.name) {
-            // Who does not answer in time is asked again the next time.
+            // A server that does not answer in time is asked again the next time.
             let _ = tokio::time::timeout(MODELS_WAIT_MAX, self.provider.models()).await;
         }
     }
@@ -323,7 +324,7 @@ impl Entry {
     }
 }
 
-/// A vendor's model for most work, for Pods that name none.
+/// A vendor's general-purpose model, for Pods that name none.
 fn usual_model(kind: ProviderKind) -> Option<&'static str> {
     match kind {
         ProviderKind::OpenAi => Some("gpt-5.1"),
@@ -334,7 +335,7 @@ fn usual_model(kind: ProviderKind) -> Option<&'static str> {
     }
 }
 
-/// The first model of a list that one can talk to, as far as its name tells.
+/// The first chat model of a list, judging by the names.
 fn first_talker(offered: &[ModelView]) -> &str {
     const OTHERS: [&str; 7] = ["embed", "whisper", "tts", "dall-e", "moderation", "rerank", "image"];
     let talks = |view: &&ModelView| !OTHERS.iter().any(|other| view.name.to_ascii_lowercase().contains(other));

@@ -39,7 +39,7 @@ async fn the_first_one_given_is_the_default() {
 async fn views_say_what_is_missing_and_never_fail() {
     let mut given = config("given", ProviderKind::OpenAi, None);
     given.models = vec!["gpt-5.1".to_owned()];
-    // Nobody listens on port 1.
+    // Nothing listens on port 1.
     let away = config("away", ProviderKind::Ollama, Some("http://127.0.0.1:1"));
     let views = Providers::new(vec![given, away]).unwrap().views().await;
     let facts: Vec<_> = views.iter().map(|view| (view.name.as_str(), view.default, view.source.as_str())).collect();
@@ -77,11 +77,11 @@ async fn the_default_model_is_one_that_the_server_offers() {
     let providers = Providers::new(vec![mine()]).unwrap();
     assert_eq!(providers.default_model("mine").await.as_deref(), Some("qwen3:32b"));
     assert_eq!(providers.facts("mine", "qwen3:32b").origin.context_limit, Some(FactOrigin::Table));
-    // A vendor's own model, where the server has it.
+    // The vendor's usual model, if the server has it.
     server.set_models(&["qwen3:32b", "gpt-5.1"]);
     let vendor = ProviderConfig { kind: ProviderKind::OpenAi, ..mine() };
     assert_eq!(Providers::new(vec![vendor]).unwrap().default_model("mine").await.as_deref(), Some("gpt-5.1"));
-    // Nobody is asked for who named models, and nobody is made up for a server that does not answer.
+    // With configured models the server is not asked, and for a server that does not answer no model is made up.
     let named = ProviderConfig { models: vec!["own".to_owned()], ..mine() };
     assert_eq!(Providers::new(vec![named]).unwrap().default_model("mine").await.as_deref(), Some("own"));
     let away = config("away", ProviderKind::OpenAiCompatible, Some("http://127.0.0.1:1/v1"));

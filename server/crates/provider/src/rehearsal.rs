@@ -1,8 +1,8 @@
 //! The built-in model: no key, no network, deterministic. It reads the newest user or peer message line by line and
 //! does what it says.
 //!
-//! Where it goes on is computed from the messages alone: no state is kept between two questions, so an answer that a
-//! crash cut in half goes on at the beginning of the line that was cut.
+//! Where to continue is computed from the messages alone: it keeps no state between requests, so an answer that was
+//! interrupted by a crash resumes at the beginning of the interrupted line.
 
 mod demo;
 mod perform;
@@ -16,9 +16,9 @@ use protocol::{Message, ModelFacts, ModelView, Thinking};
 use self::{perform::Performance, replay::Rest};
 use crate::{ModelRequest, ModelStream, Provider, ProviderError, Purpose};
 
-/// Its name, as a provider and as a model.
+/// Its name, both as a provider and as a model.
 const NAME: &str = "rehearsal";
-/// Tokens of context that it has room for.
+/// Its context limit in tokens.
 const CONTEXT_LIMIT: u64 = 200_000;
 
 /// The provider `rehearsal`.
@@ -26,7 +26,7 @@ const CONTEXT_LIMIT: u64 = 200_000;
 pub struct Rehearsal;
 
 impl Rehearsal {
-    /// The one model that there is.
+    /// Its only model.
     pub(crate) fn models() -> Vec<ModelView> {
         let facts = ModelFacts {
             context_limit: Some(CONTEXT_LIMIT),
@@ -55,7 +55,7 @@ impl Provider for Rehearsal {
     }
 }
 
-/// Bytes of everything that was sent, for an estimate of tokens.
+/// Total bytes sent, for an estimate of tokens.
 fn bytes(messages: &[Message]) -> usize {
     messages
         .iter()

@@ -1,4 +1,4 @@
-//! What a model is asked, and the pieces of its answer.
+//! A request to a model, and the events of its answer.
 
 use std::time::Duration;
 
@@ -7,71 +7,72 @@ use serde_json::Value;
 
 use crate::Attached;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
     pub purpose: Purpose,
     pub model: String,
-    /// How hard the model is asked to think; absent: nothing is asked.
+    /// The requested thinking level; `None` leaves it to the provider.
     pub thinking: Option<Thinking>,
     pub messages: Vec<Message>,
-    /// What the messages' attachments hold.
+    /// The contents of the messages' attachments.
     pub attached: Attached,
     pub tools: Vec<ToolSpec>,
 }
 
-/// What an answer is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Purpose {
     /// The next part of the conversation.
     #[default]
     Answer,
-    /// What shall stand for the conversation so far; the newest message asks for it.
+    /// A summary to replace the conversation so far; the newest message asks for it.
     Summary,
 }
 
-/// A tool as a model is offered it.
+/// A tool offered to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
-    /// JSON schema of the arguments, an object.
+    /// The JSON schema of the arguments, an object.
     pub schema: Value,
 }
 
-/// One piece of an answer. `ToolArgs` of a call come before its `ToolCall`.
+/// One event of an answer. The `ToolArgs` of a call precede its `ToolCall`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
     Text(String),
     Reasoning(String),
-    /// What the provider wants back with the thought that came before, or in the place of one that only it can read.
+    /// Opaque data that the provider wants back, with the reasoning before it or in place of reasoning that only the
+    /// provider can read.
     Proof(Proof),
-    /// A piece of the arguments' JSON text. `index` counts the calls of this answer from 0.
+    /// A chunk of the arguments' JSON text. `index` counts the calls of this answer from 0.
     ToolArgs {
         index: usize,
         name: String,
         text: String,
     },
-    /// A call, whole. `call_id` is the provider's, or made when it gives none; it is unique within the messages that
-    /// were sent, and not beyond them.
+    /// A complete call. `call_id` is the provider's, or generated if it gives none; it is unique within the messages
+    /// that were sent, and not beyond them.
     ToolCall {
         index: usize,
         call_id: String,
         name: String,
         arguments: Value,
     },
-    /// Not an answer yet: attempt number `attempt` (from 1) failed and the provider is asked again after `wait`.
+    /// Not part of an answer: attempt `attempt` (from 1) failed, and the provider is asked again after `wait`.
     Retry {
         attempt: u32,
         wait: Duration,
         code: String,
         detail: String,
     },
-    /// What the provider does not know, and was not asked for: people are told once, in each Pod.
+    /// Something that the provider does not support and had to be left out; shown to the user once per Pod.
     Alert {
         text: String,
     },
-    /// Tokens of this call.
+    /// The tokens used by this request.
     Usage(Usage),
     /// The answer is complete. Nothing follows.
     Finished {
@@ -80,7 +81,7 @@ pub enum ModelEvent {
 }
 
 impl ModelEvent {
-    /// A part of the answer itself: once one was given, the provider is not asked again.
+    /// Whether this is part of the answer itself: after one of these the request is not retried.
     pub fn is_delta(&self) -> bool {
         matches!(
             self,
@@ -94,13 +95,13 @@ impl ModelEvent {
 pub enum FinishReason {
     Stop,
     ToolCalls,
-    /// The provider's limit of output tokens.
+    /// The provider's limit on output tokens was reached.
     Length,
     /// The provider withheld the rest.
     Filtered,
 }
 
-/// The smallest number so that `call_NUMBER` and all after it are free in these messages. From 1.
+/// The smallest number, from 1, such that `call_NUMBER` and all higher ones are unused in these messages.
 pub(crate) fn first_free_call_number(messages: &[Message]) -> usize {
     messages
         .iter()

@@ -1,7 +1,7 @@
-//! Asks a provider again, as long as nothing of an answer was shown.
+//! Retries a request as long as nothing of an answer has been shown.
 //!
-//! At most four attempts, none of which begins later than 30 s after the first. After the first delta a failure
-//! is final: only the reader of the stream knows what to do with half an answer.
+//! At most four attempts, none of which begins later than 30 s after the first. After the first delta a failure is
+//! final: only the reader of the stream knows what to do with half an answer.
 
 use std::{
     fmt,
@@ -15,16 +15,16 @@ use tokio::time::Instant;
 
 use crate::{ModelEvent, ModelRequest, ModelStream, Provider, ProviderError};
 
-/// How often and how long.
+/// The limits and pauses of retries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetryPolicy {
-    /// Attempts in all, the first included.
+    /// Attempts in total, including the first.
     pub attempts_max: u32,
     /// No attempt begins later than this after the first.
     pub total_max: Duration,
-    /// Pause after the first failure; it doubles each time.
+    /// The pause after the first failure; it doubles each time.
     pub first_wait: Duration,
-    /// Up to this part of a pause is added, so that many Pods do not come back at once. 0 for none.
+    /// Up to this fraction of a pause is added at random, so that many Pods do not retry at once. 0 for none.
     pub jitter: f64,
 }
 
@@ -40,19 +40,19 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The pause after failure number `attempt` (from 1); what the provider asked for wins.
+    /// The pause after failed attempt `attempt` (from 1); the provider's own wish has precedence.
     fn wait_after(&self, attempt: u32, error: &ProviderError) -> Duration {
         let backoff = self.first_wait * 2_u32.saturating_pow(attempt - 1);
         error.retry_after.unwrap_or_else(|| backoff + backoff.mul_f64(self.jitter * random_fraction()))
     }
 }
 
-/// Between 0 and 1. Fresh keys of the standard hasher are random enough to spread load.
+/// Between 0 and 1. The standard hasher's fresh keys are random enough to spread load.
 fn random_fraction() -> f64 {
     f64::from(RandomState::new().hash_one(0_u8) as u32) / f64::from(u32::MAX)
 }
 
-/// A provider whose streams retry.
+/// A provider that retries its streams.
 pub struct Retrying {
     provider: Arc<dyn Provider>,
     policy: RetryPolicy,
@@ -82,7 +82,7 @@ impl Provider for Retrying {
     }
 }
 
-/// The stream of `make`, made again after each failure that allows it.
+/// A stream from `make`, made again after each retryable failure.
 fn retrying(policy: RetryPolicy, make: impl Fn() -> ModelStream + Send + 'static) -> ModelStream {
     let attempts = Attempts { policy, make, phase: Phase::Start, attempt: 0, began: None };
     Box::pin(stream::unfold(attempts, Attempts::next))
@@ -92,7 +92,7 @@ struct Attempts<Make> {
     policy: RetryPolicy,
     make: Make,
     phase: Phase,
-    /// Number of the attempt that is going on, from 1.
+    /// The number of the current attempt, from 1.
     attempt: u32,
     /// When the first attempt began.
     began: Option<Instant>,
@@ -102,9 +102,9 @@ enum Phase {
     Start,
     /// The announced pause before the next attempt.
     Wait(Duration),
-    /// Nothing was shown yet.
+    /// Nothing has been shown yet.
     Asking(ModelStream),
-    /// Something was: no way back.
+    /// Something has been shown: no more retries.
     Answering(ModelStream),
     Ended,
 }
@@ -150,7 +150,7 @@ impl<Make: Fn() -> ModelStream> Attempts<Make> {
         }
     }
 
-    /// Announces the next attempt, or gives the error on when there is none left or no time for it.
+    /// Announces the next attempt, or returns the error if no attempt or time is left.
     fn failed(&mut self, error: ProviderError) -> Item {
         let wait = self.policy.wait_after(self.attempt, &error);
         let gone = self.began.map_or(Duration::ZERO, |began| began.elapsed());

@@ -8,7 +8,7 @@ use crate::{FinishReason, ProviderErrorCode};
 
 type Script = Vec<Item>;
 
-/// Answers each attempt with the next script.
+/// A provider that answers each attempt with the next script.
 #[derive(Debug, Default)]
 struct Scripts {
     left: Mutex<VecDeque<Script>>,
@@ -26,7 +26,7 @@ impl Provider for Scripts {
     }
 }
 
-/// Everything that comes out, what is left of the scripts, and how many seconds it took.
+/// Returns all items, the number of unused scripts, and the seconds that it took.
 async fn run(scripts: Vec<Script>) -> (Vec<Item>, usize, f64) {
     let provider = Arc::new(Scripts { left: Mutex::new(scripts.into()) });
     let policy = RetryPolicy { jitter: 0.0, ..RetryPolicy::default() };

@@ -1,7 +1,7 @@
-//! The vendors behind our own types: OpenAI, all that speaks chat completions, Anthropic, Gemini, Ollama.
+//! The vendors behind our own types: OpenAI, everything that speaks chat completions, Anthropic, Gemini, Ollama.
 //!
-//! The wire formats are the library's; what it leaves open is settled here: which address and key, how long to wait,
-//! what counts as an end, and that no key shows in an error or a log line.
+//! The wire formats are the genai library's. This module decides what that leaves open: address and key, timeouts,
+//! what counts as an end, and that no key appears in an error or a log line.
 
 mod address;
 mod answer;
@@ -56,18 +56,18 @@ use crate::{
 
 type Item = Result<ModelEvent, ProviderError>;
 
-/// Questions of so many bytes and messages are put into JSON at once; a thread would cost more.
+/// Requests up to this size are serialized on the spot; moving them to another thread would cost more.
 const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
 const AT_ONCE_MESSAGES_MAX: usize = 512;
 
-/// How long a provider may be silent.
+/// How long to wait for a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// Until the connection stands.
+    /// Until the connection is established.
     pub connect: Duration,
-    /// Until the head of the answer is there, connecting included.
+    /// Until the response headers arrive, including connecting.
     pub header: Duration,
-    /// Between two pieces of the answer.
+    /// Between two chunks of the answer.
     pub silence: Duration,
 }
 
@@ -77,8 +77,8 @@ impl Default for TimeLimits {
     }
 }
 
-/// One vendor's server. Its HTTP client is made when it is first asked: reading the system's certificates takes
-/// longer than the rest of a start.
+/// A vendor's server. Its HTTP client is created on first use, because reading the system's certificates takes longer
+/// than the rest of the startup.
 #[derive(Debug, Clone)]
 pub struct Vendor {
     shared: Arc<Shared>,
@@ -122,7 +122,8 @@ impl Provider for Vendor {
 }
 
 impl Shared {
-    /// Asks as the server is known to take it. When it refuses that for something which it does not know, it is asked again without.
+    /// Sends the request in the manner that the server is known to support. If it refuses something that it does not
+    /// support, sends it again without that.
     async fn answer(self: Arc<Self>, request: Arc<ModelRequest>) -> impl Stream<Item = Item> + Send {
         let (kind, model) = (self.config.kind, request.model.as_str());
         let mut manner = self.weaknesses.manner(kind, model);
@@ -142,7 +143,7 @@ impl Shared {
             let mut alerts = Vec::new();
             if matches!(first, Some(Ok(_))) {
                 self.weaknesses.remember(kind, model, manner);
-                // Who was asked for no tools misses none.
+                // Without tools in the request there is nothing to report about them.
                 let manner = Manner { offers_tools: manner.offers_tools || request.tools.is_empty(), ..manner };
                 alerts = manner.alerts(kind, &self.config.name, model);
             }
@@ -150,13 +151,13 @@ impl Shared {
         }
     }
 
-    /// As [`Self::ask`]. What takes long is done on a thread that nobody else waits for: to put a long conversation into
-    /// JSON, and to make the HTTP client.
+    /// Like [`Self::ask`], with slow work moved to a blocking thread: serializing a long conversation, and creating
+    /// the HTTP client.
     async fn ask_beside(self: Arc<Self>, request: Arc<ModelRequest>, manner: Manner) -> Result<Answer, ProviderError> {
         let bytes =
             request.messages.iter().map(|message| message.content.len()).sum::<usize>() + request.attached.bytes();
         let is_short = bytes <= AT_ONCE_BYTES_MAX && request.messages.len() <= AT_ONCE_MESSAGES_MAX;
-        // The HTTP client reads the system's certificates when it is made.
+        // Creating the HTTP client reads the system's certificates.
         if is_short && self.line.get().is_some() {
             return self.ask(request, manner).await;
         }
@@ -168,7 +169,7 @@ impl Shared {
         }
     }
 
-    /// Connects to nobody yet: the answer does when it is read.
+    /// Does not connect yet; the answer does when it is first polled.
     async fn ask(self: Arc<Self>, request: Arc<ModelRequest>, manner: Manner) -> Result<Answer, ProviderError> {
         self.check_key()?;
         let frames = Frames::new(manner.wire);
@@ -205,7 +206,7 @@ impl Shared {
         })
     }
 
-    /// What the gate says of a failure is more than what the library sees of it.
+    /// The gate's description of a failure is better than what the library saw of it.
     fn translate(&self, ask: &Ask, error: genai::Error) -> ProviderError {
         ask.failure().unwrap_or_else(|| self.failures.translate(error))
     }
@@ -222,7 +223,7 @@ impl Shared {
         }
     }
 
-    /// A server without a key gets no `Authorization` at all: some refuse an empty one.
+    /// A server without a key gets no `Authorization` header at all, since some refuse an empty one.
     fn auth_of_question(&self, ask: &Ask, manner: Manner) -> AuthData {
         let path = if manner.wire == ProviderKind::OpenAi { "responses" } else { "chat/completions" };
         match self.auth() {

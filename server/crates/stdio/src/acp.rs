@@ -1,7 +1,7 @@
 //! `yoi acp`: Pods in an editor, by the Agent Client Protocol on standard input and output.
 //!
-//! A session of the editor is a Pod, and its id is the Pod's address: the editor, the browser and the terminal are on the same one. What
-//! any of them does is seen by the others, because all of it is the Pod's journal.
+//! A session of the editor is a Pod, and its id is the Pod's address: the editor, the browser and the terminal can
+//! all have the same Pod open. Each sees what is done in the others, because all of it is in the Pod's journal.
 
 mod choices;
 mod diff;
@@ -45,19 +45,19 @@ use self::{
 };
 use crate::lines::{Line, Lines, to_stdout};
 
-/// Bytes of one message: pictures come in it, as text.
+/// The maximum size of a message in bytes: it may contain pictures in base64.
 const MESSAGE_BYTES_MAX: usize = 32 << 20;
-/// Requests that are answered at once.
+/// How many requests are handled at once.
 const REQUESTS_MAX: usize = 64;
-/// Sessions that are open at once.
+/// How many sessions may be open.
 const SESSIONS_MAX: usize = 32;
-/// Sessions of one page of the list.
+/// How many sessions are on one page of the list.
 const LISTED: u32 = 50;
 
-/// Answers an editor until standard input ends. `pod`: the Pod that its new sessions are; without one each makes its own.
+/// Serves an editor until standard input ends. `pod`: the Pod for its new sessions; without one each makes its own.
 ///
 /// # Errors
-/// Standard input cannot be read.
+/// If standard input cannot be read.
 pub async fn acp(client: Client, pod: Option<String>) -> io::Result<()> {
     let (out, writing) = to_stdout();
     let agent = Arc::new(Agent { client, pod, wire: Arc::new(Wire::new(out)), sessions: Mutex::default() });
@@ -93,7 +93,7 @@ pub async fn acp(client: Client, pod: Option<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// An error as the editor is told it.
+/// An error as sent to the editor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Refused {
     code: i32,
@@ -139,12 +139,12 @@ impl From<ClientError> for Refused {
 
 type Answer = Result<Value, Refused>;
 
-/// What answers the editor.
+/// Serves the editor.
 struct Agent {
     client: Client,
     pod: Option<String>,
     wire: Arc<Wire>,
-    /// Open ones, by their ids.
+    /// Open sessions, by id.
     sessions: Mutex<HashMap<String, Arc<Session>>>,
 }
 
@@ -152,7 +152,7 @@ impl Agent {
     async fn answer(&self, method: &str, params: Value) -> Answer {
         match method {
             "initialize" => said(&initialize(&read(params)?)),
-            // Who may ask is decided by the server's token.
+            // The server's token decides who may connect.
             "authenticate" => Ok(json!({})),
             "session/new" => self.begin(read(params)?).await,
             "session/load" => {
@@ -195,7 +195,7 @@ impl Agent {
         }
     }
 
-    /// A new session: a new Pod that works in the editor's folder, or the Pod that was named at the start.
+    /// A new session: a new Pod that works in the editor's folder, or the Pod named at the start.
     async fn begin(&self, asked: NewSessionRequest) -> Answer {
         let folder = absolute(&asked.cwd)?;
         if let Some(target) = &self.pod {
@@ -213,7 +213,7 @@ impl Agent {
         self.open(&made.pod.to_string(), asked.cwd, Begin::FromNow).await
     }
 
-    /// Opens a session over a Pod that is there.
+    /// Opens a session for an existing Pod.
     async fn open(&self, id: &str, cwd: PathBuf, begin: Begin) -> Answer {
         let pod: PodRef = id.parse().map_err(|_| {
             Refused::params("a session's id is the address of a Pod, as session/new and session/list give it")
@@ -226,14 +226,14 @@ impl Agent {
             if sessions.len() >= SESSIONS_MAX && !sessions.contains_key(id) {
                 return Err(Refused::params(format!("{SESSIONS_MAX} sessions are open; close one first")));
             }
-            // One that was open over the same Pod ends.
+            // An open session of the same Pod ends.
             sessions.insert(id.to_owned(), session.clone());
         }
         follow::begin(&session, &detail.summary, begin).await;
         Ok(json!({ "sessionId": id, "configOptions": options }))
     }
 
-    /// The Pods of this server, of one folder where one is named.
+    /// The Pods of this server, or only those of one folder.
     async fn list(&self, asked: ListSessionsRequest) -> Answer {
         let query = Pods {
             name: Filled(None),
@@ -296,7 +296,7 @@ fn absolute(path: &Path) -> Result<String, Refused> {
     }
 }
 
-/// A name that says which folder it is of, and that no other Pod has.
+/// An unused name that tells which folder the Pod is for.
 fn name_for(folder: &str) -> PodName {
     let last = folder.rsplit('/').find(|part| !part.is_empty()).unwrap_or("editor");
     let fits = |letter: &char| letter.is_ascii_alphanumeric() || "._-".contains(*letter);

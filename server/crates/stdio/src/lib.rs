@@ -1,6 +1,6 @@
 //! The running server on standard input and output, for programs that start their servers and agents themselves.
 //!
-//! Both are thin clients: what they say is the server's, what they are told goes there, and neither keeps anything over its end.
+//! Both are thin clients: they relay between the program and the server, and keep nothing beyond their own end.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

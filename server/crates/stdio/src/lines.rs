@@ -1,4 +1,4 @@
-//! Messages as lines of standard input and output, bounded in both directions.
+//! Messages as lines of standard input and output, limited in both directions.
 
 use std::{io, time::Duration};
 
@@ -8,19 +8,19 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// Messages that wait to be written; whoever has one more waits.
+/// How many messages may wait to be written; beyond that senders wait.
 const WRITTEN_MAX: usize = 64;
-/// How long the last messages may take.
+/// How long writing the last messages may take.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// What comes in.
+/// The input.
 #[derive(Debug)]
 pub(crate) struct Lines<R = BufReader<Stdin>> {
     input: R,
     bytes_max: usize,
 }
 
-/// One line of it.
+/// One line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
@@ -29,14 +29,14 @@ pub(crate) enum Line {
 }
 
 impl Lines {
-    /// Standard input, by lines of at most so many bytes.
+    /// Standard input, in lines of at most `bytes_max` bytes.
     pub(crate) fn of_stdin(bytes_max: usize) -> Self {
         Self { input: BufReader::new(tokio::io::stdin()), bytes_max }
     }
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
-    /// The next line that is not empty. Of one that is too long the rest is read and forgotten.
+    /// The next non-empty line. Of a line that is too long the rest is read and discarded.
     pub(crate) async fn next(&mut self) -> io::Result<Line> {
         let mut line = Vec::new();
         let mut is_too_long = false;
@@ -66,13 +66,13 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
     }
 }
 
-/// What goes out, and its end.
+/// The output, and a handle for its end.
 pub(crate) fn to_stdout() -> (mpsc::Sender<String>, Writing) {
     let (messages, mut written) = mpsc::channel::<String>(WRITTEN_MAX);
     let writing = tokio::spawn(async move {
         let mut output = tokio::io::stdout();
         while let Some(message) = written.recv().await {
-            // A message is one line; JSON has no line break that it could not do without.
+            // A message is one line; line breaks in JSON are never significant.
             let line = message.replace(['\n', '\r'], " ") + "\n";
             if output.write_all(line.as_bytes()).await.is_err() || output.flush().await.is_err() {
                 return;
@@ -82,13 +82,13 @@ pub(crate) fn to_stdout() -> (mpsc::Sender<String>, Writing) {
     (messages, Writing(writing))
 }
 
-/// Ends when all that had something to say are gone, and all of it is written.
+/// Ends once all senders are gone and everything is written.
 #[derive(Debug)]
 pub(crate) struct Writing(JoinHandle<()>);
 
 impl Writing {
     pub(crate) async fn end(self) {
-        // Whoever does not read any more is not waited for.
+        // Do not wait for a reader that no longer reads.
         let _ = tokio::time::timeout(LAST_WAIT, self.0).await;
     }
 }

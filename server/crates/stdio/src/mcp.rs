@@ -1,7 +1,7 @@
 //! `yoi mcp`: the running server's `/mcp` on standard input and output.
 //!
-//! It passes messages on and knows of them only what that takes: ids, sessions, versions. A server that was away meanwhile is found
-//! again; what was asked is then asked once more, under the same key, so that nothing happens twice.
+//! It relays messages and interprets only what that requires: ids, sessions, versions. A server that was away is
+//! found again; requests are then sent again with the same key, so that nothing happens twice.
 
 mod message;
 mod session;
@@ -14,17 +14,17 @@ use tokio::task::JoinSet;
 use self::{message::Message, session::Session};
 use crate::lines::{Line, Lines, to_stdout};
 
-/// Bytes of one message; the server takes no more.
+/// The maximum size of a message in bytes; the server accepts no more.
 const MESSAGE_BYTES_MAX: usize = 4 << 20;
-/// Requests that are answered at once; more wait on standard input.
+/// How many requests are handled at once; more wait on standard input.
 const REQUESTS_MAX: usize = 64;
-/// How long answers are waited for once nobody asks any more.
+/// How long to wait for answers once input has ended.
 const LAST_ANSWERS_WAIT: Duration = Duration::from_secs(5);
 
-/// Passes messages on until standard input ends.
+/// Relays messages until standard input ends.
 ///
 /// # Errors
-/// Standard input cannot be read.
+/// If standard input cannot be read.
 pub async fn mcp(client: Client) -> io::Result<()> {
     let (answers, writing) = to_stdout();
     let session = Arc::new(Session::new(client, answers.clone()));
@@ -49,7 +49,7 @@ pub async fn mcp(client: Client) -> io::Result<()> {
                 let session = session.clone();
                 asked.spawn(async move { session.pass_on(message).await });
             }
-            // Nobody reads any more: the next read ends.
+            // Fails when nobody reads any more; the next read ends.
             Err(refusal) => drop(answers.send(refusal).await),
         }
     }

@@ -1,7 +1,7 @@
-//! axe-core in the page: what an accessibility checker finds wrong on what a browser shows now.
+//! Runs axe-core in the page: the problems that an accessibility checker finds in what a browser shows now.
 //!
-//! The checker is not part of this project. It is fetched once into the target folder and checked against its pinned
-//! digest; without a network, [`VARIABLE`] names a copy of it.
+//! The checker is not part of this project. It is fetched once into the target folder and verified against its pinned
+//! digest; without a network, [`VARIABLE`] names a local copy.
 
 mod archive;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha512};
 
 use crate::browser::Browser;
 
-/// Path of an `axe.min.js`, instead of one that is fetched.
+/// The path of an `axe.min.js` to use in place of a fetched one.
 pub const VARIABLE: &str = "YOI_AXE";
 
 const ADDRESS: &str = "https://registry.npmjs.org/axe-core/-/axe-core-4.10.3.tgz";
@@ -26,35 +26,35 @@ const SHA512: &str = "5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c8877
 const FILE_IN_ARCHIVE: &str = "package/axe.min.js";
 const FILE_KEPT: &str = "axe-core-4.10.3.min.js";
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Finding {
     /// The rule, such as `color-contrast`.
     pub rule: String,
     /// `minor`, `moderate`, `serious` or `critical`.
     pub impact: String,
-    /// Where: a selector and what is wrong there, one text for each element.
+    /// Where: one text per element, with a selector and the problem there.
     pub places: Vec<String>,
 }
 
 impl Finding {
-    /// It keeps somebody from using the page.
+    /// Whether it keeps somebody from using the page.
     pub fn is_serious(&self) -> bool {
         matches!(self.impact.as_str(), "serious" | "critical")
     }
 }
 
-/// The checker's script, ready to be run in any number of pages.
+/// The checker's script, which can be run in any number of pages.
 #[derive(Debug, Clone)]
 pub struct Axe {
     script: String,
 }
 
 impl Axe {
-    /// Reads the script, and fetches it before when it is not there yet.
+    /// Reads the script, fetching it first if it is not there yet.
     ///
     /// # Panics
-    /// When it can be had from nowhere; the message says how to bring it.
+    /// If it cannot be obtained; the message says how to provide it.
     pub async fn load() -> Self {
         let path = match std::env::var_os(VARIABLE) {
             Some(path) => PathBuf::from(path),
@@ -64,7 +64,7 @@ impl Axe {
         Self { script: script.unwrap_or_else(|error| panic!("{} could not be read: {error}", path.display())) }
     }
 
-    /// Everything that is wrong on the page as it is shown now. The page's own policy does not bind this script.
+    /// All problems of the page as it is shown now. The page's own policy does not apply to this script.
     pub async fn findings(&self, browser: &Browser) -> Vec<Finding> {
         if browser.eval("return typeof window.axe === 'undefined'").await == true {
             browser.eval(&self.script).await;
@@ -73,7 +73,7 @@ impl Axe {
     }
 }
 
-/// Waits for what fades in to be there: colours on their way are no findings.
+/// Waits for animations to end, because colours that are still fading in are no findings.
 const RUN: &str = "return Promise.allSettled(document.getAnimations().filter(a => a.effect.getTiming().iterations !== Infinity)\
     .map(a => a.finished))\
     .then(() => axe.run(document, { preload: false, resultTypes: ['violations'] }))\
@@ -104,7 +104,7 @@ async fn fetched() -> anyhow::Result<Vec<u8>> {
     archive::file(&archive, FILE_IN_ARCHIVE)
 }
 
-/// Under its name only when it is whole: several tests may fetch it at once.
+/// Moves it to its final name only when it is complete, because several tests may fetch it at once.
 fn keep(file: &Path, script: &[u8]) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;

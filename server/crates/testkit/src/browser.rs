@@ -1,7 +1,7 @@
-//! A headless Chromium, driven as a person would use it: find what is on the page by its name, act, wait for the text.
+//! A headless Chromium, driven as a person would use it: find things by their names, act, wait for text.
 //!
 //! Needs `chromium` and `chromedriver` in the PATH (Debian: `chromium chromium-driver`); nothing is downloaded. Every
-//! wait is for a condition and bounded by [`WAIT_MAX`](crate::wait::WAIT_MAX).
+//! wait is for a condition and limited by [`WAIT_MAX`](crate::wait::WAIT_MAX).
 
 pub mod console;
 mod driver;
@@ -32,7 +32,7 @@ const FLAGS: [&str; 10] = [
     "--lang=en-US",
 ];
 
-/// One browser with one fresh profile. Dropping it kills the browser and its driver.
+/// A browser with a fresh profile. Dropping it kills the browser and its driver.
 ///
 /// The fields are dropped in this order: the driver, what is left of the browser, its folder.
 #[derive(Debug)]
@@ -49,13 +49,13 @@ impl Browser {
         Self::start_with(width, height, json!({}), &[]).await
     }
 
-    /// As [`start`](Self::start), where these names lead to `127.0.0.1`, as a name does that somebody has rebound.
+    /// Like [`start`](Self::start), with these names resolving to `127.0.0.1`, as after DNS rebinding.
     pub async fn start_misled(width: u32, height: u32, names: &[&str]) -> Self {
         let rules: Vec<String> = names.iter().map(|name| format!("MAP {name} 127.0.0.1")).collect();
         Self::start_with(width, height, json!({}), &[format!("--host-resolver-rules={}", rules.join(","))]).await
     }
 
-    /// As [`start`](Self::start), with scripts switched off as in a browser's settings.
+    /// Like [`start`](Self::start), with scripts disabled as in a browser's settings.
     pub async fn start_without_javascript(width: u32, height: u32) -> Self {
         let preferences = json!({ "profile.managed_default_content_settings.javascript": 2 });
         Self::start_with(width, height, preferences, &[]).await
@@ -87,25 +87,25 @@ impl Browser {
         browser
     }
 
-    /// The port on which other programs can speak the DevTools protocol with this browser.
+    /// The port where other programs can speak the DevTools protocol with this browser.
     pub fn devtools_port(&self) -> u16 {
         let file = self._profile.path().join("DevToolsActivePort");
         let text = std::fs::read_to_string(&file).expect("a browser that is driven writes its port into its profile");
         text.lines().next().and_then(|port| port.parse().ok()).expect("the first line of that file is the port")
     }
 
-    /// The folder of its profile, which goes away with it.
+    /// The folder of its profile, which is deleted with it.
     pub fn profile(&self) -> &Path {
         self._profile.path()
     }
 
-    /// Ends the browser in order: it writes its profile and closes its sockets, which dropping does not.
+    /// Quits the browser properly, so that it writes its profile and closes its sockets, which dropping does not.
     pub async fn quit(self) {
         self.driver.clone().quit().await.ok();
     }
 }
 
-/// What a browser shows is read and driven as its page.
+/// The methods of [`Page`] are available on the browser.
 impl Deref for Browser {
     type Target = Page;
 
@@ -116,8 +116,8 @@ impl Deref for Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Else the session ends itself by a request that blocks the very thread whose runtime should carry it, and
-        // gives up after two minutes. The processes are killed here anyway.
+        // Otherwise the session would end itself with a request that blocks the very thread whose runtime should
+        // carry it, and give up after two minutes. The processes are killed here anyway.
         self.driver.clone().leak().ok();
     }
 }

@@ -1,7 +1,7 @@
-//! Generators of clients, made by others, and the clients that they make of the API's document.
+//! Third-party client generators, and the clients that they generate from the API's document.
 //!
-//! They are not part of this project. pip and npm fetch them once into the target folder, by the versions that are pinned
-//! beside this file; both ask whatever registry the machine is set up for.
+//! They are not part of this project. pip and npm fetch them once into the target folder, in the versions pinned
+//! beside this file, from whatever registry the machine is configured for.
 
 use std::{
     ffi::OsStr,
@@ -20,15 +20,15 @@ const PYTHON_PINS: &str = include_str!("generators/requirements.txt");
 const NODE_PACKAGES: &str = include_str!("generators/package.json");
 const NODE_PINS: &str = include_str!("generators/package-lock.json");
 
-/// Fetching is bounded by itself: networks are slower than machines.
+/// Fetching has its own time limit, because networks are slower than machines.
 const FETCH_WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// The package that the client in Python is.
+/// The package name of the Python client.
 const PYTHON_PACKAGE: &str = "yoi_client";
-/// The client in Python is not for reading, so nothing puts it in order.
+/// The Python client is not for reading, so it is not formatted.
 const PYTHON_OPTIONS: &str = "post_hooks: []\n";
 
-/// As strict as the compiler can be without its opinions on style.
+/// As strict as the compiler can be without style rules.
 const TYPESCRIPT_OPTIONS: &str = r#"{
   "compilerOptions": {
     "strict": true, "noUnusedLocals": true, "noFallthroughCasesInSwitch": true, "skipLibCheck": true,
@@ -37,7 +37,7 @@ const TYPESCRIPT_OPTIONS: &str = r#"{
   "files": ["client.ts", "node.d.ts"]
 }
 "#;
-/// All that the programs use of Node's own.
+/// The parts of Node's API that the programs use.
 const NODE_TYPES: &str = "declare const process: { argv: string[] };\n";
 
 /// Both generators, fetched.
@@ -48,10 +48,10 @@ pub struct Generators {
 }
 
 impl Generators {
-    /// Finds them in the target folder, and fetches them before when they are not there yet.
+    /// Finds the generators in the target folder, fetching them first if they are not there yet.
     ///
     /// # Panics
-    /// When they can be had from nowhere; the message says what was tried and how to bring them.
+    /// If they cannot be obtained; the message says what was tried and how to provide them.
     pub async fn load() -> Self {
         let folder = crate::target().join("generators");
         let python = kept(&folder, "python", &[PYTHON_PINS], fetch_python).await;
@@ -59,7 +59,7 @@ impl Generators {
         Self { python, node }
     }
 
-    /// Makes a client in Python of the document, in `folder`, and gives the command that runs this program against it.
+    /// Generates a Python client in `folder`, and returns the command that runs this program against it.
     pub async fn python_client(&self, document: &Path, folder: &Path, program: &Path) -> Command {
         let options = folder.join("options.yaml");
         fs::write(&options, PYTHON_OPTIONS).expect("the folder can be written");
@@ -73,7 +73,7 @@ impl Generators {
         command
     }
 
-    /// Makes types of the document, in `folder`, compiles this program with them, and gives the command that runs it.
+    /// Generates TypeScript types in `folder`, compiles this program with them, and returns the command that runs it.
     pub async fn typescript_client(&self, document: &Path, folder: &Path, program: &Path) -> Command {
         let written =
             [("tsconfig.json", TYPESCRIPT_OPTIONS), ("node.d.ts", NODE_TYPES), ("package.json", NODE_PACKAGES)];
@@ -102,10 +102,10 @@ impl Generators {
     }
 }
 
-/// Runs a program to its end and gives what it said.
+/// Runs a program to its end and returns its output.
 ///
 /// # Panics
-/// When it does not end well, or not in time; the message has its own words.
+/// If it fails or takes too long; the message contains its output.
 pub async fn run(command: &mut Command) -> String {
     within(WAIT_MAX, command).await.unwrap_or_else(|sentence| panic!("{sentence}"))
 }
@@ -122,7 +122,8 @@ async fn within(wait: Duration, command: &mut Command) -> Result<String, String>
     if output.status.success() { Ok(said) } else { Err(format!("{line} failed ({}):\n{said}", output.status)) }
 }
 
-/// The folder of what was fetched by these pins. Under its name only when it is whole: several tests may fetch it at once.
+/// The folder with what these pins fetch. It gets its final name only when it is complete, because several tests may
+/// fetch it at once.
 async fn kept(folder: &Path, name: &str, pins: &[&str], fetch: impl AsyncFn(&Path) -> Result<(), String>) -> PathBuf {
     let digest: String = Sha256::digest(pins.concat()).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     let whole = folder.join(format!("{name}-{digest}"));
@@ -137,14 +138,14 @@ async fn kept(folder: &Path, name: &str, pins: &[&str], fetch: impl AsyncFn(&Pat
              node with npm, and a registry that both can ask; on Debian: apt-get install python3-venv nodejs npm"
         );
     }
-    // Of two that were made at once the first stays.
+    // If two were made at once, the first stays.
     if fs::rename(part.keep(), &whole).is_err() {
         assert!(whole.is_dir(), "{} could not be made", whole.display());
     }
     whole
 }
 
-/// Such a folder runs from wherever it is put, as long as its own python is asked, and none of its scripts.
+/// Such a folder can be moved anywhere, as long as its own python is run and none of its scripts.
 async fn fetch_python(folder: &Path) -> Result<(), String> {
     within(FETCH_WAIT_MAX, Command::new("python3").args(["-m", "venv"]).arg(folder)).await?;
     let pins = folder.join("requirements.txt");

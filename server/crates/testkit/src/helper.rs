@@ -1,5 +1,5 @@
-//! A program that runs beside a test and says in its output when it is ready. One that ends instead is told with its reason,
-//! and one that another program was faster than at its port is started again.
+//! A program that runs beside a test and announces in its output when it is ready. If it exits instead, the reason is
+//! reported; if another program took its port first, it is started again.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -19,16 +19,16 @@ use tokio::time::{Instant, sleep};
 
 use crate::wait::WAIT_MAX;
 
-/// How often a program is started that loses its port each time.
+/// How often a program that keeps losing its port is started.
 const STARTS_MAX: usize = 5;
-/// How many lines of its output are kept for an error.
+/// How many lines of its output are kept for an error message.
 const LINES_MAX: usize = 40;
-/// How often it is looked whether the program is ready, or has ended.
+/// How often to check whether the program is ready or has exited.
 const POLL: Duration = Duration::from_millis(10);
-/// How long the output of a program that has ended is read on: a process that it left behind may hold it open.
+/// How long the output of an exited program is still read: a process that it left behind may keep it open.
 const LAST_WORDS_MAX: Duration = Duration::from_secs(1);
 
-/// What programs say that found their port taken, in lower case.
+/// What programs print if their port is taken, in lower case.
 const PORT_LOST: [&str; 3] = ["address already in use", "address in use", "port not available"];
 
 /// A running program. Dropping it kills it.
@@ -53,12 +53,12 @@ enum Why {
     Silent,
 }
 
-/// The end of what a program has said, on both its outputs.
+/// The end of a program's output, from both streams.
 #[derive(Debug, Clone, Default)]
 struct Words(Arc<Mutex<VecDeque<String>>>);
 
 impl Helper {
-    /// Starts it and waits for the line of its output in which `sign` finds what is waited for.
+    /// Starts it and waits for the line of output in which `sign` finds something.
     pub(crate) async fn start<T: Send + 'static>(
         program: &Path,
         arguments: &[&str],
@@ -73,7 +73,7 @@ impl Helper {
         Self::start_once(program, arguments, sign).await
     }
 
-    /// The end of its output so far, as lines of an error.
+    /// The end of its output so far, as lines of an error message.
     pub(crate) fn last_words(&self) -> String {
         told(&self.words.lines())
     }
@@ -124,7 +124,7 @@ impl NotReady {
         matches!(self.why, Why::Ended(_)) && says_port_lost(&self.words)
     }
 
-    /// The program is not on this machine.
+    /// Whether the program is not installed.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(&self.why, Why::NotStarted(error) if error.kind() == std::io::ErrorKind::NotFound)
     }
@@ -142,7 +142,7 @@ impl fmt::Display for NotReady {
     }
 }
 
-/// Whether these lines of a program that has ended say that another one has its port.
+/// Whether these lines of an exited program say that its port was taken.
 pub(crate) fn says_port_lost(lines: &[String]) -> bool {
     lines.iter().map(|line| line.to_lowercase()).any(|line| PORT_LOST.iter().any(|words| line.contains(words)))
 }

@@ -1,4 +1,4 @@
-//! For tests only: a PostgreSQL, a scripted model server, a yoi on port 0, a browser with a checker of its pages, a
+//! For tests only: a PostgreSQL, a scripted model server, a yoi on port 0, a browser with an accessibility checker, a
 //! terminal.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -29,7 +29,7 @@ pub mod yoi;
 
 pub use wait::{WAIT_MAX, until, until_so, within};
 
-/// The folder that cargo builds into, which holds this test. What tests fetch is kept there.
+/// The folder that cargo builds into, which contains this test. What tests fetch is kept there.
 #[cfg(feature = "whole")]
 fn target() -> std::path::PathBuf {
     let test = std::env::current_exe().expect("a running program has a path");

@@ -1,8 +1,8 @@
-//! An older Pod as a script: a Unix socket that speaks the older protocol, and can misbehave.
+//! A scripted older Pod: a Unix socket that speaks the older protocol, and can misbehave.
 //!
-//! What it does with an input is in its words, line by line: `say TEXT` streams and ends; `stream N` says N words, one each
-//! 20 ms; `tool NAME` calls a tool; `think` thinks without deltas; `fail` ends with the provider's error; `bare` begins the
-//! run without an echo; `die` closes every connection.
+//! An input consists of commands, one per line: `say TEXT` streams and ends; `stream N` says N words, one every 20
+//! ms; `tool NAME` calls a tool; `think` sends reasoning without deltas; `fail` ends with the provider's error;
+//! `bare` begins the run without an echo; `die` closes every connection.
 
 mod life;
 mod trouble;
@@ -23,10 +23,10 @@ use tokio::{
 
 pub use self::trouble::Trouble;
 
-/// Events that a client may be behind before it is disconnected.
+/// How many events a client may be behind before it is disconnected.
 const BEHIND_MAX: usize = 10_000;
 
-/// A running older Pod, `FOLDER/NAME/sock`; dropping it ends it, and takes its socket away.
+/// A running older Pod, `FOLDER/NAME/sock`; dropping it ends it and removes its socket.
 #[derive(Debug)]
 pub struct OlderPod {
     socket: PathBuf,
@@ -34,12 +34,12 @@ pub struct OlderPod {
     server: JoinHandle<()>,
 }
 
-/// What a Pod begins with.
+/// The initial state of a Pod.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub entries: Vec<Value>,
     pub alerts: Vec<Value>,
-    /// `idle` when empty.
+    /// Empty means `idle`.
     pub status: String,
     pub trouble: Option<Trouble>,
 }
@@ -63,9 +63,9 @@ struct State {
     runs: u64,
     was_interrupted: bool,
     peers: Vec<String>,
-    /// Every line that came in, as it came.
+    /// Every line received, unchanged.
     received: Vec<String>,
-    /// Pods that this one brought back.
+    /// Pods that this one has restored.
     restored: Vec<OlderPod>,
     is_shut_down: bool,
 }
@@ -78,7 +78,7 @@ enum Asked {
 }
 
 impl OlderPod {
-    /// An idle one without a past.
+    /// An idle Pod without history.
     pub fn start(folder: &Path, name: &str) -> Self {
         Self::scripted(folder, name, Script::default())
     }
@@ -88,14 +88,14 @@ impl OlderPod {
     }
 
     /// # Panics
-    /// When no socket can be made there.
+    /// If no socket can be created there.
     pub fn scripted(folder: &Path, name: &str, script: Script) -> Self {
         let home = folder.join(name);
         std::fs::create_dir_all(&home).expect("the folder of a Pod can be made");
         Self::at(folder, name, home.join("sock"), script)
     }
 
-    /// As [`OlderPod::scripted`], with its socket at a path of the caller's choice.
+    /// Like [`OlderPod::scripted`], with its socket at a path of the caller's choice.
     pub fn at(folder: &Path, name: &str, socket: PathBuf, script: Script) -> Self {
         std::fs::remove_file(&socket).ok();
         let listener = UnixListener::bind(&socket).expect("a socket can be bound there");
@@ -119,17 +119,17 @@ impl OlderPod {
         Self { socket, pod, server }
     }
 
-    /// Says something to all clients, as it is.
+    /// Sends an event to all clients, unchanged.
     pub fn say(&self, event: &str, data: Value) {
         self.pod.tell(event, data);
     }
 
-    /// Sends a line that may be anything.
+    /// Sends an arbitrary line.
     pub fn say_line(&self, line: &str) {
         self.pod.events.send(line.to_owned()).ok();
     }
 
-    /// The methods that came in, oldest first; of a line that is no JSON the line.
+    /// The methods received, oldest first; for a line that is not JSON, the line.
     pub fn methods(&self) -> Vec<String> {
         let method = |line: &String| {
             let value: Value = serde_json::from_str(line).unwrap_or_default();
@@ -138,12 +138,12 @@ impl OlderPod {
         self.pod.state().received.iter().map(method).collect()
     }
 
-    /// What came in, as JSON.
+    /// The lines received, as JSON.
     pub fn received(&self) -> Vec<Value> {
         self.pod.state().received.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Closes all connections and takes the socket away, as when the process dies; a new one may take its place.
+    /// Closes all connections and removes the socket, as when the process dies; a new one may take its place.
     pub async fn kill(mut self) {
         self.server.abort();
         let _ = (&mut self.server).await;
@@ -218,7 +218,7 @@ async fn serve(listener: UnixListener, pod: Arc<Shared>, socket: PathBuf) {
     }
 }
 
-/// One client: it is told the prelude first, and is read only when it has taken all of it.
+/// One client: it is sent the prelude first, and is read only once it has received all of it.
 async fn connection(stream: UnixStream, pod: Arc<Shared>) {
     let (reader, mut writer) = stream.into_split();
     let mut events = pod.events.subscribe();

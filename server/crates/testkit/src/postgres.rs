@@ -1,6 +1,6 @@
-//! A PostgreSQL for tests: one server for each test process, one fresh database for each caller.
+//! PostgreSQL for tests: one server per test process, one fresh database per caller.
 //!
-//! It listens on a Unix socket in a temporary folder only, and never writes anywhere else. A watchdog shell holds the
+//! It listens only on a Unix socket in a temporary folder, and never writes anywhere else. A watchdog shell holds the
 //! read end of a pipe from this process; however this process ends, the watchdog stops the server and removes the
 //! folder.
 
@@ -21,9 +21,9 @@ use anyhow::{Context, bail};
 const START_WAIT_MAX: Duration = Duration::from_secs(60);
 const START_POLL: Duration = Duration::from_millis(20);
 
-/// Runs the server until its own standard input ends. `$1` is the temporary folder; the rest is the server's command. A server
-/// that ends before leaves its status in the file `ended`.
-/// It ignores the signals that a terminal sends to all processes of a test run: it has to tidy up after them.
+/// Runs the server until its own standard input ends. `$1` is the temporary folder; the rest is the server's command.
+/// If the server exits earlier, its status is written to the file `ended`.
+/// Ignores the signals that a terminal sends to all processes of a test run, because it has to clean up after them.
 const WATCHDOG: &str = r#"
 trap '' INT TERM HUP
 folder=$1; shift
@@ -37,7 +37,8 @@ wait
 rm -rf "$folder"
 "#;
 
-/// The address of a new, empty database (`postgresql:///…?host=FOLDER&user=postgres`). The first call starts the server.
+/// The address of a new, empty database (`postgresql:///…?host=FOLDER&user=postgres`). The first call starts the
+/// server.
 pub async fn fresh_database() -> anyhow::Result<String> {
     tokio::task::spawn_blocking(|| {
         static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
@@ -50,7 +51,8 @@ pub async fn fresh_database() -> anyhow::Result<String> {
     .await?
 }
 
-/// Runs a statement from the side, with PostgreSQL's own client; gives what it prints, without any frame.
+/// Runs a statement independently of the server under test, with PostgreSQL's own client; returns the unaligned
+/// output.
 pub async fn execute(url: &str, sql: &str) -> anyhow::Result<String> {
     let mut psql = tokio::process::Command::new(programs()?.join("psql"));
     let psql = psql.args(["-qAt", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).stdin(Stdio::null());
@@ -65,19 +67,19 @@ struct Server {
     programs: PathBuf,
     folder: PathBuf,
     databases: AtomicU32,
-    /// Never written to: its end is what the watchdog waits for.
+    /// Never written to: closing it tells the watchdog to end.
     _lifeline: ChildStdin,
 }
 
 impl Server {
     fn start() -> anyhow::Result<Self> {
         let programs = programs()?;
-        // Kept: the watchdog removes it, after the server has let go of it.
+        // Kept: the watchdog removes it after the server has exited.
         let folder = tempfile::Builder::new().prefix("yoi-postgres-").tempdir()?.keep();
         match Self::start_in(programs, folder.clone()) {
             Ok(server) => Ok(server),
             Err(error) => {
-                // With the watchdog's input at its end it does the same; this is for the time before it runs.
+                // The watchdog does the same when its input ends; this is for the time before it runs.
                 drop(std::fs::remove_dir_all(&folder));
                 Err(error)
             }
@@ -139,14 +141,14 @@ impl Server {
 fn watch_over(server: &Command, folder: &Path) -> anyhow::Result<ChildStdin> {
     let mut watchdog = Command::new("sh");
     watchdog.args(["-c", WATCHDOG, "watchdog"]).arg(folder).arg(server.get_program()).args(server.get_args());
-    // A group of its own: Ctrl-C in a terminal is for the tests.
+    // A process group of its own: Ctrl-C in a terminal is for the tests.
     std::os::unix::process::CommandExt::process_group(&mut watchdog, 0);
     watchdog.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = watchdog.spawn().context("cannot start the shell that watches over PostgreSQL")?;
     child.stdin.take().context("the watchdog was started with a pipe")
 }
 
-/// The folder with `initdb`, `postgres`, `pg_isready` and `createdb`: from PATH, or where Debian keeps them.
+/// The folder with `initdb`, `postgres`, `pg_isready` and `createdb`: from the PATH, or where Debian puts them.
 fn programs() -> anyhow::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
@@ -161,7 +163,7 @@ fn programs() -> anyhow::Result<PathBuf> {
         .context("these tests need PostgreSQL's own programs (initdb, postgres, createdb): apt-get install postgresql")
 }
 
-/// PostgreSQL refuses to run as root.
+/// PostgreSQL refuses to run as root, so run it as another user then.
 fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
@@ -189,12 +191,12 @@ mod tests {
     use super::Server;
     use crate::helper::tests::stand_in;
 
-    /// The watchdog's way out is not tried here: each test with a database does.
+    /// Does not cover the watchdog's cleanup, which every test with a database does.
     #[test]
     fn a_server_that_ends_at_once_is_told_with_its_status_and_its_log() {
         use std::os::unix::fs::PermissionsExt;
         let programs = tempfile::tempdir().unwrap();
-        // The server runs as another user where this one is root.
+        // The server runs as another user if this one is root.
         std::fs::set_permissions(programs.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         stand_in(programs.path(), "initdb", "exit 0");
         stand_in(programs.path(), "pg_isready", "exit 2");

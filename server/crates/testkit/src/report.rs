@@ -1,10 +1,10 @@
-//! The table of a benchmark: what, figure, floor, ratio, goal, met or not.
+//! The table of a benchmark: what was measured, figure, floor, ratio, goal, and whether it was met.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// All lines so far, in the order in which they were taken.
+/// All lines so far, in the order in which they were measured.
 #[derive(Debug, Default)]
 pub struct Report {
     lines: Vec<Line>,
@@ -18,7 +18,7 @@ pub struct Line {
     what: String,
     unit: Unit,
     figure: f64,
-    /// The same by a bare program, in the same run.
+    /// The same measured with a bare program, in the same run.
     floor: Option<f64>,
     goal: Option<Goal>,
     note: String,
@@ -31,7 +31,7 @@ pub enum Goal {
     AtLeast(f64),
 }
 
-/// What a figure is counted in.
+/// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Milliseconds,
@@ -40,7 +40,7 @@ pub enum Unit {
     PerSecond,
     Percent,
     Count,
-    /// How many times as much: no unit.
+    /// A ratio, without unit.
     Times,
 }
 
@@ -145,14 +145,14 @@ fn grouped(figure: f64) -> String {
 }
 
 impl Report {
-    /// Adds a line, and says it at once: a run takes minutes.
+    /// Adds a line and prints it at once, because a run takes minutes.
     pub fn add(&mut self, line: Line) {
         let [what, figure, floor, ..] = line.cells();
         eprintln!("{what}: {figure} (floor {floor})");
         self.lines.push(line);
     }
 
-    /// All lines, for programs that compare runs.
+    /// All lines as JSON, for programs that compare runs.
     pub fn to_json(&self) -> Value {
         json!({ "lines": self.lines.iter().map(Line::to_json).collect::<Vec<_>>() })
     }

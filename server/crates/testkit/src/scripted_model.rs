@@ -1,8 +1,9 @@
-//! A model server that says what a test wrote for it, on the wires of OpenAI (chat completions and the Responses API) and Anthropic.
+//! A model server with scripted answers, on the protocols of OpenAI (chat completions and the Responses API) and
+//! Anthropic.
 //!
-//! On any other path `Step::Raw` and `Step::Text` go out as they are, for wires that a test writes by itself.
-//! It listens on a free port of this machine, answers each question with the next answer of a queue, and keeps what it
-//! was asked. It can pause, cut, stall, and tells when a client went away.
+//! On any other path `Step::Raw` and `Step::Text` are sent unchanged, for protocols that a test writes by itself.
+//! It listens on a free local port, answers each request with the next answer of a queue, and records the requests.
+//! It can pause, cut off or stall an answer, and reports when a client disconnects.
 
 mod answer;
 mod wire;
@@ -28,7 +29,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 pub use self::answer::{Answer, Step, Tokens};
 use self::wire::{Piece, Wire};
 
-/// Largest question that is read, in bytes.
+/// The largest request that is read, in bytes.
 const QUESTION_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The server; it stops when this is dropped.
@@ -39,7 +40,7 @@ pub struct ScriptedModel {
     server: JoinHandle<()>,
 }
 
-/// A question as it came in.
+/// A recorded request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     pub path: String,
@@ -50,15 +51,15 @@ pub struct Question {
 #[derive(Debug, Default)]
 struct Shared {
     answers: Mutex<VecDeque<Answer>>,
-    /// Said when the queue is empty.
+    /// The answer when the queue is empty.
     fallback: Mutex<Option<Answer>>,
-    /// A question of more bytes gets this answer.
+    /// A larger request, in bytes, gets this answer.
     room: Mutex<Option<(usize, Answer)>>,
-    /// A question with these words in it gets that answer.
+    /// A request that contains these words gets that answer.
     refusals: Mutex<Vec<(String, Answer)>>,
     models: Mutex<Vec<String>>,
     questions: watch::Sender<Vec<Question>>,
-    /// How many clients went away before their answer was complete.
+    /// How many clients disconnected before their answer was complete.
     disconnects: watch::Sender<usize>,
 }
 
@@ -66,7 +67,7 @@ impl ScriptedModel {
     /// Starts it on a free port.
     ///
     /// # Panics
-    /// When this machine has no free port.
+    /// If this machine has no free port.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -100,49 +101,50 @@ impl ScriptedModel {
         lock(&self.shared.answers).push_back(answer);
     }
 
-    /// Said to every question for which the queue holds no answer. Without it they are refused with 400.
+    /// The answer to every request for which the queue is empty. Without it they are refused with 400.
     pub fn otherwise(&self, answer: Answer) {
         *lock(&self.shared.fallback) = Some(answer);
     }
 
-    /// A context of so many bytes: a longer question, its tools included, gets this answer, and none of the queue.
+    /// Simulates a context of this many bytes: a longer request, including its tools, gets this answer and none from
+    /// the queue.
     pub fn set_room(&self, bytes_max: usize, beyond: Answer) {
         *lock(&self.shared.room) = Some((bytes_max, beyond));
     }
 
-    /// A question with these words in it gets this answer, and none of the queue.
+    /// A request that contains these words gets this answer and none from the queue.
     pub fn refuse_where(&self, words: &str, answer: Answer) {
         lock(&self.shared.refusals).push((words.to_owned(), answer));
     }
 
-    /// From now on no words are refused.
+    /// Removes all refusals by words.
     pub fn refuse_nothing(&self) {
         lock(&self.shared.refusals).clear();
     }
 
-    /// What `GET /v1/models` lists; `scripted` from the start.
+    /// The models listed by `GET /v1/models`; initially `scripted`.
     pub fn set_models(&self, models: &[&str]) {
         *lock(&self.shared.models) = models.iter().map(|&model| model.to_owned()).collect();
     }
 
-    /// All questions so far, oldest first.
+    /// All requests so far, oldest first.
     pub fn requests(&self) -> Vec<Question> {
         self.shared.questions.borrow().clone()
     }
 
-    /// Returns when at least `count` questions were asked.
+    /// Waits until at least `count` requests were received.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<Question> {
         let mut questions = self.shared.questions.subscribe();
         let found = questions.wait_for(|questions| questions.len() >= count).await;
         found.expect("the server holds the other end").clone()
     }
 
-    /// Returns when a client has gone away before its answer was complete.
+    /// Waits until a client has disconnected before its answer was complete.
     pub async fn wait_for_disconnect(&self) {
         self.wait_for_disconnects(1).await;
     }
 
-    /// Returns when so many clients have.
+    /// Waits until this many clients have.
     pub async fn wait_for_disconnects(&self, count: usize) {
         let mut disconnects = self.shared.disconnects.subscribe();
         disconnects.wait_for(|disconnects| *disconnects >= count).await.expect("the server holds the other end");
@@ -196,7 +198,8 @@ async fn answer(shared: Arc<Shared>, request: Request, wire: fn(&Value, &Answer)
     let refusal = shared.refusal(&body);
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let question = Question { path: head.uri.path().to_owned(), headers: head.headers, body: body.clone() };
-    // The answer is taken before the question shows, so a test that waits for questions knows which one got which.
+    // The answer is taken before the request becomes visible, so that a test which waits for requests knows which one
+    // got which answer.
     let next = || lock(&shared.answers).pop_front().or_else(|| lock(&shared.fallback).clone());
     let next = refusal.or_else(next);
     shared.questions.send_modify(|questions| questions.push(question));
@@ -217,11 +220,11 @@ fn spoken(wire: Wire, shared: &Arc<Shared>) -> Response {
     let presence = Presence { shared: Arc::clone(shared), is_complete: false };
     let pieces = stream::unfold((wire, presence), |(mut wire, mut presence)| async move {
         let piece = wire.next().await;
-        // A client may go away right after the last byte.
+        // A client may disconnect right after the last byte.
         presence.is_complete = wire.is_over() || matches!(piece, Some(Piece::Cut));
         let bytes = match piece? {
             Piece::Bytes(bytes) => Ok(bytes),
-            // An error in the middle of a body makes the server drop the connection.
+            // An error in the middle of a body makes the server close the connection.
             Piece::Cut => Err(std::io::Error::other("cut, as the test wrote")),
         };
         Some((bytes, (wire, presence)))
@@ -231,7 +234,7 @@ fn spoken(wire: Wire, shared: &Arc<Shared>) -> Response {
     (headers, body).into_response()
 }
 
-/// Is dropped with the answer: too early, when the client went away.
+/// Dropped with the answer: before completion if the client has disconnected.
 #[derive(Debug)]
 struct Presence {
     shared: Arc<Shared>,

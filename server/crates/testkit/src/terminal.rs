@@ -1,7 +1,7 @@
-//! A terminal: a pty with a shell in it that runs one program, and the screen that a person would see.
+//! A terminal: a pty with a shell that runs one program, and the screen that a user would see.
 //!
-//! When the program has ended, the shell prints its exit code and the terminal's settings: what it left behind is seen
-//! as the next program would see it.
+//! After the program has exited, the shell prints its exit code and the terminal's settings, so that a test sees what
+//! it left behind as the next program would.
 
 mod waits;
 
@@ -18,7 +18,7 @@ use tokio::{
 };
 use vt100::{MouseProtocolMode, Parser};
 
-/// Runs its arguments; then says how they ended and what the terminal is like.
+/// Runs its arguments; then prints how they ended and the terminal's settings.
 const SHELL: &str = r#""$@"; code=$?; echo; echo "ended $code"; stty -a; echo "no more""#;
 
 /// A screen with a program on it. Dropping it kills the shell; the program gets SIGHUP.
@@ -40,11 +40,11 @@ struct Seen {
 /// How a program left its terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit code, or 128 and the signal.
+    /// Its exit code, or 128 plus the signal.
     pub code: i32,
-    /// The screen after it, as text.
+    /// The screen afterwards, as text.
     pub screen: String,
-    /// What is not as it was before: nothing, when the terminal was restored.
+    /// What differs from before; empty if the terminal was restored.
     pub left_behind: Vec<&'static str>,
 }
 
@@ -74,7 +74,7 @@ impl Terminal {
         Self { seen, changed, keyboard, shell }
     }
 
-    /// Types text, as it is: `\r` is Enter, `\x1b` is Esc.
+    /// Types text unchanged: `\r` is Enter, `\x1b` is Esc.
     pub async fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).await.expect("the terminal is there");
     }
@@ -84,36 +84,37 @@ impl Terminal {
         self.types(&format!("{line}\r")).await;
     }
 
-    /// Leaves the present mode. What is typed next comes once the program has read this key by itself: together with it,
-    /// it would be the beginning of a longer sequence.
+    /// Presses Esc and waits until the program has read it on its own: together with the next key, it would be the
+    /// beginning of a longer sequence.
     pub async fn escape(&mut self) {
         self.types("\x1b").await;
         self.wait_taken().await;
     }
 
-    /// Pastes, as a terminal does that was asked for brackets around it.
+    /// Pastes text as a terminal with bracketed paste does.
     pub async fn pastes(&mut self, text: &str) {
         self.types(&format!("\x1b[200~{text}\x1b[201~")).await;
     }
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
-        // Nothing that the program draws in its new size is taken for something of the old one.
+        // While the lock is held, nothing that the program draws in its new size is taken for something of the old
+        // one.
         let mut seen = self.seen.lock().expect("no reader panics while it holds the screen");
         self.keyboard.resize(Size::new(rows, columns)).expect("the terminal is there");
         seen.parser.set_size(size(rows), size(columns));
     }
 
-    /// The text on the screen, a line for each row.
+    /// The text on the screen, one line per row.
     pub fn screen(&self) -> String {
         self.lock().parser.screen().contents()
     }
 
-    /// Everything that was printed, escape sequences and all.
+    /// Everything that was printed, including escape sequences.
     pub fn raw(&self) -> String {
         String::from_utf8_lossy(&self.lock().raw).into_owned()
     }
 
-    /// A cell of the screen has a colour.
+    /// Whether any cell of the screen has a colour.
     pub fn is_coloured(&self) -> bool {
         let seen = self.lock();
         let screen = seen.parser.screen();
@@ -124,11 +125,11 @@ impl Terminal {
             .any(|cell| (cell.fgcolor(), cell.bgcolor()) != (vt100::Color::Default, vt100::Color::Default))
     }
 
-    /// How many bytes that were typed nobody has read yet; none where the system does not say. In raw mode, as a console
-    /// has it.
+    /// How many typed bytes have not been read yet; `None` if the system does not tell. For raw mode, which a console
+    /// uses.
     fn unread(&self) -> Option<u64> {
         let shell = self.shell.id()?;
-        // Else this process could get the terminal as its own.
+        // Otherwise this process could acquire the terminal as its own.
         let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK;
         let side = rustix::fs::open(format!("/proc/{shell}/fd/0"), flags, rustix::fs::Mode::empty()).ok()?;
         rustix::io::ioctl_fionread(side).ok()
@@ -149,7 +150,7 @@ impl Terminal {
         assert!(status.expect("`kill` can be run").success(), "no process {pid} to send SIG{signal} to");
     }
 
-    /// What the terminal has not got back.
+    /// What was not restored in the terminal.
     fn left_behind(&self) -> Vec<&'static str> {
         let seen = self.lock();
         let screen = seen.parser.screen();
@@ -183,7 +184,7 @@ fn size(cells: u16) -> NonZeroU16 {
     NonZeroU16::new(cells).expect("a screen has rows and columns")
 }
 
-/// Until the shell has closed its side.
+/// Reads until the shell has closed its side.
 async fn read(mut output: OwnedReadPty, seen: Arc<Mutex<Seen>>, told: watch::Sender<u64>) {
     let mut buffer = [0; 8192];
     while let Ok(count @ 1..) = output.read(&mut buffer).await {

@@ -1,6 +1,7 @@
-//! A model server on the wire of whoever asks, whose deltas say when they were sent: `NUMBER:NANOSECONDS `. For benches.
+//! A model server for benchmarks that answers in the caller's protocol, with deltas that say when they were sent:
+//! `NUMBER:NANOSECONDS `.
 //!
-//! It flushes each delta, as the servers of this world do: one HTTP chunk and one write to the socket for each.
+//! It flushes each delta, as real servers do: one HTTP chunk and one write to the socket for each.
 
 mod wire;
 
@@ -19,10 +20,10 @@ use tokio::{
 
 pub use self::wire::Wire;
 
-/// Zero of the nanoseconds.
+/// The zero point of the nanoseconds.
 static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Every answer of it. Dropping it stops the server.
+/// A server with timed deltas. Dropping it stops the server.
 #[derive(Debug)]
 pub struct TimedModel {
     address: SocketAddr,
@@ -33,7 +34,7 @@ pub struct TimedModel {
 #[derive(Debug)]
 struct Shared {
     plan: Mutex<Plan>,
-    /// When the head of each question came.
+    /// When the headers of each request arrived.
     asked: Mutex<Vec<Instant>>,
 }
 
@@ -45,9 +46,9 @@ pub struct Plan {
 
 #[derive(Debug, Clone, Copy)]
 pub enum Pace {
-    /// As fast as they are read, by a server of tasks.
+    /// As fast as they are read, from an async server.
     AtOnce,
-    /// The same by a server with a thread for each connection.
+    /// The same from a server with one thread per connection.
     Threaded,
     Every(Duration),
 }
@@ -61,7 +62,7 @@ pub struct Delta {
 
 impl TimedModel {
     /// # Panics
-    /// When this machine has no free port.
+    /// If this machine has no free port.
     pub async fn start(plan: Plan) -> Self {
         LazyLock::force(&ZERO);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
@@ -76,7 +77,7 @@ impl TimedModel {
         self.base_url_for(Wire::ChatCompletions)
     }
 
-    /// For a provider that speaks like this.
+    /// For a provider that speaks this protocol.
     pub fn base_url_for(&self, wire: Wire) -> String {
         match wire {
             Wire::Responses | Wire::ChatCompletions => format!("http://{}/v1", self.address),
@@ -84,18 +85,18 @@ impl TimedModel {
         }
     }
 
-    /// For the answers from now on.
+    /// Sets the plan for all answers from now on.
     ///
     /// # Panics
-    /// When another holder of the plan has.
+    /// If another holder of the lock has panicked.
     pub fn set_plan(&self, plan: Plan) {
         *self.shared.plan.lock().expect("no holder of the plan panics") = plan;
     }
 
-    /// When the head of the newest question came.
+    /// When the headers of the newest request arrived.
     ///
     /// # Panics
-    /// When another holder of the times has.
+    /// If another holder of the lock has panicked.
     pub fn asked_last(&self) -> Option<Instant> {
         self.shared.asked.lock().expect("no holder of the times panics").last().copied()
     }
@@ -107,10 +108,10 @@ impl Drop for TimedModel {
     }
 }
 
-/// The deltas in these pieces of text.
+/// Parses the deltas in these chunks of text.
 ///
 /// # Panics
-/// When they are not of a [`TimedModel`].
+/// If they are not from a [`TimedModel`].
 pub fn deltas(text: &str) -> impl Iterator<Item = Delta> + '_ {
     text.split_whitespace().map(|word| {
         let (number, nanoseconds) = word.split_once(':').expect("a delta is NUMBER:NANOSECONDS");
@@ -125,13 +126,13 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         stream.set_nodelay(true).expect("a new connection takes options");
         let shared = shared.clone();
         tokio::spawn(async move {
-            // Who asks may go away in mid-answer.
+            // The client may disconnect in mid-answer.
             let _ = answer(stream, &shared).await;
         });
     }
 }
 
-/// One question, one answer: the connection ends with it.
+/// One request, one answer; then the connection is closed.
 async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let wire = read_question(&mut stream, shared).await?;
     let plan = *shared.plan.lock().expect("no holder of the plan panics");
@@ -148,7 +149,7 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         Pace::Every(pause) => {
             let began = tokio::time::Instant::now();
             for number in 0..plan.deltas {
-                // The first one is late enough for whoever asked to be ready for it.
+                // The first one is late enough for the client to be ready for it.
                 tokio::time::sleep_until(began + pause * (number as u32 + 1)).await;
                 stream.write_all(piece(number).as_bytes()).await?;
             }
@@ -169,7 +170,7 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     stream.shutdown().await
 }
 
-/// The whole of it: one left unread would end the connection in mid-answer.
+/// Reads the whole request: an unread part would end the connection in mid-answer.
 async fn read_question(stream: &mut TcpStream, shared: &Shared) -> std::io::Result<Wire> {
     let (mut read, mut wanted) = (Vec::new(), usize::MAX);
     let mut wire = Wire::ChatCompletions;
@@ -195,7 +196,7 @@ fn content_length(head: &str) -> usize {
     length.next().and_then(|(_, length)| length.trim().parse().ok()).unwrap_or(0)
 }
 
-/// The head of an answer, with what comes before its deltas.
+/// The head of an answer, with what precedes its deltas.
 fn head(wire: Wire) -> String {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n\
                 transfer-encoding: chunked\r\nconnection: close\r\n\r\n";
@@ -206,7 +207,7 @@ fn head(wire: Wire) -> String {
     }
 }
 
-/// Behind the last chunk.
+/// Follows the last chunk.
 const LAST: &str = "0\r\n\r\n";
 
 fn chunk(text: &str) -> String {

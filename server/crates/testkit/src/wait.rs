@@ -1,17 +1,17 @@
-//! How tests wait: for something that is said in words, and never for ever.
+//! How tests wait: for something that is named in words, and never for ever.
 
 use std::{panic::Location, time::Duration};
 
-/// The longest that any wait in a test lasts before it fails. Generous: machines that run tests are busy.
+/// The time limit of any wait in a test. Generous, because machines that run tests are busy.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// How often a condition is looked at: not in a tight loop, for what it waits for has work to do meanwhile.
+/// How often a condition is checked: not in a tight loop, because what it waits for needs the processor too.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Waits for something that comes by itself.
+/// Waits for a future.
 ///
 /// # Panics
-/// When it does not come within [`WAIT_MAX`]; `what` says what was waited for.
+/// If it does not complete within [`WAIT_MAX`]; `what` says what was waited for.
 #[track_caller]
 pub fn within<T>(what: impl Into<String>, coming: impl Future<Output = T>) -> impl Future<Output = T> {
     let (place, what) = (Location::caller(), what.into());
@@ -21,10 +21,10 @@ pub fn within<T>(what: impl Into<String>, coming: impl Future<Output = T>) -> im
     }
 }
 
-/// Looks again and again until there is something.
+/// Checks repeatedly until there is a value.
 ///
 /// # Panics
-/// As [`within`].
+/// As for [`within`].
 #[track_caller]
 pub fn until<T>(what: impl Into<String>, mut look: impl AsyncFnMut() -> Option<T>) -> impl Future<Output = T> {
     within(what, async move {
@@ -37,10 +37,10 @@ pub fn until<T>(what: impl Into<String>, mut look: impl AsyncFnMut() -> Option<T
     })
 }
 
-/// Looks again and again until it is so.
+/// Checks repeatedly until the condition holds.
 ///
 /// # Panics
-/// As [`within`].
+/// As for [`within`].
 #[track_caller]
 pub fn until_so(what: impl Into<String>, mut is_so: impl AsyncFnMut() -> bool) -> impl Future<Output = ()> {
     until(what, async move || is_so().await.then_some(()))

@@ -1,7 +1,7 @@
-//! The built binary, from outside: started on port 0 and a folder of its own, spoken to over HTTP, killed at will.
+//! The built binary as seen from outside: started on port 0 with a folder of its own, used over HTTP, killed at will.
 //!
 //! The path of the binary comes from the test (`env!("CARGO_BIN_EXE_yoi")`), because only the tests of the package
-//! `yoi` have it. The process sees no key, no configuration and no data of the machine it runs on.
+//! `yoi` have it. The process sees no keys, configuration or data of the machine it runs on.
 
 mod answer;
 mod event_socket;
@@ -23,10 +23,10 @@ pub use launch::{FailedStart, Launch};
 
 pub use crate::wait::{WAIT_MAX, until};
 
-/// How much of the log a failing test prints.
+/// How many lines of the log a failing test prints.
 const LOG_LINES_SHOWN: usize = 60;
 
-/// A running (or, after [`kill9`](Self::kill9), a dead) yoi. Dropping it kills the process.
+/// A running yoi, or a dead one after [`kill9`](Self::kill9). Dropping it kills the process.
 #[derive(Debug)]
 pub struct YoiProcess {
     launch: Launch,
@@ -39,22 +39,22 @@ pub struct YoiProcess {
 }
 
 impl YoiProcess {
-    /// Starts `binary serve` on a fresh folder. For anything else, [`Launch`].
+    /// Starts `binary serve` on a fresh folder. For anything else, use [`Launch`].
     pub async fn start(binary: &str) -> Self {
         Launch::new(binary).start().await
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at its end: where programs ask.
+    /// `http://127.0.0.1:PORT` without a trailing slash: the address for programs.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// `http://NAME.localhost:PORT`, without a slash at its end: where the pages are.
+    /// `http://NAME.localhost:PORT` without a trailing slash: the address of the pages.
     pub fn console_url(&self) -> &str {
         &self.console_url
     }
 
-    /// A client that finds the console's own name, follows no redirect and keeps no cookie.
+    /// A client that resolves the console's own name, follows no redirects and keeps no cookies.
     pub fn browser_client(&self) -> reqwest::Client {
         let (host, port) = self.console_url.trim_start_matches("http://").rsplit_once(':').expect("it names a port");
         let port = port.parse().expect("a port is a number");
@@ -63,7 +63,7 @@ impl YoiProcess {
         client.resolve(host, there).build().expect("a client without settings of the machine can be built")
     }
 
-    /// The bearer token from the line that said the server is ready.
+    /// The bearer token from the line that announced that the server is ready.
     pub fn token(&self) -> &str {
         &self.token
     }
@@ -73,7 +73,7 @@ impl YoiProcess {
         format!("{}/?token={}", self.console_url, self.token)
     }
 
-    /// None when the process was waited for, after [`kill9`](Self::kill9) or [`terminate`](Self::terminate).
+    /// `None` once the process has been waited for, after [`kill9`](Self::kill9) or [`terminate`](Self::terminate).
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
     }
@@ -93,7 +93,7 @@ impl YoiProcess {
         self.child.wait().await.expect("a child can be waited for");
     }
 
-    /// SIGTERM, then waits for the orderly end.
+    /// SIGTERM, then waits for the orderly exit.
     pub async fn terminate(&mut self) -> ExitStatus {
         let pid = self.pid().expect("the process was ended before");
         let status = tokio::process::Command::new("kill").args(["-TERM", &pid.to_string()]).status().await;
@@ -101,7 +101,7 @@ impl YoiProcess {
         self.wait().await
     }
 
-    /// Waits for the process to end by itself.
+    /// Waits for the process to exit by itself.
     pub async fn wait(&mut self) -> ExitStatus {
         match tokio::time::timeout(WAIT_MAX, self.child.wait()).await {
             Ok(status) => status.expect("a child can be waited for"),
@@ -109,20 +109,20 @@ impl YoiProcess {
         }
     }
 
-    /// Starts again on the same folder, on a new port. What still runs is killed first, as by `kill -9`.
+    /// Restarts on the same folder and a new port. A running process is killed first, as by `kill -9`.
     pub async fn restart(&mut self) {
         let launch = self.launch.clone();
         self.restart_as(launch).await;
     }
 
-    /// Starts again on the same folder and the same port, so that open pages and clients find it again.
+    /// Restarts on the same folder and the same port, so that open pages and clients find it again.
     pub async fn restart_on_same_port(&mut self) {
         let address = self.base_url.trim_start_matches("http://").to_owned();
         let launch = self.launch.clone().listen(&address);
         self.restart_as(launch).await;
     }
 
-    /// Starts again with other arguments or variables: take [`launch`](Self::launch) and change it.
+    /// Restarts with other arguments or variables: take [`launch`](Self::launch) and change it.
     pub async fn restart_as(&mut self, launch: Launch) {
         self.kill9().await;
         *self = launch.start().await;
@@ -143,7 +143,7 @@ impl Drop for YoiProcess {
     }
 }
 
-/// For the test that fails: an answer that did not come says little of a server that is gone.
+/// For a failing test: a missing answer says little if the server is gone.
 fn how_it_is(child: &mut Child) -> String {
     match child.try_wait() {
         Ok(Some(status)) => format!("it has ended ({status})"),
@@ -151,7 +151,7 @@ fn how_it_is(child: &mut Child) -> String {
     }
 }
 
-/// Lines of one stream of the process, gathered while it runs.
+/// Lines of one stream of the process, collected while it runs.
 #[derive(Debug, Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 

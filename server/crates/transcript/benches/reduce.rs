@@ -1,4 +1,4 @@
-//! Reducing must stay linear: the nanoseconds per record are the same for a short journal and a long one.
+//! Reducing must stay linear: the time per record, in nanoseconds, is the same for a short journal and a long one.
 
 use std::{hint::black_box, time::Instant};
 
@@ -12,7 +12,7 @@ const SIZES: [usize; 2] = [10_000, 100_000];
 /// One page of history, as the server sends it.
 const PAGE: usize = 200;
 
-/// Runs of 50 records: a run's start, 40 chunks of one answer, a call with output, its end.
+/// Runs of 50 records: the start, 40 chunks of one answer, a call with output, the end.
 fn journal(count: usize) -> Vec<Record> {
     (0..count)
         .map(|index| {

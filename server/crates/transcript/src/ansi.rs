@@ -1,13 +1,14 @@
-//! A program's output as spans of one style. Everything that would move, clear or ask is dropped.
+//! Parses a program's output into styled spans. Escape sequences that move the cursor, clear the screen or query the
+//! terminal are dropped.
 //!
-//! A carriage return begins the line anew, so of a progress bar only its last state is left.
+//! A carriage return starts the line over, so only the last state of a progress bar is left.
 
 use serde::{Deserialize, Serialize};
 
-/// How a span looks.
+/// The style of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Style {
-    /// 0 to 7, and 8 to 15 for the bright ones; absent: as the text around it. Finer colours are left out.
+    /// 0 to 7, and 8 to 15 for the bright ones; `None` for the surrounding colour. Colours beyond these are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<u8>,
     pub bold: bool,
@@ -16,14 +17,14 @@ pub struct Style {
     pub underline: bool,
 }
 
-/// Text of one style; may hold line breaks and tabs and no other control character.
+/// Text in one style; may contain line breaks and tabs but no other control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     pub text: String,
     pub style: Style,
 }
 
-/// The output in spans of different styles.
+/// The output as spans of different styles.
 pub fn parse(output: &str) -> Vec<Span> {
     let mut screen = Screen::default();
     let mut letters = output.chars().peekable();
@@ -42,7 +43,7 @@ pub fn parse(output: &str) -> Vec<Span> {
     screen.end()
 }
 
-/// The output without any style.
+/// The output without styles.
 pub fn strip(output: &str) -> String {
     parse(output).into_iter().map(|span| span.text).collect()
 }
@@ -50,9 +51,9 @@ pub fn strip(output: &str) -> String {
 #[derive(Default)]
 struct Screen {
     done: Vec<Span>,
-    /// Where in `done` the present line begins: span, and byte in it.
+    /// Where the current line begins in `done`: span, and byte within it.
     line: (usize, usize),
-    /// The next letter begins the line anew.
+    /// Whether the next character starts the line over.
     is_returned: bool,
     style: Style,
 }
@@ -79,7 +80,7 @@ impl Screen {
 
     fn end_line(&mut self) {
         self.is_returned = false;
-        // A line break has no look of its own: it ends the span before it.
+        // A line break has no style: it joins the span before it.
         match self.done.last_mut() {
             Some(span) => span.text.push('\n'),
             None => self.done.push(Span { text: "\n".to_owned(), style: self.style }),
@@ -98,7 +99,7 @@ fn escape(letters: &mut Letters<'_>, style: &mut Style) {
     match letters.next_if(|letter| *letter != '\n') {
         Some('[') => control_sequence(letters, style),
         Some('P' | 'X' | ']' | '^' | '_') => control_string(letters),
-        // Others are intermediates and one last letter.
+        // The others are intermediate characters and one final character.
         Some(' '..='/') => {
             while letters.next_if(|letter| matches!(letter, ' '..='/')).is_some() {}
             letters.next_if(|letter| matches!(letter, '0'..='~'));
@@ -107,7 +108,7 @@ fn escape(letters: &mut Letters<'_>, style: &mut Style) {
     }
 }
 
-/// `CSI parameters intermediates final`; only `m` means something here.
+/// `CSI parameters intermediates final`; only `m` has a meaning here.
 fn control_sequence(letters: &mut Letters<'_>, style: &mut Style) {
     let mut parameters = String::new();
     while let Some(letter) = letters.next_if(|letter| matches!(letter, ' '..='?')) {
@@ -118,7 +119,7 @@ fn control_sequence(letters: &mut Letters<'_>, style: &mut Style) {
     }
 }
 
-/// A title, a link, a picture: up to its terminator, or to the end of the line where that is missing.
+/// A title, link or picture: up to its terminator, or to the end of the line if that is missing.
 fn control_string(letters: &mut Letters<'_>) {
     while let Some(letter) = letters.next_if(|letter| *letter != '\n') {
         match letter {
@@ -152,7 +153,7 @@ fn set_style(parameters: &str, style: &mut Style) {
             code @ 30..=37 => style.color = Some(code - 30),
             code @ 90..=97 => style.color = Some(code - 82),
             39 => style.color = None,
-            // Colons keep the colour in its own group, semicolons take the groups that follow.
+            // With colons the colour is in the same group, with semicolons in the groups that follow.
             38 if group.contains(':') => style.color = extended_color(parts),
             38 => style.color = extended_color(groups.by_ref().map(|number| number.parse().unwrap_or(0))),
             48 | 58 if !group.contains(':') => {
@@ -163,7 +164,7 @@ fn set_style(parameters: &str, style: &mut Style) {
     }
 }
 
-/// Reads `5;n` or `2;r;g;b`, no further.
+/// Reads `5;n` or `2;r;g;b` and no further.
 fn extended_color(mut numbers: impl Iterator<Item = u8>) -> Option<u8> {
     match numbers.next()? {
         5 => numbers.next().filter(|color| *color < 16),

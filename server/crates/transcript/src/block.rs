@@ -1,4 +1,4 @@
-//! What a transcript is made of.
+//! The blocks of a transcript.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Names one block for as long as the Pod exists: the records' own `block`, or `seq-N` of its only record.
+/// Identifies a block for the lifetime of its Pod: the records' own `block`, or `seq-N` of its only record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BlockId(pub String);
@@ -34,25 +34,25 @@ impl fmt::Display for BlockId {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     pub id: BlockId,
-    /// Its first record. After a fold the first that is left, so only `id` is fit to be a key.
+    /// Its first record. After folding, the first that is left, so only `id` is suitable as a key.
     pub seq: Seq,
-    /// The newest of its own records. Others can change it too: a run's end closes what still streams.
+    /// The newest of its own records. Others can change it too: the end of a run ends what is still streaming.
     pub last_seq: Seq,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
     /// When its first record was committed.
     pub at: Timestamp,
     pub kind: BlockKind,
-    /// Records of it whose texts are cut here; [`crate::Transcript::complete`] takes them whole.
+    /// Its records with truncated texts; [`crate::Transcript::complete`] replaces them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<CutRecord>,
 }
 
-/// A record that is not whole in here.
+/// A truncated record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutRecord {
     pub seq: Seq,
-    /// Bytes of the whole one.
+    /// The size of the whole record, in bytes.
     pub bytes: u64,
 }
 
@@ -62,13 +62,13 @@ impl Block {
         Self { id, seq: record.seq, last_seq: record.seq, run_id, at: record.at, kind, cut: Vec::new() }
     }
 
-    /// Bytes of its records that are cut here, as they are whole; none where nothing is.
+    /// The full size of its truncated records, in bytes; `None` if there are none.
     pub fn cut_bytes(&self) -> Option<u64> {
         let bytes = self.cut.iter().map(|cut| cut.bytes).sum();
         (bytes > 0).then_some(bytes)
     }
 
-    /// Still growing: a screen draws it as unfinished.
+    /// Whether it is still growing, so that a screen shows it as unfinished.
     pub fn is_live(&self) -> bool {
         match &self.kind {
             BlockKind::Assistant { status, .. } | BlockKind::Reasoning { status, .. } => *status == Status::Streaming,
@@ -79,7 +79,8 @@ impl Block {
         }
     }
 
-    /// Has nothing to draw: hidden reasoning that has ended, an answer without a word, a retry that is over.
+    /// Whether there is nothing to draw: hidden reasoning that has ended, an answer without text, a retry that is
+    /// over.
     pub fn is_empty(&self) -> bool {
         match &self.kind {
             BlockKind::Assistant { text, status } => *status != Status::Streaming && text.is_empty(),
@@ -94,10 +95,10 @@ impl Block {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum BlockKind {
-    /// A run began: the heading of a turn. The run and its time are the block's own.
+    /// A run began: the heading of a turn. The run's id and start are the block's own.
     Turn {
-        /// Ordinal of the run in its Pod, from 1; where its name does not say it, unknown until the
-        /// transcript reaches back to the first record.
+        /// Ordinal of the run in its Pod, from 1. If the run's name does not give it, unknown until the transcript
+        /// reaches back to the first record.
         number: Option<u64>,
         trigger: Trigger,
     },
@@ -106,7 +107,7 @@ pub enum BlockKind {
         by: String,
         command_id: CommandId,
         state: PersonState,
-        /// The pictures and files that it names.
+        /// The pictures and files that it refers to.
         #[serde(default, skip_serializing_if = "Blobs::is_empty")]
         blobs: Blobs,
     },
@@ -117,12 +118,12 @@ pub enum BlockKind {
         hops: u32,
         receipt: Option<Receipt>,
     },
-    /// Where a message is whose text is not in this transcript: one that this Pod sent, or one that is held.
+    /// The state of a message whose text is not in this transcript: one that this Pod sent, or one that is held.
     Message {
         message_id: String,
         peer: PeerLabel,
         receipt: Receipt,
-        /// The message itself came later, as a [`BlockKind::Peer`] of its own.
+        /// Whether the message itself arrived later, as a [`BlockKind::Peer`] of its own.
         delivered: bool,
     },
     ChildEvent {
@@ -130,7 +131,7 @@ pub enum BlockKind {
         child: PodLabel,
         detail: Option<String>,
     },
-    /// A child came, went, or holds another scope than before.
+    /// A child was spawned, stopped, or changed its scope.
     Child {
         what: ChildStep,
         child: PodLabel,
@@ -143,7 +144,7 @@ pub enum BlockKind {
     Reasoning {
         text: String,
         status: Status,
-        /// Time of its first chunk; unknown when the chunks were folded away.
+        /// Time of its first chunk; unknown if the chunks were folded away.
         started_at: Option<Timestamp>,
         ended_at: Option<Timestamp>,
     },
@@ -152,13 +153,13 @@ pub enum BlockKind {
         call_id: Option<String>,
         name: Option<String>,
         arguments: Option<Value>,
-        /// The arguments as they stream in; empty once `arguments` is there.
+        /// The arguments while they stream; empty once `arguments` is set.
         arguments_text: String,
-        /// What the tool has written so far; empty once `result` is there.
+        /// The tool's output so far; empty once `result` is set.
         output: String,
         result: Option<ToolResult>,
         by: Option<ToolBy>,
-        /// Its run ended before it had a result.
+        /// Whether its run ended before it had a result.
         interrupted: bool,
     },
     RunEnd {
@@ -171,13 +172,13 @@ pub enum BlockKind {
         ended_at: Timestamp,
         trigger: Option<Trigger>,
     },
-    /// The provider is asked again. A further attempt takes the place of the one before.
+    /// The provider is asked again. A further attempt replaces this one.
     Retry {
         attempt: u32,
         wait_ms: u64,
         code: String,
         detail: String,
-        /// The run went on, or ended.
+        /// Whether the run continued or ended.
         settled: bool,
     },
     Approval {
@@ -216,7 +217,7 @@ pub enum BlockKind {
     },
 }
 
-/// How far a streamed block is.
+/// The progress of a streamed block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -225,7 +226,7 @@ pub enum Status {
     Interrupted,
 }
 
-/// Where a person's message is. The order is the order of its life.
+/// The state of a person's message, in chronological order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonState {
@@ -233,11 +234,11 @@ pub enum PersonState {
     Stored,
     /// A run began with it.
     Read,
-    /// That run was rolled back; the text went back to its sender.
+    /// That run was rolled back, and the text was returned to its sender.
     Returned,
 }
 
-/// Where a question to a person is.
+/// The state of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalState {
@@ -247,18 +248,18 @@ pub enum ApprovalState {
     Void,
 }
 
-/// The newest that is known of a message's way.
+/// The newest known state of a message's delivery.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     pub state: ReceiptState,
-    /// Ordinal of the run, in the receiver, that read it.
+    /// Ordinal of the receiver's run that read it.
     pub turn: Option<u64>,
     /// Why it is held.
     pub reason: Option<String>,
     pub at: Timestamp,
 }
 
-/// What a tool gave back.
+/// A tool's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     pub summary: String,

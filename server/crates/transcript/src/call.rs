@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// The one argument that says what a call is about, by the order in which tools name it.
+/// The arguments that can tell what a call is about, in order of preference.
 const TELLING: [&str; 7] = ["command", "path", "pattern", "url", "name", "task", "message"];
 
-/// The first of these arguments that tells what the call is about.
+/// The first of these arguments that is present.
 pub fn telling_argument(fields: &Map<String, Value>) -> Option<&'static str> {
     TELLING.into_iter().find(|name| fields.get(*name).is_some_and(Value::is_string))
 }
 
-/// The call's main argument, or all of them as JSON, on one line; what streams in, while they are not whole.
+/// The call's main argument, or all of them as JSON, on one line; the streaming text while they are incomplete.
 pub fn telling(arguments: Option<&Value>, streaming: &str) -> String {
     let text = match arguments {
         None => Cow::Borrowed(streaming),
@@ -25,7 +25,7 @@ pub fn telling(arguments: Option<&Value>, streaming: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `+2 −1` of a unified diff; its own two header lines do not count.
+/// The numbers of added and removed lines in a unified diff, without its two header lines.
 pub fn diff_counts(diff: &str) -> (usize, usize) {
     let count = |mark: char, header: &str| {
         diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(header)).count()

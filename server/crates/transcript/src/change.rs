@@ -1,21 +1,21 @@
-//! What a screen has to draw again.
+//! What a screen has to redraw.
 
-/// What one call changed in [`crate::Transcript::blocks`]. State and usage are read anew after every call.
+/// What one call changed in [`crate::Transcript::blocks`]. State and usage are to be read again after every call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Change {
     /// No block.
     #[default]
     None,
-    /// The block at `index`, in its place.
+    /// The block at `index`, in place.
     Changed { index: usize },
-    /// There is a new block at `index`; those that were there moved on by one.
+    /// There is a new block at `index`; those after it moved up by one.
     Added { index: usize },
-    /// Blocks from `from` on may be new, changed, moved or gone; those before are as they were.
+    /// Blocks from `from` on may be new, changed, moved or removed; those before are unchanged.
     Several { from: usize },
 }
 
 impl Change {
-    /// Both, one after the other.
+    /// Both changes, one after the other.
     pub fn and(self, next: Self) -> Self {
         match (self, next) {
             (Self::None, other) | (other, Self::None) => other,

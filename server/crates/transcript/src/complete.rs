@@ -1,11 +1,11 @@
-//! Records whose texts are cut: which block they are in, and how it gets the whole of them.
+//! Truncated records: marking the blocks that contain them, and completing them.
 
 use protocol::{Cut, Record, Seq};
 
 use crate::{Block, BlockKind, Change, CutRecord, Transcript};
 
 impl Transcript {
-    /// The record that was applied just now is not whole.
+    /// Marks the record that was just applied as truncated.
     pub(crate) fn mark_cut(&mut self, seq: Seq, Cut { bytes }: Cut) {
         let newest = self.blocks().iter().rposition(|block| block.last_seq == seq);
         let key = newest.map(|index| self.rows.key_at(index));
@@ -14,7 +14,7 @@ impl Transcript {
         }
     }
 
-    /// Takes the whole of a record that is cut in here. Another one changes nothing.
+    /// Replaces a truncated record by the whole one. Any other record changes nothing.
     pub fn complete(&mut self, record: &Record) -> Change {
         let is_it = |block: &Block| block.cut.iter().any(|cut| cut.seq == record.seq);
         let Some(index) = self.blocks().iter().position(is_it) else { return Change::None };
@@ -28,7 +28,7 @@ impl Transcript {
     }
 }
 
-/// Puts the texts of the whole one in; what other records have said of the block stays.
+/// Puts in the whole record's texts; what other records added to the block stays.
 fn complete_kind(kind: &mut BlockKind, whole: BlockKind) {
     use BlockKind as B;
     match (kind, whole) {

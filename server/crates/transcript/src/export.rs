@@ -1,4 +1,4 @@
-//! Blocks as text: for the clipboard, and for a file.
+//! Blocks as text, for the clipboard and for a file.
 
 use protocol::{AlertLevel, ChildChange, ControlEvent, Decision, Event, PodLabel, Record, Segment, TurnEvent, Usage};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The block's own words, without a heading: what "copy" copies.
+/// The block's own text without a heading: what "copy" copies.
 pub fn plain_text(block: &Block) -> String {
     match &block.kind {
         BlockKind::Turn { number, trigger } => match number {
@@ -46,7 +46,7 @@ pub fn plain_text(block: &Block) -> String {
     }
 }
 
-/// What one record says, as it was said: for who wants all of a text that is cut elsewhere.
+/// The full text of one record, for a text that is truncated elsewhere.
 pub fn record_text(record: &Record) -> String {
     use TurnEvent as E;
     match &record.event {
@@ -66,7 +66,7 @@ pub fn record_text(record: &Record) -> String {
         }
         Event::Turn(E::Compacted { summary, .. }) => summary.clone(),
         Event::Control(ControlEvent::Alert { text, .. }) => text.clone(),
-        // The instructions are in no line of a screen.
+        // The instructions are shown in no other place.
         Event::Control(ControlEvent::SettingsChanged { instructions: Some(text), .. }) if !text.is_empty() => {
             text.clone()
         }
@@ -197,7 +197,7 @@ fn alert_words(level: AlertLevel) -> &'static str {
     }
 }
 
-/// Both, each on lines of its own.
+/// Both texts on separate lines.
 fn join(first: &str, second: &str) -> String {
     match (first.is_empty(), second.is_empty()) {
         (_, true) => first.to_owned(),

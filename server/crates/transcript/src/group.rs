@@ -1,4 +1,5 @@
-//! Runs of blocks that a screen draws as one: consecutive thinking, consecutive reads, and what they are called.
+//! Groups of blocks that a screen draws as one: consecutive reasoning, consecutive read-only calls, and the words for
+//! them.
 
 use std::ops::Range;
 
@@ -9,17 +10,17 @@ use protocol::{
 
 use crate::{Block, BlockKind};
 
-/// Blocks that belong together on a screen. Ranges are indices into the blocks that were given.
+/// Blocks that belong together on a screen. Ranges are indices into the given blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Group {
     One(usize),
-    /// Two or more reasoning blocks of one run, with nothing but empty blocks between.
+    /// Two or more reasoning blocks of one run, with only empty blocks between.
     Reasoning(Range<usize>),
-    /// Two or more calls of a model that [read or search](Card) in one run, with nothing but empty blocks between.
+    /// Two or more of a model's calls that [read or search](Card) in one run, with only empty blocks between.
     Reads(Range<usize>),
 }
 
-/// All blocks but the [empty](Block::is_empty) ones, grouped. Empty ones inside a group's range are to be left out.
+/// All blocks except the [empty](Block::is_empty) ones, grouped. Skip empty ones inside a group's range.
 pub fn groups(blocks: &[Block]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut open: Option<(Sort, Range<usize>)> = None;
@@ -42,12 +43,12 @@ pub fn groups(blocks: &[Block]) -> Vec<Group> {
     groups
 }
 
-/// A block has become another (its tool is known now, it is empty now) so that it may belong to another group.
+/// Whether a block has changed such that it may belong to another group: its tool is now known, or it is now empty.
 pub fn changes_groups(before: &Block, after: &Block) -> bool {
     before.is_empty() != after.is_empty() || Sort::of(before) != Sort::of(after)
 }
 
-/// `read 5 files, searched once, 1 failed`, of the blocks of one [`Group::Reads`].
+/// `read 5 files, searched once, 1 failed`, for the blocks of one [`Group::Reads`].
 pub fn reads_words<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> String {
     let (mut read, mut searched, mut failed) = (0, 0, 0);
     for block in blocks {
@@ -82,7 +83,7 @@ impl Sort {
     fn of(block: &Block) -> Option<Self> {
         match &block.kind {
             BlockKind::Reasoning { .. } => Some(Self::Reasoning),
-            // What a person ran is an answer to that person, and stands for itself.
+            // A call that you ran is a reply to you and stays on its own.
             BlockKind::Tool { name: Some(name), by, .. }
                 if matches!(tool::facts(name).card, Card::Read | Card::Search) && *by != Some(ToolBy::Operator) =>
             {

@@ -1,7 +1,7 @@
 //! From a Pod's records to what is drawn: one reducer for the browser, the server's first paint and the terminal.
 //!
 //! Pure: no clock, no I/O, no HTML. [`Transcript`] turns records into [`Block`]s, [`markup`] turns Markdown into a
-//! typed tree, [`ansi`] turns a program's output into styled spans, [`words`] and [`export`] say things as text.
+//! typed tree, [`ansi`] turns a program's output into styled spans, [`words`] and [`export`] render things as text.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

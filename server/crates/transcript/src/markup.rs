@@ -1,6 +1,6 @@
 //! Markdown as a typed tree. There is no HTML anywhere: raw HTML is text, so nothing has to be sanitized.
 //!
-//! Top-level blocks do not depend on one another, so that while a text streams only the last is drawn again.
+//! Top-level blocks do not depend on one another, so that only the last one is redrawn while a text streams.
 
 mod build;
 mod stream;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use stream::MarkupStream;
 
-/// So deep may elements stand in one another; what is deeper is drawn without its own element.
+/// The maximum nesting depth; deeper elements are drawn as their content only.
 pub const NESTING_MAX: usize = 32;
 
 /// One block of a text.
@@ -24,12 +24,12 @@ pub enum MarkupBlock {
         content: Vec<Inline>,
     },
     List {
-        /// Number of the first item; absent for a list without numbers.
+        /// Number of the first item; `None` for an unordered list.
         start: Option<u64>,
         items: Vec<ListItem>,
     },
     Code {
-        /// First word after the fence.
+        /// The first word after the fence.
         language: Option<String>,
         /// Without the last line break.
         text: String,
@@ -46,12 +46,12 @@ pub enum MarkupBlock {
 /// One item of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ListItem {
-    /// Present for a task.
+    /// Set for a task.
     pub checked: Option<bool>,
     pub content: Vec<MarkupBlock>,
 }
 
-/// How a column of a table is set.
+/// The alignment of a table's column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Alignment {
@@ -71,7 +71,7 @@ pub enum Inline {
     Strong(Vec<Inline>),
     Strikethrough(Vec<Inline>),
     Link {
-        /// Begins with `http://`, `https://` or `mailto:`. A screen shows it when `content` says something else.
+        /// Begins with `http://`, `https://` or `mailto:`. A screen shows it if `content` says something else.
         href: String,
         content: Vec<Inline>,
     },
@@ -80,12 +80,12 @@ pub enum Inline {
     LineBreak,
 }
 
-/// The blocks of a text. Takes any text; what is no Markdown is a paragraph.
+/// Parses a text into blocks. Accepts any text; what is not Markdown is a paragraph.
 pub fn parse(text: &str) -> Vec<MarkupBlock> {
     build::build(parser(text).map(|event| (event, 0))).blocks
 }
 
-/// The words of a line, without its markup.
+/// The text of a line without its markup.
 pub fn inline_text(content: &[Inline]) -> String {
     let mut text = String::new();
     push_text(content, &mut text);
@@ -110,7 +110,7 @@ fn parser(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
 }
 
-/// Where a link may lead. Everything else (`javascript:`, `data:`, paths of this server) is no link.
+/// Whether a link may lead there. Anything else (`javascript:`, `data:`, paths of this server) is not a link.
 fn is_allowed(href: &str) -> bool {
     let starts = |scheme: &str| href.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     ["http://", "https://", "mailto:"].into_iter().any(starts)

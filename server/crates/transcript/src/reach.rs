@@ -1,24 +1,24 @@
-//! What of a transcript can still be reached: questions by an answer, words by the model.
+//! Which blocks can still be affected: approvals by an answer, messages by the model.
 
 use protocol::Seq;
 
 use crate::{Block, BlockKind, Transcript};
 
 impl Transcript {
-    /// Questions that wait for a person, oldest first. Costs as much as the newest run has asked.
+    /// The open approvals, oldest first. The cost is proportional to the number of approvals in the newest run.
     pub fn open_questions(&self) -> impl Iterator<Item = &Block> {
         self.questions.open(&self.rows)
     }
 
-    /// Each rewind, oldest first: the last seq that it kept, and its own.
+    /// Each rewind, oldest first: the last seq that it kept, and its own seq.
     pub fn rewinds(&self) -> &[(Seq, Seq)] {
         &self.rewinds
     }
 }
 
 impl Block {
-    /// One of these [rewinds](Transcript::rewinds) took it out of the model's context. What no model ever reads (a
-    /// link, a child, an alert) is not taken out of anything.
+    /// Whether one of these [rewinds](Transcript::rewinds) removed it from the model's context. False for what no
+    /// model ever reads (a peer relation, a child, an alert).
     pub fn is_rewound(&self, rewinds: &[(Seq, Seq)]) -> bool {
         let is_speech = !matches!(
             self.kind,

@@ -1,7 +1,7 @@
 //! Records in, blocks out. Each record costs the same however long the transcript is.
 //!
-//! A finished record replaces what its chunks had built, as a whole and in place, so a reader that was away while
-//! the chunks were folded ends with the same blocks as one that saw them all.
+//! A finished record replaces everything that its chunks had built, in place, so a reader that was away while the
+//! chunks were folded ends up with the same blocks as one that saw them all.
 
 mod commands;
 mod messages;
@@ -24,7 +24,7 @@ use crate::{
     words::{limit_words, settings_words},
 };
 
-/// What the newest status record says.
+/// The content of the newest status record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodStatus {
     pub state: PodState,
@@ -36,7 +36,7 @@ pub struct PodStatus {
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     pub(crate) rows: Rows,
-    // Each finds the blocks that a later record of its kind belongs to.
+    // Each of these finds the blocks that a later record of its kind belongs to.
     streams: Streams,
     runs: Runs,
     pub(crate) questions: Questions,
@@ -46,12 +46,12 @@ pub struct Transcript {
     first: Seq,
     state: Option<PodStatus>,
     usage: Option<Usage>,
-    /// Each rewind: the last seq that it kept, and its own.
+    /// Each rewind: the last seq that it kept, and its own seq.
     pub(crate) rewinds: Vec<(Seq, Seq)>,
 }
 
 impl Transcript {
-    /// All of these, in order: a snapshot, or a page.
+    /// Builds a transcript from these records in order: a snapshot, or a page.
     pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut transcript = Self::default();
         records.into_iter().for_each(|record| {
@@ -60,7 +60,7 @@ impl Transcript {
         transcript
     }
 
-    /// Takes the next record. One that is not newer than the head has been applied before and changes nothing.
+    /// Applies the next record. One that is not newer than the head has been applied before and changes nothing.
     pub fn apply(&mut self, record: &Record) -> Change {
         if record.seq <= self.head {
             return Change::None;
@@ -83,9 +83,10 @@ impl Transcript {
         self.rows.take_change()
     }
 
-    /// Puts an older page before what is there. Records that are not older than the first are ignored.
+    /// Prepends an older page. Records that are not older than the first are ignored.
     ///
-    /// A block that the page begins and the rest ends becomes one block, where it would stand had all come in order.
+    /// A block that begins in the page and ends in the rest becomes one block, in the place where it would be had
+    /// everything arrived in order.
     pub fn prepend(&mut self, older: &[Record]) -> Change {
         let page = match self.is_blank() {
             true => Self::from_records(older),
@@ -100,7 +101,7 @@ impl Transcript {
         Change::Several { from: 0 }
     }
 
-    /// In the order of the screen, oldest first.
+    /// The blocks in the order of the screen, oldest first.
     pub fn blocks(&self) -> &[Block] {
         self.rows.blocks()
     }
@@ -110,17 +111,18 @@ impl Transcript {
         self.head
     }
 
-    /// The oldest record that was applied; 0 before the first. A page before it is asked for with this.
+    /// The oldest record that was applied; 0 before the first. The page before it is requested with this.
     pub fn first_seq(&self) -> Seq {
         self.first
     }
 
-    /// What the Pod does, by the newest status record in here.
+    /// The Pod's state, by the newest status record in here.
     pub fn state(&self) -> Option<&PodStatus> {
         self.state.as_ref()
     }
 
-    /// What the newest model call used. The Pod's totals are in its summary: a tail does not know them.
+    /// The usage of the newest model call. The Pod's totals are in its summary, because the newest records alone do
+    /// not have them.
     pub fn usage(&self) -> Option<&Usage> {
         self.usage.as_ref()
     }
@@ -223,7 +225,8 @@ impl Transcript {
         }
     }
 
-    /// Puts `page` before it, so that both read as if all records had come in order; it is older throughout, and neither is blank.
+    /// Prepends `page`, with the same result as if all records had come in order; `page` is older throughout, and
+    /// neither is blank.
     fn join(&mut self, page: Self) {
         let Self { rows: older, mut streams, mut runs, mut questions, mut messages, mut commands, .. } = page;
         self.first = page.first;
@@ -250,7 +253,7 @@ fn is_chunk(record: &Record) -> bool {
     matches!(&record.event, Event::Turn(event) if event.is_chunk())
 }
 
-/// The same on a screen: how they came about does not matter.
+/// Equal if they look the same on a screen, however they came about.
 impl PartialEq for Transcript {
     fn eq(&self, other: &Self) -> bool {
         (self.blocks(), self.head, self.first, &self.state, &self.usage)
@@ -258,7 +261,7 @@ impl PartialEq for Transcript {
     }
 }
 
-/// Events that are a block of their own and nothing else.
+/// The kind of block for events that are a block of their own and nothing else.
 fn plain_kind(event: &ControlEvent) -> Option<BlockKind> {
     use ControlEvent as E;
     let relation = |what, peer: &protocol::PeerLabel, by: &str, request_id: &Option<String>, note: &Option<String>| {

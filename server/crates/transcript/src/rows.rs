@@ -1,7 +1,7 @@
-//! The blocks in the order of the screen, each with a key that stays when it moves.
+//! The blocks in the order of the screen, each with a key that stays the same when it moves.
 //!
-//! Blocks that still stream stand at the end until a record that is never folded away (`…_finished`, `tool_called`)
-//! fixes their place. So the final order is the same for a reader that saw every chunk and for one that saw none.
+//! Streaming blocks stand at the end until a record that is never folded away (`…_finished`, `tool_called`) fixes
+//! their place. So the final order is the same for a reader that saw every chunk and for one that saw none.
 
 use std::collections::HashMap;
 
@@ -9,36 +9,37 @@ use protocol::{Record, Seq, Timestamp};
 
 use crate::{Block, BlockId, BlockKind, Change};
 
-/// So many blocks may stand unfixed at the end; beyond it the oldest stays where it is. Bounds the cost of a record.
+/// At most this many blocks may be unplaced at the end; beyond that the oldest is placed where it is. Bounds the cost
+/// of a record.
 pub const OPEN_BLOCKS_MAX: usize = 64;
 
-/// Names a block inside one transcript, wherever it moves.
+/// Identifies a block inside one transcript, wherever it moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key(usize);
 
 impl Key {
-    /// Names the same block after its transcript became the older part of another.
+    /// Identifies the same block after its transcript has become the older part of another.
     pub(crate) fn shift(&mut self, base: usize) {
         self.0 += base;
     }
 }
 
-/// A block that is gone, in [`Rows::places`].
+/// Marks a removed block in [`Rows::places`].
 const GONE: i64 = i64::MIN;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rows {
-    /// The blocks, behind a gap of `gap` unused slots: older pages go into the gap without moving the rest.
+    /// The blocks, after `gap` unused slots: older pages go into the gap without moving the rest.
     slots: Vec<Block>,
     keys: Vec<Key>,
     gap: usize,
-    /// Position of the first block. Positions grow downwards without end, so that a prepended page moves none.
+    /// Position of the first block. Positions grow downwards without limit, so that prepending a page moves none.
     first: i64,
     /// Position of each key.
     places: Vec<i64>,
-    /// Blocks that went into others: whoever holds the old key finds the heir.
+    /// Blocks that were merged into others: maps the old key to that of the other block.
     heirs: HashMap<Key, Key>,
-    /// So many blocks at the end have no fixed place yet.
+    /// How many blocks at the end are not placed yet.
     pub(crate) open: usize,
     change: Change,
 }
@@ -56,12 +57,12 @@ impl Rows {
         self.slots.len() - self.gap
     }
 
-    /// What changed since the last call.
+    /// What has changed since the last call.
     pub(crate) fn take_change(&mut self) -> Change {
         std::mem::take(&mut self.change)
     }
 
-    /// Where the block is now, or the one that it went into. `None` while it is being put in.
+    /// The index of the block, or of the one that it was merged into. `None` while it is being inserted.
     pub(crate) fn index(&self, mut key: Key) -> Option<usize> {
         while let Some(&heir) = self.heirs.get(&key) {
             key = heir;
@@ -78,14 +79,14 @@ impl Rows {
         self.index(key).map(|index| &self.slots[self.gap + index])
     }
 
-    /// The block, to be changed in its place.
+    /// The block, for editing in place.
     pub(crate) fn edit(&mut self, key: Key) -> Option<&mut Block> {
         let index = self.index(key)?;
         self.change = self.change.and(Change::Changed { index });
         Some(&mut self.slots[self.gap + index])
     }
 
-    /// What the block shows, to be changed in its place, where it is such a block.
+    /// The block's kind for editing in place, if `is_such` is true for the block.
     pub(crate) fn edit_if(&mut self, key: Key, is_such: impl FnOnce(&Block) -> bool) -> Option<&mut BlockKind> {
         self.get(key).filter(|block| is_such(block))?;
         self.edit(key).map(|block| &mut block.kind)
@@ -95,19 +96,19 @@ impl Rows {
         self.index(key).is_some_and(|index| index >= self.len() - self.open)
     }
 
-    /// A block whose place is final.
+    /// Adds a block whose place is final.
     pub(crate) fn add(&mut self, block: Block) -> Key {
         let key = self.new_key();
         self.insert(self.len() - self.open, key, block);
         key
     }
 
-    /// A block of this record alone.
+    /// Adds a block for this record alone.
     pub(crate) fn add_of(&mut self, record: &Record, kind: BlockKind) -> Key {
         self.add(Block::new(BlockId::of_seq(record.seq), record, kind))
     }
 
-    /// At the limit, gives the oldest open block its place where it stands. It may still stream.
+    /// At the limit, places the oldest open block where it is and returns it. It may still be streaming.
     pub(crate) fn make_room(&mut self) -> Option<Key> {
         if self.open < OPEN_BLOCKS_MAX {
             return None;
@@ -117,7 +118,7 @@ impl Rows {
         Some(oldest)
     }
 
-    /// A block that still streams, after [`Rows::make_room`].
+    /// Adds a streaming block; call [`Rows::make_room`] first.
     pub(crate) fn add_open(&mut self, block: Block) -> Key {
         let key = self.new_key();
         self.insert(self.len(), key, block);
@@ -125,7 +126,7 @@ impl Rows {
         key
     }
 
-    /// Gives a streaming block its final place: behind all that have one.
+    /// Gives a streaming block its final place, after all placed ones.
     pub(crate) fn settle(&mut self, key: Key) {
         let target = self.len() - self.open;
         let Some(index) = self.index(key).filter(|&index| index >= target) else { return };
@@ -140,8 +141,8 @@ impl Rows {
         self.change = self.change.and(Change::Several { from: target });
     }
 
-    /// Takes the older blocks that have a place before its own, and gives back those that have none, with their
-    /// keys. Keys of `older` are valid here once they are [moved](Key::shift) by the number that comes back.
+    /// Prepends the placed blocks of `older`, and returns its unplaced ones with their keys. Keys of `older` are
+    /// valid here once [shifted](Key::shift) by the returned number.
     pub(crate) fn adopt(&mut self, mut older: Self) -> (usize, Vec<(Key, Block)>) {
         let base = self.places.len();
         self.places.resize(base + older.places.len(), GONE);
@@ -160,7 +161,7 @@ impl Rows {
         (base, open)
     }
 
-    /// Puts a block at `index`; moves whichever side is shorter.
+    /// Inserts a block at `index`; moves whichever side is shorter.
     pub(crate) fn insert(&mut self, index: usize, key: Key, block: Block) {
         if index * 2 >= self.len() {
             self.slots.insert(self.gap + index, block);
@@ -179,7 +180,7 @@ impl Rows {
         self.change = self.change.and(Change::Added { index });
     }
 
-    /// Takes a block out, for another that it becomes part of.
+    /// Removes a block that is merged into `heir`.
     pub(crate) fn remove(&mut self, key: Key, heir: Key) -> Option<Block> {
         let index = self.index(key)?;
         if self.is_open(key) {
@@ -204,7 +205,7 @@ impl Rows {
         Some(block)
     }
 
-    /// Takes out a block that goes on with an older one. Gives it, and the older one to be changed in its place.
+    /// Removes a block that continues an older one. Returns it, and the older one for editing in place.
     pub(crate) fn take_into(&mut self, newer: Key, older: Key) -> Option<(Block, &mut Block)> {
         let gone = self.remove(newer, older)?;
         let kept = self.edit(older)?;
@@ -224,7 +225,7 @@ impl Rows {
         }
     }
 
-    /// Doubles, so that a block is moved a constant number of times however many pages come before it.
+    /// Doubles the gap, so that a block is moved a constant number of times however many pages are prepended.
     fn make_gap(&mut self, wanted: usize) {
         if self.gap >= wanted {
             return;
@@ -236,7 +237,7 @@ impl Rows {
     }
 }
 
-/// Fills a slot of the gap; never seen. Owns no memory.
+/// Fills a slot of the gap; never visible. Allocates no memory.
 fn unused() -> Block {
     Block {
         id: BlockId(String::new()),

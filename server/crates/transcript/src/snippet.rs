@@ -1,8 +1,8 @@
-//! A piece of a text on one line, in plain words: what a search found, without the marks of Markdown.
+//! Search snippets as one line of plain text, without Markdown markup.
 //!
-//! A piece is cut anywhere, so a mark may have lost its partner. Nothing but marks is ever left out.
+//! A snippet is cut anywhere, so a mark may have lost its partner. Only marks are ever left out.
 
-/// The records whose text is prose. What a tool was given and gave is shown letter by letter.
+/// The kinds of records whose text is prose. Tool arguments and output are shown verbatim.
 const PROSE: [&str; 5] = ["user_message", "peer_message", "message_finished", "reasoning_finished", "compacted"];
 
 /// The snippet of a record of this kind, on one line.
@@ -26,7 +26,7 @@ fn joined(lines: impl Iterator<Item = String>) -> String {
     whole
 }
 
-/// A line without what makes it a heading, a quotation, an item, a fence or a row of a table's border.
+/// A line without what makes it a heading, a quotation, an item, a fence or the border of a table.
 fn without_lead(line: &str) -> &str {
     let mut rest = line.trim();
     if rest.starts_with("```") || rest.starts_with("~~~") || is_border(rest) {
@@ -78,7 +78,8 @@ fn without_marks(line: &str) -> String {
     plain
 }
 
-/// What is between two equal runs is code, letter by letter; one run alone is only left out. Gives how far it reaches.
+/// The text between two equal runs of backticks is code and kept verbatim; a run without a partner is dropped.
+/// Returns how many bytes were consumed.
 fn code(plain: &mut String, rest: &str, run: usize) -> usize {
     let (fence, after) = rest.split_at(run);
     match after.split_once(fence) {
@@ -90,7 +91,7 @@ fn code(plain: &mut String, rest: &str, run: usize) -> usize {
     }
 }
 
-/// `[words](address)` gives its words. 0 when it is no link.
+/// `[words](address)` becomes its words. Returns how many bytes were consumed; 0 if it is not a link.
 fn link(plain: &mut String, rest: &str) -> usize {
     let Some((words, after)) = rest[1..].split_once("](") else { return 0 };
     let is_whole = !words.contains(['[', ']']) && !words.is_empty();
@@ -103,7 +104,8 @@ fn link(plain: &mut String, rest: &str) -> usize {
     }
 }
 
-/// A mark stands at the beginning or the end of a word: `2 * 3`, `snake_case` and `*.toml` have none.
+/// Whether this run is markup, which stands at the beginning or end of a word: `2 * 3`, `snake_case` and `*.toml`
+/// have none.
 fn is_mark(letter: char, run: usize, before: Option<char>, rest: &str) -> bool {
     let after = rest[run..].chars().next();
     let is_word =

@@ -1,31 +1,31 @@
-//! Letters that are not seen, but change what is: made visible, so that a text reads as it will be run.
+//! Makes invisible characters visible, so that a text reads as it will be executed.
 
 use std::borrow::Cow;
 
-/// Overrides, embeddings and isolates of direction. With them a line can be read in another order than it is stored.
-/// The two plain marks (U+200E, U+200F) turn nothing around, and belong to texts in Arabic and Hebrew.
+/// Direction overrides, embeddings and isolates. With them a line can be displayed in another order than it is
+/// stored. The two plain marks (U+200E, U+200F) reverse nothing, and belong in Arabic and Hebrew texts.
 fn turns_around(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Letters without any shape, in which something can be said that a model reads and a person does not see. The two joiners
-/// (U+200C, U+200D) are left: scripts and emoji are made with them.
+/// Characters without a glyph, which can carry text that a model reads and a person does not see. The two joiners
+/// (U+200C, U+200D) are allowed, because scripts and emoji need them.
 fn has_no_shape(letter: char) -> bool {
     matches!(letter,
         '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}'
         | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0001}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// The tags: a whole alphabet without shape. After a black flag they make the flags of parts of countries.
+/// Tag characters: an invisible alphabet. After a black flag they form the flags of regions.
 fn is_tag(letter: char) -> bool {
     matches!(letter, '\u{e0020}'..='\u{e007f}')
 }
 
 const BLACK_FLAG: char = '\u{1f3f4}';
-/// Tags of one flag, its end included: `gbeng` has six.
+/// The maximum number of tags in one flag, including the terminator: `gbeng` has six.
 const FLAG_TAGS_MAX: usize = 8;
 
-/// The text with `[U+202E]` in the place of each letter that turns what follows around, or is not seen.
+/// The text with each invisible or direction-changing character replaced by its code, such as `[U+202E]`.
 pub fn shown(text: &str) -> Cow<'_, str> {
     let is_odd = |letter: char| turns_around(letter) || has_no_shape(letter) || is_tag(letter);
     if !text.contains(is_odd) {

@@ -1,4 +1,4 @@
-//! Numbers and states in the words that every screen uses.
+//! The wording of numbers and states that every screen uses.
 
 use protocol::{
     Blobs, ControlEvent, Cost, Currency, FactOrigin, ModelFacts, ModelName, Outcome, ReceiptState, Segment, Timestamp,
@@ -7,7 +7,7 @@ use protocol::{
 
 use crate::{ChildStep, Receipt, RelationStep};
 
-/// A length of time: `400 ms`, `6 s`, `2 m 04 s`, `1 h 05 m`, `3 d 04 h`. Begun units are cut off.
+/// A duration: `400 ms`, `6 s`, `2 m 04 s`, `1 h 05 m`, `3 d 04 h`. Rounded down.
 pub fn duration_words(ms: u64) -> String {
     let seconds = ms / 1_000;
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -20,7 +20,7 @@ pub fn duration_words(ms: u64) -> String {
     }
 }
 
-/// A count of tokens: `940`, `4.2k`, `41k`, `1.2M`. Cut off, never rounded up to more than there is.
+/// A token count: `940`, `4.2k`, `41k`, `1.2M`. Rounded down, so never more than there is.
 pub fn tokens_words(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
@@ -31,7 +31,7 @@ pub fn tokens_words(count: u64) -> String {
     }
 }
 
-/// A size: `940 B`, `66 kB`, `2.0 MB`. Cut off.
+/// A size: `940 B`, `66 kB`, `2.0 MB`. Rounded down.
 pub fn bytes_words(count: u64) -> String {
     match count {
         0..1_000 => format!("{count} B"),
@@ -59,8 +59,8 @@ fn tenths(count: u64, unit: &str) -> String {
     }
 }
 
-/// What a run cost: `$0.0042`, `$1.25`, `1.25 EUR`; `no price set` when the model has no price, `several currencies` where there is
-/// no sum.
+/// The cost of a run: `$0.0042`, `$1.25`, `1.25 EUR`; `no price set` if the model has no price, `several currencies`
+/// if they cannot be added up.
 pub fn cost_words(cost: Option<Cost>, currency: Option<Currency>) -> String {
     let amount = match cost.map(Cost::as_f64) {
         None if currency == Some(Currency::SEVERAL) => return "several currencies".to_owned(),
@@ -74,8 +74,9 @@ pub fn cost_words(cost: Option<Cost>, currency: Option<Currency>) -> String {
     }
 }
 
-/// What a choice of models says of one, and who says so: `272k context (server) · $1.25 in, $10 out per million tokens (table) · no
-/// images (table)`. What is not known is left out, but that a model has no price, which a cost and a budget depend on.
+/// A model's description in a list of choices, with the origin of each fact: `272k context (server) · $1.25 in, $10
+/// out per million tokens (table) · no images (table)`. Unknown facts are left out, except a missing price, on which
+/// cost and budget depend.
 pub fn model_words(facts: &ModelFacts) -> String {
     let sign = match facts.currency.as_deref() {
         None | Some("USD") => "$".to_owned(),
@@ -98,7 +99,8 @@ pub fn model_words(facts: &ModelFacts) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// What changed of a Pod's settings, in a line: `model gpt-5.4 (openai), thinking high: set by you`. Empty for other events.
+/// What changed in a Pod's settings, as a line: `model gpt-5.4 (openai), thinking high: set by you`. Empty for other
+/// events.
 pub fn settings_words(event: &ControlEvent) -> String {
     let ControlEvent::SettingsChanged { by, profile, provider, model, thinking, instructions, scope, budget } = event
     else {
@@ -138,12 +140,12 @@ fn minute_words(at: Timestamp) -> String {
     }
 }
 
-/// The models that answer in turn: `openai/gpt-5.4, then ollama/qwen3:32b`.
+/// The fallback models in order: `openai/gpt-5.4, then ollama/qwen3:32b`.
 pub fn fallback_words(names: &[ModelName]) -> String {
     names.iter().map(ModelName::to_string).collect::<Vec<_>>().join(", then ")
 }
 
-/// What a Pod does when the time of a provider's usage limit is over.
+/// What a Pod does when a provider's usage limit has been reset.
 pub fn auto_resume_words(is_on: bool) -> &'static str {
     match is_on {
         true => "goes on by itself, once, when a usage limit is over",
@@ -151,7 +153,7 @@ pub fn auto_resume_words(is_on: bool) -> &'static str {
     }
 }
 
-/// Until when a provider takes no more, and what follows.
+/// Until when a provider's usage limit lasts, and what follows.
 pub fn limit_words(until: Timestamp, resumes: bool) -> String {
     let at = minute_words(until);
     match resumes {
@@ -160,7 +162,7 @@ pub fn limit_words(until: Timestamp, resumes: bool) -> String {
     }
 }
 
-/// Who did something, as a screen says it: the operator is whoever reads it, and a Pod is called by its name.
+/// The name of whoever did something: the operator is the reader, and a Pod is called by its name.
 pub fn actor_words(by: &str) -> &str {
     match by {
         "operator" => "you",
@@ -202,7 +204,7 @@ pub fn receipt_text(receipt: &Receipt) -> String {
     }
 }
 
-/// Where a message to a peer is.
+/// The state of a message to a peer.
 pub fn receipt_words(state: ReceiptState) -> &'static str {
     match state {
         ReceiptState::Sent => "sent, not yet confirmed by the other server",

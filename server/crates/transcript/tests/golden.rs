@@ -1,5 +1,5 @@
-//! Journals written by hand, and the blocks and the document they must give. `tests/golden` is read by other
-//! screens' tests too: the same records must draw the same blocks everywhere.
+//! Journals written by hand, with the blocks and the document that they must produce. Other screens' tests use
+//! `tests/golden` too: the same records must produce the same blocks everywhere.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use protocol::Record;
 use transcript::{Transcript, export_markdown};
 
-/// Each file's name without its ending, and its records.
+/// Each file's name without its extension, and its records.
 fn journals() -> Vec<(String, Vec<Record>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

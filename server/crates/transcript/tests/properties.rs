@@ -18,7 +18,7 @@ fn take(transcript: &mut Transcript, record: &Record) {
     transcript.apply(record);
 }
 
-/// What folding cannot keep: when a finished block's first chunk came.
+/// The blocks without what folding cannot preserve: when a finished block's first chunk arrived.
 fn without_beginnings(transcript: &Transcript) -> Vec<Block> {
     let mut blocks = transcript.blocks().to_vec();
     for block in &mut blocks {
@@ -36,7 +36,7 @@ fn without_beginnings(transcript: &Transcript) -> Vec<Block> {
     blocks
 }
 
-/// Reads older pages of the given sizes until there are no more.
+/// Loads older pages of the given sizes until there are no more.
 fn page_back(transcript: &mut Transcript, records: &[Record], sizes: &[usize]) {
     let mut sizes = sizes.iter().cycle();
     loop {

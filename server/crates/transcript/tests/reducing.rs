@@ -1,4 +1,4 @@
-//! Rules of the reducer that a journal in `golden/` does not show one by one.
+//! Rules of the reducer that no single journal in `golden/` shows.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ use protocol::Record;
 use serde_json::{Value, json};
 use transcript::{Block, BlockKind, Change, OPEN_BLOCKS_MAX, Status, Transcript};
 
-/// Records of one run, with these events, from seq 1.
+/// Records of one run with these events, from seq 1.
 fn records(events: impl IntoIterator<Item = Value>) -> Vec<Record> {
     let record =
         |(index, event)| json!({ "seq": index + 1, "at": "2026-03-01T09:00:00Z", "run_id": "r1", "event": event });

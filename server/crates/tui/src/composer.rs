@@ -1,4 +1,4 @@
-//! A few lines of text with a cursor, and in it pasted pieces and files that are named.
+//! A few lines of text with a cursor, containing pasted pieces and named files as single characters.
 
 mod chips;
 mod mention;
@@ -7,26 +7,26 @@ use std::ops::Range;
 
 pub(crate) use self::chips::{Chip, words as paste_words};
 
-/// What is being written. The cursor is a byte offset at a character's edge.
+/// The message being written. The cursor is a byte offset at a character boundary.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Composer {
-    /// Each [`commands::PIECE`] in it stands for a piece that is moved over as one.
+    /// Each [`commands::PIECE`] in it stands for a chip, over which the cursor moves as over one character.
     text: String,
     cursor: usize,
-    /// These pieces, in the order of the text.
+    /// The chips, in the order of the text.
     chips: Vec<Chip>,
 }
 
-/// Where the cursor can go from where it is.
+/// A destination relative to the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum To {
     Left,
     Right,
-    /// Back to the beginning of the word.
+    /// The beginning of the word.
     WordStart,
     LineStart,
     LineEnd,
-    /// The line above, in the same column as far as it goes.
+    /// The line above, in the same column or as close as the line allows.
     Above,
     Below,
 }
@@ -38,7 +38,7 @@ impl Composer {
         composer
     }
 
-    /// The text; a pasted piece or a file is one character of it.
+    /// The text; each pasted piece or file is one character of it.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -53,14 +53,14 @@ impl Composer {
         self.cursor += clean.len();
     }
 
-    /// Moves the cursor; false when there is no such place.
+    /// Moves the cursor; returns false if there is no such place.
     pub(crate) fn go(&mut self, to: To) -> bool {
         let place = place(&self.text, self.cursor, to);
         self.cursor = place.unwrap_or(self.cursor);
         place.is_some()
     }
 
-    /// Removes what lies between the cursor and a place.
+    /// Removes the text between the cursor and `to`.
     pub(crate) fn cut(&mut self, to: To) {
         if let Some(place) = place(&self.text, self.cursor, to) {
             self.remove(place.min(self.cursor)..place.max(self.cursor));
@@ -72,7 +72,7 @@ impl Composer {
         std::mem::take(self)
     }
 
-    /// Removes what was sent, where it is what this begins with. What was written since stays, and the cursor in it.
+    /// Removes what was sent, if the text begins with it. What was written since stays, and so does the cursor in it.
     pub(crate) fn remove_sent(&mut self, sent: &Self) {
         if self.text.starts_with(&sent.text) && self.chips.starts_with(&sent.chips) {
             let cursor = self.cursor.saturating_sub(sent.text.len());
@@ -90,7 +90,7 @@ impl Composer {
     }
 }
 
-/// Where that is from the cursor, in bytes.
+/// The byte offset of a destination.
 fn place(text: &str, cursor: usize, to: To) -> Option<usize> {
     let (before, behind) = text.split_at(cursor);
     let line = before.rfind('\n').map_or(0, |at| at + 1);
@@ -117,7 +117,7 @@ fn place(text: &str, cursor: usize, to: To) -> Option<usize> {
     }
 }
 
-/// Bytes of the first so many characters.
+/// Length in bytes of the first `count` characters.
 fn chars_len(text: &str, count: usize) -> usize {
     text.chars().take(count).map(char::len_utf8).sum()
 }

@@ -1,4 +1,5 @@
-//! Carries out what an update asks for. Each call is a task of its own; its answer comes back as a message.
+//! Carries out the effects that an update returns. Each call runs in a task of its own, and its answer comes back as
+//! a message.
 
 mod acts;
 mod export;
@@ -17,7 +18,7 @@ use crate::{
     screen,
 };
 
-/// Records that a Pod is opened with, and of each older page.
+/// How many records a Pod is opened with, and how many each older page has.
 const TAIL: u32 = 200;
 
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Starts it and returns at once; a message that is known now is returned.
+    /// Starts the effect and returns at once, with a message if the answer is already known.
     pub(crate) fn perform(&self, effect: Effect) -> Option<Message> {
         match effect {
             Effect::Subscribe(pod) => {
@@ -46,7 +47,7 @@ impl Effects {
         let (client, answers) = (self.client.clone(), self.answers.clone());
         tokio::spawn(async move {
             if let Some(answer) = answer(&client, effect).await {
-                // The console has been quit when nobody takes it.
+                // Fails only when the console has quit.
                 let _ = answers.send(answer).await;
             }
         });
@@ -116,10 +117,10 @@ async fn make(client: &Client, command_id: &CommandId, create: CreatePod) -> Res
     if create.cwd.is_some() || create.runtime_id.as_ref().is_some_and(|runtime| *runtime != RuntimeId::local()) {
         return Ok(client.carry_out(command_id, &operations::Create { body: create }).await?.pod);
     }
-    // Where the console was started, as with `yoi new`.
+    // The folder where the console was started, as with `yoi new`.
     let create = CreatePod { cwd: client.shared_folder(), ..create };
     match client.carry_out(command_id, &operations::Create { body: create.clone() }).await {
-        // Behind a tunnel there is another machine, which may not have that folder.
+        // Through a tunnel the server is another machine, which may not have that folder.
         Err(ClientError::Api(refusal)) if create.cwd.is_some() && refusal.code == ErrorCode::InvalidInput => {
             let create = CreatePod { cwd: None, ..create };
             Ok(client.carry_out(&CommandId::random(), &operations::Create { body: create.clone() }).await?.pod)
@@ -139,7 +140,7 @@ async fn choices(client: &Client) -> Result<Choices, ClientError> {
         try_join3(client.read(&providers), client.read(&profiles), client.read(&runtimes)).await?;
     let folder = match client.shared_folder() {
         Some(folder) => Some(folder),
-        // A server of before has no word for it.
+        // Older servers do not have this field.
         None => client.read(&folders(None, None)).await.ok().map(|found| found.default),
     };
     Ok(Choices {
@@ -170,7 +171,7 @@ async fn look(client: &Client, pod: &PodRef) -> Result<Looked, ClientError> {
     Ok(Looked { detail: Box::new(detail), peers: peers.items, asked })
 }
 
-/// What these Pods ask, then the requests that wait. A Pod that went away in the meantime asks nothing.
+/// The approvals of these Pods, then the open peer requests. A Pod that has gone away in the meantime is skipped.
 async fn inbox(client: &Client, pods: Vec<PodRef>) -> Result<Vec<Asked>, ClientError> {
     let mut asked = Vec::new();
     for pod in pods {

@@ -1,8 +1,8 @@
-//! The console in a terminal: a client of the server, like the browser. It holds no registry and no credential.
+//! The console in a terminal: a client of the server, like the browser. It holds no registry and no credentials.
 //!
-//! [`model`] is what is known, [`update`] changes it and says what is to be done, [`view`] draws it; only [`run`],
-//! [`effects`] and [`screen`] touch the terminal and the network. Keys are taken before events, so typing never waits
-//! for a busy Pod.
+//! [`model`] is the state, [`update`] changes it and returns effects, [`view`] draws it; only [`run`], [`effects`]
+//! and [`screen`] touch the terminal and the network. Keys are handled before events, so typing never waits for a
+//! busy Pod.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

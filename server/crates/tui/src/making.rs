@@ -1,4 +1,4 @@
-//! A new Pod in one line: `NAME [profile=…] [folder=…] [model=…] …`, and what each word of it can be.
+//! Parses the line that makes a Pod, `NAME [profile=…] [folder=…] [model=…] …`, and completes its words.
 
 mod offers;
 
@@ -10,10 +10,10 @@ use self::offers::Said;
 pub(crate) use self::offers::{OFFERED_MAX, offers, standing};
 use crate::{model::FolderWord, sentences};
 
-/// What can be said of a new Pod, in the order in which it is offered.
+/// The settings of a new Pod, in the order in which they are offered.
 const SETTINGS: [&str; 9] = ["profile", "folder", "model", "provider", "thinking", "read", "write", "deny", "runtime"];
 
-/// The words of a line. `\ ` is a space in one.
+/// Splits a line into words. `\ ` is a space within a word.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut is_escaped) = (Vec::new(), String::new(), false);
     for char in text.chars() {
@@ -41,7 +41,7 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace(' ', "\\ ")
 }
 
-/// The Pod that a line means. A path that is not absolute begins where the console was started.
+/// Parses the line. A relative path starts at the folder where the console was started.
 pub(crate) fn read(text: &str, started_in: Option<&str>) -> Result<CreatePod, String> {
     let mut words = words(text).into_iter();
     let name = words.next().unwrap_or_default();
@@ -89,7 +89,7 @@ fn absolute(path: &str, beside: Option<&str>) -> Result<String, String> {
     Ok(whole.components().collect::<std::path::PathBuf>().to_string_lossy().into_owned())
 }
 
-/// A line that makes a Pod whose name is there: what stands before its last word, and that word.
+/// Splits a line that makes a Pod, and already has its name, into what precedes the last word, and that word.
 fn being_said(line: &str) -> Option<(&str, &str)> {
     let at = line.match_indices(' ').map(|(at, _)| at).rfind(|at| !line[..*at].ends_with('\\'))?;
     let (before, word) = (&line[..at], &line[at + 1..]);
@@ -97,12 +97,12 @@ fn being_said(line: &str) -> Option<(&str, &str)> {
     (said.next() == Some("new") && said.next().is_some()).then_some((before, word))
 }
 
-/// The last word of this line, where it is a setting of a new Pod.
+/// The last word of this line, if it is a setting of a new Pod.
 pub(crate) fn last_setting(line: &str) -> Option<&str> {
     being_said(line).map(|(_, word)| word).filter(|word| word.contains('='))
 }
 
-/// The beginning of a folder's path that is typed now.
+/// The folder path that is being typed.
 pub(crate) fn folder_word(line: &str) -> Option<FolderWord> {
     let (before, word) = being_said(line)?;
     let (setting, value) = word.split_once('=')?;

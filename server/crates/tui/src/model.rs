@@ -1,4 +1,4 @@
-//! What the console knows. Nothing here draws or waits.
+//! The state of the console. Nothing here draws or waits.
 
 mod choices;
 mod message;
@@ -21,55 +21,55 @@ use crate::composer::Composer;
 /// The whole state of the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
-    /// Where the server is said to be.
+    /// The server's address.
     pub(crate) address: String,
     pub(crate) link: Link,
-    /// In the order of the list: what needs a person first.
+    /// In the order of the list: what needs you first.
     pub(crate) pods: Vec<PodSummary>,
-    /// The list has come at least once; until then it is not known to be empty.
+    /// Whether the list has arrived at least once; until then it is not known to be empty.
     pub(crate) pods_known: bool,
-    /// Words that a Pod of the dashboard has to have.
+    /// The dashboard's filter.
     pub(crate) filter: String,
     pub(crate) selected: Option<PodRef>,
-    /// The Pod that is looked at; none: the dashboard.
+    /// The open Pod; `None` on the dashboard.
     pub(crate) open: Option<OpenPod>,
-    /// What lies over both: help, questions, hits.
+    /// The overlay on top of either: help, approvals, search results.
     pub(crate) sheet: Option<Sheet>,
-    /// What is typed into the last line.
+    /// The line being typed at the bottom.
     pub(crate) line: Option<TypedLine>,
-    /// Whose key is typed into it.
+    /// The provider whose key is being typed there.
     pub(crate) key_of: Option<KeyOf>,
-    /// What a Pod can be made of; none until it was needed and the server has said it.
+    /// The choices for a new Pod; `None` until they were needed and the server has sent them.
     pub(crate) choices: Option<Choices>,
-    /// … is being asked for.
+    /// Whether they are being requested.
     pub(crate) is_choosing: bool,
-    /// … was asked for since the line was begun.
+    /// Whether they were requested since the line was begun.
     pub(crate) has_chosen_from: bool,
-    /// Folders for the path that is typed.
+    /// Folders that match the path being typed.
     pub(crate) folders: Folders,
-    /// What waits for a `y`.
+    /// What waits to be confirmed with `y`.
     pub(crate) confirm: Option<Confirm>,
-    /// The newest thing worth saying.
+    /// The newest notice.
     pub(crate) notice: Option<Notice>,
-    /// The Pod that was named at the start and is not found yet.
+    /// The Pod named at the start, until it has been found.
     pub(crate) wanted: Option<String>,
-    /// Where the next Pod that opens is to be looked at.
+    /// The record to go to in the next Pod that opens.
     pub(crate) seek: Option<Seek>,
-    /// Unsent text of Pods that are not looked at now.
+    /// Unsent text of Pods that are not open.
     pub(crate) drafts: BTreeMap<PodRef, Composer>,
     pub(crate) detail: Detail,
-    /// Ctrl-C was the key before, and there was something to lose.
+    /// Whether the previous key was Ctrl-C while there was something to lose.
     pub(crate) is_leaving: bool,
-    /// `g` was the key before.
+    /// Whether the previous key was `g`.
     pub(crate) is_going: bool,
     /// Columns and rows.
     pub(crate) size: (u16, u16),
     pub(crate) has_quit: bool,
-    /// What is to be done outside, in this order.
+    /// The effects to carry out, in this order.
     pub(crate) effects: Vec<Effect>,
 }
 
-/// Whether the server is there.
+/// The state of the connection to the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Link {
     #[default]
@@ -82,12 +82,12 @@ pub(crate) enum Link {
     Unauthorized,
 }
 
-/// How much of what a Pod did is shown.
+/// How much of a Pod's work is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// What was said; of all else one line.
+    /// Messages in full, everything else as one line.
     Brief,
-    /// … and the first lines of what tools gave.
+    /// Also the first lines of tools' output.
     #[default]
     Normal,
     /// Everything.
@@ -112,8 +112,7 @@ impl Detail {
     }
 }
 
-/// A question to the server that the screen is kept up to date with: one is under way at a time, and one more at most
-/// waits.
+/// The state of a request that keeps the screen up to date: one may be in flight, and at most one more is pending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Asking {
     #[default]
@@ -123,48 +122,48 @@ pub(crate) enum Asking {
 }
 
 impl Asking {
-    /// Whether it is to be asked now; else it is when the answer has come.
+    /// Returns whether to ask now; otherwise it is asked when the present answer arrives.
     pub(crate) fn begin(&mut self) -> bool {
         let is_free = *self == Self::Nothing;
         *self = if is_free { Self::Once } else { Self::OnceMore };
         is_free
     }
 
-    /// The answer has come. Whether it is to be asked once more.
+    /// The answer has arrived. Returns whether to ask once more.
     pub(crate) fn end(&mut self) -> bool {
         std::mem::take(self) == Self::OnceMore
     }
 }
 
-/// A sentence for the last line. An error stays until Enter, Esc or a command; the rest until the next key.
+/// A sentence for the last line. An error stays until Enter, Esc or a command; others until the next key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) text: String,
     pub(crate) is_error: bool,
 }
 
-/// A line that is typed at the bottom of the screen.
+/// A line being typed at the bottom of the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TypedLine {
     pub(crate) what: LineOf,
     /// Without the character that began it.
     pub(crate) text: Composer,
-    /// The offer that an arrow key has chosen.
+    /// The completion chosen with an arrow key.
     pub(crate) chosen: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineOf {
     Command,
-    /// Words to look for in the transcript.
+    /// Text to find in the transcript.
     Find,
-    /// Words that a Pod of the dashboard has to have.
+    /// The dashboard's filter.
     Filter,
-    /// A provider's key, which is not shown.
+    /// A provider's key, which is not echoed.
     Key,
 }
 
-/// What is done only after a `y`: a second Enter is no answer.
+/// An effect that is carried out only after `y`; pressing Enter again does not confirm it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Confirm {
     pub(crate) question: String,
@@ -172,17 +171,17 @@ pub(crate) struct Confirm {
 }
 
 impl Model {
-    /// The console at its start. `wanted` is the Pod to open.
+    /// The initial state. `wanted` is the Pod to open.
     pub(crate) fn new(address: impl Into<String>, wanted: Option<String>, size: (u16, u16)) -> Self {
         Self { address: address.into(), wanted, size, ..Self::default() }
     }
 
-    /// Has it done outside.
+    /// Queues an effect.
     pub(crate) fn start(&mut self, effect: Effect) {
         self.effects.push(effect);
     }
 
-    /// A command under a fresh id.
+    /// Queues a command under a fresh id.
     pub(crate) fn act(&mut self, pod: PodRef, act: Act) {
         self.start(Effect::act(pod, act));
     }
@@ -199,34 +198,34 @@ impl Model {
         self.pods.iter().find(|summary| summary.pod == *pod)
     }
 
-    /// Its name alone; its address as long as the list does not know it.
+    /// Its name; its address if the list does not have it.
     pub(crate) fn name_of(&self, pod: &PodRef) -> String {
         self.summary_of(pod).map_or_else(|| pod.to_string(), |summary| summary.name.to_string())
     }
 
-    /// What a person calls it: `bob`, or `bob@box`.
+    /// Its name for display: `bob`, or `bob@box`.
     pub(crate) fn called(&self, pod: &PodRef) -> String {
         let called = |summary: &PodSummary| called(&summary.name, &summary.pod.runtime_id);
         self.summary_of(pod).map_or_else(|| pod.to_string(), called)
     }
 
-    /// The Pod that is looked at, if it is this one.
+    /// The open Pod, if it is this one.
     pub(crate) fn open_as(&mut self, pod: &PodRef) -> Option<&mut OpenPod> {
         self.open.as_mut().filter(|open| open.pod == *pod)
     }
 
-    /// The server is there, and has no Pod.
+    /// Whether the server is reachable and has no Pods.
     pub(crate) fn is_fresh(&self) -> bool {
         self.pods_known && self.pods.is_empty() && self.link == Link::Connected
     }
 
-    /// What commands depend on.
+    /// The context that the availability of commands depends on.
     pub(crate) fn here(&self) -> Here {
         let standing = self.open.as_ref().map(|open| {
             let summary = self.summary_of(&open.pod);
             let state = open.transcript.state().map(|status| status.state);
             Standing {
-                // The list knows of a runtime that went away; the transcript is newer in all else.
+                // Only the list knows that a runtime went away; in all else the transcript is newer.
                 state: match (summary.map(|summary| summary.state), state) {
                     (Some(listed), _) if open.head_is_listed(summary) => listed,
                     (listed, state) => state.or(listed).unwrap_or(protocol::PodState::Idle),

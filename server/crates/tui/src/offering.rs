@@ -1,4 +1,4 @@
-//! What is offered for the command that is typed.
+//! Completions for the command being typed.
 
 use commands::{
     Named, Offer, Sign, fit,
@@ -14,7 +14,7 @@ use crate::{
     model::{LineOf, Model, Waiting},
 };
 
-/// The offers for the line that is typed now; none when it is no command.
+/// The completions for the present line; empty if it is no command.
 pub(crate) fn offers(model: &Model) -> Vec<Offer> {
     let Some(line) = model.line.as_ref().filter(|line| line.what == LineOf::Command) else { return Vec::new() };
     if let Some(offers) = making::offers(model, line.text.text()) {
@@ -29,14 +29,14 @@ pub(crate) fn offers(model: &Model) -> Vec<Offer> {
     offers
 }
 
-/// Where the choice stands, if there is one.
+/// The index of the chosen completion, if there is one.
 pub(crate) fn choice(model: &Model, offers: &[Offer]) -> Option<usize> {
     let line = model.line.as_ref()?;
     let chosen = line.chosen.filter(|chosen| *chosen < offers.len());
     chosen.or_else(|| preselected(offers, &format!(":{}", line.text.text())))
 }
 
-/// Why this command about what waits does nothing now.
+/// Why this command about waiting messages is unavailable now.
 fn refusal(model: &Model, word: &str) -> Option<&'static str> {
     let waiting = model.open.as_ref()?.waiting();
     let is_held = |waiting: &Waiting| matches!(waiting, Waiting::Held { .. });
@@ -47,7 +47,7 @@ fn refusal(model: &Model, word: &str) -> Option<&'static str> {
     }
 }
 
-/// Pods whose name fits what was `begun` after this command.
+/// Pods whose name matches `begun` after this command.
 fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
     match (word, &model.open) {
         ("open", _) => fitting(model, begun, |_| None),
@@ -65,7 +65,7 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
     }
 }
 
-/// Models for this Pod, those of its own provider first.
+/// Models for this Pod, its own provider's first.
 fn models(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
     let (Some(choices), Some(summary)) = (&model.choices, model.summary_of(pod)) else { return Vec::new() };
     let mut providers: Vec<_> = choices.providers.iter().collect();
@@ -82,7 +82,7 @@ fn models(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
     named.filter(fits).take(making::OFFERED_MAX).collect()
 }
 
-/// How hard this Pod's model can be asked to think; each level where that is not known.
+/// The thinking levels of this Pod's model; all levels if they are not known.
 fn levels(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
     let facts = || {
         let summary = model.summary_of(pod)?;
@@ -93,7 +93,7 @@ fn levels(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
     levels.map(|level| Named { name: level.to_string(), what: String::new(), refusal: None }).collect()
 }
 
-/// Providers that take a key: those that are there, and those that a key alone is missing of.
+/// Providers that take a key: those configured, and those that lack only a key.
 fn vendors(model: &Model, begun: &str) -> Vec<Named> {
     let Some(choices) = &model.choices else { return Vec::new() };
     let there = choices.providers.iter().filter(|provider| provider.kind != "rehearsal");
@@ -114,7 +114,7 @@ fn fitting(model: &Model, begun: &str, refusal: impl Fn(&PodSummary) -> Option<&
             Named { name: names[fit.index].clone(), what, refusal: refusal(pod) }
         })
         .collect();
-    // A name that is typed in full is meant, whatever fits better.
+    // An exact match comes first, whatever else matches.
     named.sort_by_key(|pod| (pod.name != begun, pod.refusal.is_some()));
     named.truncate(NAMED_MAX);
     named

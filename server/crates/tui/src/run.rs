@@ -1,4 +1,4 @@
-//! The loop: keys, events and answers in, effects and frames out. The terminal is given back however it ends.
+//! The event loop: keys, events and answers in, effects and frames out. The terminal is restored however it ends.
 
 use std::time::Duration;
 
@@ -19,25 +19,25 @@ use crate::{
     view::{self, Colours},
 };
 
-/// Answers to calls that wait for the loop; beyond it they wait in their tasks.
+/// How many answers may wait for the loop; further ones wait in their tasks.
 const ANSWERS_MAX: usize = 64;
-/// A busy Pod changes the screen at most this often; a key at once.
+/// Events redraw the screen at most this often; a key redraws at once.
 const FRAME_TIME: Duration = Duration::from_millis(33);
 
-/// Why the console could not go on.
+/// Why the console could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum TuiError {
     #[error("the terminal cannot be used: {0}")]
     Terminal(#[from] std::io::Error),
-    /// What it was stands above: it was printed when the terminal had been given back.
+    /// The panic message has been printed above, after the terminal was restored.
     #[error("the console crashed; the server and its Pods keep running")]
     Panicked,
 }
 
-/// Runs until it is quit. `target` is the Pod to open: a name, `name@runtime_id` or `runtime_id/worker_id`.
+/// Runs the console until you quit. `target` is the Pod to open: a name, `name@runtime_id` or `runtime_id/worker_id`.
 ///
 /// # Errors
-/// When there is no terminal, or after a panic. The terminal is as it was before, in each case.
+/// If there is no terminal, or after a panic. The terminal is restored in each case.
 pub async fn run(client: Client, target: Option<String>) -> Result<(), TuiError> {
     let mut screen = Screen::take()?;
     run_in(&mut screen, client, target).await
@@ -76,7 +76,7 @@ async fn run_in(screen: &mut Screen, client: Client, target: Option<String>) -> 
             Some(answer) = answers.recv() => answer,
             item = effects.events.next() => {
                 if matches!(item, StreamItem::Connection(_)) {
-                    // A server that came back may be elsewhere.
+                    // After a reconnect the server may be at another address.
                     model.address = effects.client.address();
                 }
                 Message::Stream(item)
@@ -88,7 +88,7 @@ async fn run_in(screen: &mut Screen, client: Client, target: Option<String>) -> 
     Ok(())
 }
 
-/// The signals that end the console in order.
+/// The signals that shut the console down cleanly.
 struct Ended {
     terminate: Signal,
     hang_up: Signal,

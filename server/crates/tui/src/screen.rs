@@ -1,4 +1,5 @@
-//! The terminal: taken, and given back however the console ends. A panic gives it back before it is printed.
+//! The terminal: taken over, and restored however the console ends. A panic restores it before its message is
+//! printed.
 
 use std::{
     io::{Stdout, Write, stdout},
@@ -19,16 +20,16 @@ use crossterm::{
 use ratatui::{Terminal, backend::CrosstermBackend};
 use tokio::sync::Notify;
 
-/// Longest text that is handed to the terminal's clipboard: most terminals take no more.
+/// The longest text that is sent to the terminal's clipboard: most terminals accept no more.
 const COPY_BYTES_MAX: usize = 100_000;
 
-/// The terminal is ours.
+/// Whether the terminal is taken over.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
-/// Rung by a panic, wherever it is: the loop ends.
+/// Notified on any panic: the loop ends.
 static PANICKED: Notify = Notify::const_new();
 
-/// The terminal while it is the console's. Dropping it gives it back.
+/// The terminal while the console uses it. Dropping it restores the terminal.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -50,7 +51,7 @@ impl Screen {
             .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
         match taken {
             Ok(terminal) => {
-                // A terminal that does not know it pastes key by key.
+                // A terminal without it sends a paste key by key.
                 let _ = execute!(stdout(), EnableBracketedPaste);
                 Ok(Self { terminal })
             }
@@ -68,7 +69,7 @@ impl Drop for Screen {
     }
 }
 
-/// Does it once. A terminal that is gone (SIGHUP) takes nothing back, so errors mean nothing here.
+/// Restores the terminal, once. Errors are ignored, because a terminal that is gone (SIGHUP) cannot be restored.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, Show);
@@ -76,12 +77,12 @@ fn give_back() {
     }
 }
 
-/// Returns once something has panicked.
+/// Returns once anything has panicked.
 pub(crate) async fn panicked() {
     PANICKED.notified().await;
 }
 
-/// Hands a text to the clipboard of the terminal, also over ssh (OSC 52). A terminal that does not know it ignores it.
+/// Copies text to the terminal's clipboard, also over ssh (OSC 52). Terminals without support ignore it.
 pub(crate) fn copy(text: &str) {
     let mut end = text.len().min(COPY_BYTES_MAX);
     while !text.is_char_boundary(end) {

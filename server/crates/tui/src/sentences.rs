@@ -1,4 +1,4 @@
-//! What is said about a command that has come to its end: one sentence each, for the last line.
+//! The outcome of a command as one sentence for the last line.
 
 use client::{ClientError, in_verbs};
 use commands::PreviewAct;
@@ -10,10 +10,10 @@ use transcript::words::auto_resume_words;
 
 use crate::model::{Act, Answer, Notice, Then};
 
-/// So many of the Pods that may have been meant are named.
+/// At most this many candidates are named.
 const CANDIDATES_MAX: usize = 5;
 
-/// What came of the command to the Pod of this name.
+/// The outcome of a command on the Pod of this name.
 pub(crate) fn of_act(name: &str, act: &Act, done: &Result<Answer, ClientError>) -> Notice {
     let (text, is_error) = match done {
         Ok(Answer::NotSteered { why, .. }) => {
@@ -119,7 +119,7 @@ fn failure(name: &str, act: &Act, error: &ClientError) -> String {
     }
 }
 
-/// Why two Pods were not introduced. Each cause has a sentence of its own, with the way out.
+/// Why two Pods did not become peers. Each cause has a sentence of its own that says what to do.
 fn not_introduced(target: &str, error: &ApiError) -> String {
     let detail = detail(error);
     match error.code {
@@ -141,7 +141,7 @@ fn not_introduced(target: &str, error: &ApiError) -> String {
     }
 }
 
-/// The server's own sentence, with the Pods that may have been meant.
+/// The server's own sentence, with the candidates that may have been meant.
 pub(crate) fn of_refusal(error: &ApiError) -> String {
     let detail = detail(error);
     match names(&error.candidates, error.code == ErrorCode::AmbiguousName) {
@@ -152,7 +152,7 @@ pub(crate) fn of_refusal(error: &ApiError) -> String {
     }
 }
 
-/// As a client's error is said anywhere else.
+/// The same wording as for client errors anywhere else.
 pub(crate) fn of_error(error: &ClientError) -> String {
     match error {
         ClientError::Api(error) => of_refusal(error),
@@ -160,12 +160,12 @@ pub(crate) fn of_error(error: &ClientError) -> String {
     }
 }
 
-/// A refusal without a sentence is said by its heading.
+/// The refusal's detail, or its title if it has none.
 fn detail(error: &ApiError) -> String {
     if error.detail.is_empty() { error.code.title().to_owned() } else { in_verbs(&error.detail) }
 }
 
-/// `bob, bobbin or rob`; with the runtime where the name alone does not tell.
+/// `bob, bobbin or rob`; with the runtime where the name alone is ambiguous.
 fn names(candidates: &[Candidate], with_runtime: bool) -> Option<String> {
     let word = |candidate: &Candidate| match with_runtime {
         true => format!("{}@{}", candidate.name, candidate.pod.runtime_id),
@@ -177,7 +177,7 @@ fn names(candidates: &[Candidate], with_runtime: bool) -> Option<String> {
     Some(if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) })
 }
 
-/// A name that a person wrote, or why it is none.
+/// Parses a name, or returns why it is invalid.
 pub(crate) fn name(text: &str) -> Result<PodName, String> {
     PodName::parse(text).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Stories: a model, what happens to it, what is to be done, and what is on the screen.
+//! Stories: a model, the messages that it receives, the effects that it returns, and what is on the screen.
 
 mod approvals;
 mod commands;
@@ -41,7 +41,7 @@ impl Story {
         Self { model, effects: Vec::new() }
     }
 
-    /// … that is connected and shows two Pods.
+    /// Connected, showing two Pods.
     fn connected() -> Self {
         let mut story = Self::fresh(None);
         story.connection(Connection::Connected);
@@ -49,7 +49,7 @@ impl Story {
         story
     }
 
-    /// … and ada is open.
+    /// The same, with ada open.
     fn with_ada() -> Self {
         Self::with_ada_in("running")
     }
@@ -87,7 +87,7 @@ impl Story {
         text.chars().for_each(|char| self.key(KeyCode::Char(char)));
     }
 
-    /// A line and Enter.
+    /// Types a line and presses Enter.
     fn enters(&mut self, text: &str) {
         self.types(text);
         self.key(KeyCode::Enter);
@@ -108,7 +108,7 @@ impl Story {
         self.happens(Message::Stream(StreamItem::Connection(connection)));
     }
 
-    /// What `GET P` says of ada, with these fields changed.
+    /// Delivers ada's detail with these fields changed.
     fn looked(&mut self, fields: Value) {
         let mut detail = serde_json::to_value(pod("ada", "running")).unwrap();
         let plain = json!({ "scope": [], "peer_policy": "open", "wake_on_peer": true, "permissions": [],
@@ -120,7 +120,7 @@ impl Story {
         let asked = serde_json::from_value(asked).unwrap();
         let detail = serde_json::from_value(detail).unwrap();
         self.happens(Message::Looked { pod: address("ada"), done: Ok(Looked { detail, peers: Vec::new(), asked }) });
-        // Once more, when something had happened in the meantime.
+        // A second request may be pending; drop it.
         self.model.open.as_mut().unwrap().asking = crate::model::Asking::Nothing;
     }
 
@@ -137,13 +137,13 @@ impl Story {
         self.frame(json!({ "type": "records", "id": "s2", "after": "c", "cursor": "c", "records": records }));
     }
 
-    /// The last command ends so.
+    /// Completes the last command with this result.
     fn done(&mut self, done: Result<Answer, ClientError>) {
         let (pod, act) = self.act();
         self.happens(Message::Done { pod, act, done });
     }
 
-    /// The one command that is to be sent.
+    /// The single command that was requested.
     #[track_caller]
     fn act(&self) -> (PodRef, Act) {
         match &self.effects[..] {
@@ -163,7 +163,7 @@ impl Story {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The words are on the screen, in one line or broken over some; the screen is shown when not.
+    /// Asserts that the words are on the screen, even if wrapped; prints the screen otherwise.
     #[track_caller]
     fn shows(&self, words: &str) {
         let screen = self.screen();
@@ -211,7 +211,7 @@ fn refused(code: ErrorCode, detail: &str) -> ClientError {
     ClientError::Api(ApiError::new(code, detail))
 }
 
-/// A question that is open.
+/// The record of an open approval.
 fn asks(id: &str, command: &str) -> Value {
     json!({ "kind": "approval_asked", "id": id, "tool": "Bash", "arguments": { "command": command } })
 }

@@ -1,4 +1,4 @@
-//! One message in, the model changed, and what is to be done outside.
+//! Applies one message to the model and returns the effects.
 
 mod answers;
 mod choices;
@@ -23,7 +23,7 @@ use crate::{
     model::{Effect, LineOf, Link, Message, Model, OpenPod, TypedLine},
 };
 
-/// Takes one message, and gives what is to be done outside.
+/// Applies a message and returns the effects to carry out.
 pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
     match message {
         Message::Key(key) => keys::press(model, key),
@@ -53,7 +53,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
     std::mem::take(&mut model.effects)
 }
 
-/// Opens a Pod: its composer has the focus.
+/// Opens a Pod with the focus in its composer.
 fn open(model: &mut Model, pod: PodRef) {
     let seek = model.seek.take();
     close(model);
@@ -83,7 +83,7 @@ fn subscribed(model: &mut Model, pod: &PodRef, id: String) {
     }
 }
 
-/// Asks for the queue and the peers of the open Pod.
+/// Requests the open Pod's queue, peers and approvals.
 fn look(model: &mut Model) {
     if let Some(open) = &mut model.open
         && open.asking.begin()
@@ -93,17 +93,17 @@ fn look(model: &mut Model) {
     }
 }
 
-/// What was asked for at the start, now that there is a server to ask.
+/// Opens the Pod named at the start, now that the server can be asked for it.
 fn look_for_wanted(model: &mut Model) {
     if model.link == Link::Connected {
         model.effects.extend(model.wanted.take().map(Effect::Resolve));
     }
 }
 
-/// A line that begins at the bottom of the screen.
+/// Begins a line at the bottom of the screen.
 fn begin_line(model: &mut Model, what: LineOf, text: &str) {
     model.line = Some(TypedLine { what, text: Composer::with(text), chosen: None });
-    // What there is to choose from may have changed since.
+    // The choices may have changed since they were last loaded.
     model.has_chosen_from = false;
     choices::typed(model);
 }

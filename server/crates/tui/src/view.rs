@@ -1,4 +1,4 @@
-//! Draws the model. Reads it only.
+//! Draws the model, without changing it.
 
 mod bar;
 mod blocks;
@@ -44,14 +44,14 @@ pub(crate) fn draw(model: &Model, colours: Colours, frame: &mut Frame<'_>) {
     colours.apply(frame.buffer_mut());
 }
 
-/// A line of a list, marked where it is the chosen one.
+/// A line of a list, marked if it is the chosen one.
 fn entry(is_chosen: bool, spans: Vec<Span<'static>>) -> Line<'static> {
     let mark = Span::raw(if is_chosen { "▸ " } else { "  " });
     let line: Line<'static> = std::iter::once(mark).chain(spans).collect();
     if is_chosen { line.reversed() } else { line }
 }
 
-/// The same lines further to the right.
+/// The same lines, indented.
 fn indented(lines: Vec<Line<'static>>, indent: &'static str) -> Vec<Line<'static>> {
     let indented = |mut line: Line<'static>| {
         line.spans.insert(0, Span::raw(indent));
@@ -60,13 +60,13 @@ fn indented(lines: Vec<Line<'static>>, indent: &'static str) -> Vec<Line<'static
     lines.into_iter().map(indented).collect()
 }
 
-/// The body, and the last line, which grows with what it has to say.
+/// Splits the screen into the body and the last line, which grows with its text.
 fn areas(model: &Model, area: Rect) -> [Rect; 2] {
     let rows = bar::rows(model, area.width).min(area.height.saturating_sub(1)).max(1);
     Layout::vertical([Constraint::Min(0), Constraint::Length(rows)]).areas(area)
 }
 
-/// Where the transcript is drawn: scrolling has to know what fits.
+/// The area of the transcript, which scrolling needs too.
 pub(crate) fn transcript_area(model: &Model) -> Rect {
     let [body, _] = areas(model, Rect::new(0, 0, model.size.0, model.size.1));
     match &model.open {

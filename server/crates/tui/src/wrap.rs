@@ -1,29 +1,29 @@
-//! Text to lines that fit.
+//! Fits text into lines.
 
 use ratatui::{style::Style, text::Span};
 use transcript::unseen;
 
-/// How many columns a text takes.
+/// The width of a text in columns.
 pub(crate) fn width_of(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// Cut, or filled with spaces, to exactly so many columns.
+/// Truncates or pads with spaces to exactly `width` columns.
 pub(crate) fn padded(text: &str, width: usize) -> String {
     let text = fit(text, width);
     let missing = width.saturating_sub(width_of(&text));
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// Breaks at line ends and between words; a word that is too long is broken where it has to be. Control characters
-/// are shown as replaced, tabs as four spaces. Always at least one line.
+/// Wraps at line ends and between words; a word that is too long is broken. Control characters are replaced, tabs
+/// become four spaces. Returns at least one line.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     text.split('\n').flat_map(|line| wrap_line(&printable(line), width)).collect()
 }
 
-/// What may be drawn: an escape sequence in a Pod's text must not reach the terminal, and what would turn a line around is
-/// shown as itself.
+/// Makes a text safe to draw: an escape sequence in a Pod's text must not reach the terminal, and characters that
+/// change the text direction are made visible.
 pub(crate) fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for char in unseen::shown(text).chars() {
@@ -37,7 +37,7 @@ pub(crate) fn printable(text: &str) -> String {
     clean
 }
 
-/// The beginning of a text on one line, marked when it is cut.
+/// The beginning of a text as one line, with a mark if it is truncated.
 pub(crate) fn fit(text: &str, width: usize) -> String {
     let line = printable(&text.replace('\n', " "));
     if width_of(&line) <= width {
@@ -62,7 +62,7 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
     wrap_styled(&words, width).into_iter().map(text).collect()
 }
 
-/// As [`wrap`], for one line of several styles. The spans hold no line ends and nothing unprintable.
+/// Like [`wrap`], for one line in several styles. The spans must contain no line ends and nothing unprintable.
 pub(crate) fn wrap_styled(spans: &[Span<'_>], width: usize) -> Vec<Vec<Span<'static>>> {
     let width = width.max(1);
     let letters: Vec<(char, Style)> =
@@ -90,7 +90,7 @@ impl Lines {
     fn put(&mut self, char: char, style: Style) {
         let wide = char_width(char);
         if self.used + wide > self.width {
-            // A space at the edge is where the line breaks.
+            // The line breaks at a space at the edge.
             if char == ' ' {
                 return;
             }

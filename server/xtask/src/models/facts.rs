@@ -1,16 +1,17 @@
-//! One entry of litellm's price table as one line of ours: which are kept, what a token costs, what a person may choose.
+//! Converts an entry of litellm's price table to a row of ours: which are kept, what a token costs, which thinking
+//! levels can be chosen.
 //!
-//! What is not known stays empty. A wrong fact is worse than none: a vendor refuses a request that asks for what a model cannot do.
+//! Unknown facts stay empty. A wrong fact is worse than none: vendors refuse requests for what a model cannot do.
 
 use serde_json::Value;
 
 pub(crate) const COLUMNS: &str = "model\tcontext\toutput\tinput\tcached\tcache_write\tout\timages\ttools\tthinking";
 
-/// Whose entries are taken: those who make the models and serve them.
+/// The vendors whose entries are used: those that make the models and serve them.
 const VENDORS: [&str; 8] = ["openai", "anthropic", "gemini", "deepseek", "mistral", "xai", "moonshot", "zai"];
 
-/// Words in the names of models that are not made for a conversation in text. The last two are not models that a vendor offers by
-/// that name.
+/// Words in the names of models that are not made for text conversations. The last two are not names that a vendor
+/// offers.
 const LEFT_OUT: [&str; 15] = [
     "audio",
     "computer-use",
@@ -29,7 +30,7 @@ const LEFT_OUT: [&str; 15] = [
     "container",
 ];
 
-/// What is known of one model; prices are US dollars per million tokens, as text.
+/// The facts about one model; prices are US dollars per million tokens, as text.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Model {
     pub(crate) context: Option<u64>,
@@ -64,7 +65,7 @@ impl Model {
     }
 }
 
-/// The model of an entry with its name, unless it is one that is left out.
+/// The model of an entry with its name; `None` if it is left out.
 pub(crate) fn read(key: &str, entry: &Value) -> Option<(String, Model)> {
     let vendor = entry["litellm_provider"].as_str().filter(|vendor| VENDORS.contains(vendor))?;
     if !matches!(entry["mode"].as_str(), Some("chat" | "responses")) {
@@ -85,7 +86,7 @@ pub(crate) fn read(key: &str, entry: &Value) -> Option<(String, Model)> {
     Some((name, model))
 }
 
-/// The name in the vendor's own API. None for fine-tunes, for paths of other vendors, and for what is left out.
+/// The name in the vendor's own API. `None` for fine-tunes, for paths of other vendors, and for what is left out.
 fn name(key: &str, vendor: &str) -> Option<String> {
     let own = key.strip_prefix(vendor).and_then(|rest| rest.strip_prefix('/')).unwrap_or(key);
     let name = own.to_ascii_lowercase();
@@ -101,7 +102,7 @@ fn tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|&count| count > 0)
 }
 
-/// Dollars per token as dollars per million tokens. A price of zero means that nobody wrote one down.
+/// Converts dollars per token to dollars per million tokens. A price of zero means that none was entered.
 fn dollars(value: &Value) -> String {
     let Some(price) = value.as_f64().filter(|&price| price > 0.0) else { return String::new() };
     let text = format!("{:.6}", price * 1e6);
@@ -109,7 +110,7 @@ fn dollars(value: &Value) -> String {
     if short == "0" { String::new() } else { short.to_owned() }
 }
 
-/// An entry that names other things which its model supports would name this one too.
+/// Whether the model supports this. An entry that lists other supported features would list this one too.
 fn supports(entry: &Value, key: &str) -> Option<bool> {
     entry[key].as_bool().or_else(|| says_what_it_supports(entry).then_some(false))
 }
@@ -118,7 +119,8 @@ fn says_what_it_supports(entry: &Value) -> bool {
     entry.as_object().is_some_and(|facts| facts.keys().any(|key| key.starts_with("supports_")))
 }
 
-/// The levels that a person may choose, separated by commas. What the entry itself lists goes before what is known of the vendor.
+/// The thinking levels that can be chosen, separated by commas. Levels listed in the entry itself override what is
+/// known about the vendor.
 fn thinking(vendor: &str, name: &str, entry: &Value) -> String {
     if let Some(listed) = entry["reasoning_effort_levels"].as_array() {
         return levels_of(listed);
@@ -131,12 +133,12 @@ fn thinking(vendor: &str, name: &str, entry: &Value) -> String {
         ("anthropic", Some(true)) => "off,low,medium,high,max".to_owned(),
         ("gemini", Some(true)) => gemini(name).to_owned(),
         ("openai" | "anthropic" | "gemini", Some(false)) => "off".to_owned(),
-        // What other vendors offer is known only where the entry lists it.
+        // For other vendors the levels are known only if the entry lists them.
         _ => String::new(),
     }
 }
 
-/// The efforts that an API takes, as our levels and in our order.
+/// The efforts of an API as our levels, in our order.
 fn levels_of(efforts: &[Value]) -> String {
     let has = |words: &[&str]| efforts.iter().filter_map(Value::as_str).any(|effort| words.contains(&effort));
     let levels = [
@@ -154,7 +156,7 @@ fn openai(name: &str, entry: &Value) -> String {
     if name.contains("-chat") {
         return String::new();
     }
-    // The first `pro` has this one effort, and those after it have no low one.
+    // The first `pro` has only this effort, and later ones have no low one.
     if name.starts_with("gpt-5-pro") {
         return "high".to_owned();
     }
@@ -170,7 +172,8 @@ fn openai(name: &str, entry: &Value) -> String {
     chosen(&levels)
 }
 
-/// Whether it is `gpt-5.N` itself, or that with its day. Its variants (`-codex`, `-pro`) do not all take the effort `none`.
+/// Whether it is `gpt-5.N` itself, possibly with a date. Its variants (`-codex`, `-pro`) do not all accept the effort
+/// `none`.
 fn is_gpt_5_1_or_later(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("gpt-5.") else { return false };
     let (minor, day) = rest.split_once('-').unwrap_or((rest, ""));
@@ -183,7 +186,7 @@ fn gemini(name: &str) -> &'static str {
         return "off,low,medium,high";
     }
     let major = rest.split(['.', '-']).next().and_then(|major| major.parse::<u32>().ok());
-    // `gemini-flash-latest` and the like are always one of the newest.
+    // `gemini-flash-latest` and the like are always among the newest.
     let is_new = major.is_some_and(|major| major >= 3) || rest.ends_with("-latest");
     if is_new || rest.starts_with("2.5-pro") { "low,medium,high" } else { "" }
 }

@@ -1,14 +1,14 @@
-//! Models whose weights are open, as the servers that run them call them, without a tag: `qwen3:8b` is `qwen3`.
+//! Models with open weights, by the names that servers use for them, without a tag: `qwen3:8b` is `qwen3`.
 //!
-//! They are written down by hand, from their makers' model cards. Where the sizes of a family differ, that column is left open.
-//! There are no prices: whoever runs such a model pays for no tokens.
+//! Taken by hand from the makers' model cards. Where the sizes of a family differ, the column is left empty. There
+//! are no prices, because running such a model costs nothing per token.
 
 use super::facts::Model;
 
 const YES: Option<bool> = Some(true);
 const NO: Option<bool> = Some(false);
 
-/// The name, tokens of context, images, tools, and levels of thinking.
+/// The name, context in tokens, images, tools, and thinking levels.
 type Row = (&'static str, u64, Option<bool>, Option<bool>, &'static str);
 
 const MODELS: &[Row] = &[

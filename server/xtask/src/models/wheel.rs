@@ -1,6 +1,7 @@
-//! The newest litellm that PyPI has: its version, the day on which it came out, and its price table. Asks by uv and pip.
+//! The newest litellm on PyPI: its version, its release date, and its price table. Fetched with uv and pip.
 //!
-//! The files of a wheel are all dated 1980, and pip keeps to itself when a wheel came; uv writes it into its lock.
+//! The files in a wheel are all dated 1980, and pip does not report when a wheel was uploaded; uv writes it into its
+//! lock file.
 
 use std::{
     fs,
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::run::{output_of, passes, target_dir};
 
-/// It writes locks of the form that is read here.
+/// This version writes lock files in the format that is read here.
 const UV: &str = "uv==0.13.9";
 const PRICES: &str = "litellm/model_prices_and_context_window_backup.json";
 /// Writes one file of an archive to standard output.
@@ -31,7 +32,7 @@ pub(super) struct Release {
     pub(super) day: String,
 }
 
-/// In a folder below the target folder, made anew each time.
+/// Fetches it into a folder below the target folder, which is created anew each time.
 pub(super) fn newest() -> Result<Wheel> {
     let folder = target_dir()?.join("models");
     if folder.exists() {
@@ -77,7 +78,7 @@ fn release(folder: &Path, python: &Path) -> Result<Release> {
 }
 
 impl Release {
-    /// Reads the few lines of a lock of one package: `version = "1.2.3"`, and in those of its files `upload-time = 2026-01-31T…`.
+    /// Parses the lock file of one package: `version = "1.2.3"`, and for its files `upload-time = 2026-01-31T…`.
     fn parse(lock: &str) -> Option<Self> {
         let (_, package) = lock.split_once("[[packages]]")?;
         let version = package.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'))?;

@@ -27,7 +27,7 @@ fn wanted(name: &str) -> Wanted {
     (format!("local/{name}"), None, None)
 }
 
-/// A page with so many blocks, in a list that knows its Pod.
+/// A page with this many blocks, whose Pod is in the list.
 fn page(console: Console, name: &str, blocks: i64) -> PodContext {
     let seen = Rows::new(&records(blocks), false);
     let pod = PodContext::provide(console, detail(name), Vec::new(), seen, false);

@@ -1,4 +1,4 @@
-//! The page that is seen, in its place in the document, and those that are kept for it to change with.
+//! The page on screen, in its place in the document, and the kept pages that it can be swapped with.
 
 use std::{
     cell::{Cell, RefCell},
@@ -21,7 +21,7 @@ use leptos::{
 use super::{Kept, Visits, Wanted};
 use crate::{console::PodContext, live};
 
-/// One step of the reader's way.
+/// One step of navigation.
 pub(in crate::pod::page) struct Visit {
     visits: Visits,
     wanted: Wanted,
@@ -29,23 +29,23 @@ pub(in crate::pod::page) struct Visit {
 }
 
 enum Next {
-    /// A page that was read just now.
+    /// A page that has just been read.
     Fresh(Box<Fresh>),
-    /// The one that is kept, at the block of this id.
+    /// A kept page, at the block with this id.
     Back(Option<String>),
-    /// It is still being read: what is seen stays.
+    /// The next page is still being read; the present one stays.
     Later,
 }
 
 struct Fresh {
     view: AnyView,
     owner: Owner,
-    /// None where there is nothing to show.
+    /// `None` where there is nothing to show.
     pod: Option<PodContext>,
 }
 
 impl Visit {
-    /// To a page that was read. All of it lives in an owner of its own, below `home`.
+    /// To a page that has been read. It lives in an owner of its own, below `home`.
     pub(in crate::pod::page) fn fresh(
         visits: Visits,
         wanted: Wanted,
@@ -58,7 +58,7 @@ impl Visit {
         Self { visits, wanted, next: Next::Fresh(Box::new(Fresh { view, owner, pod })) }
     }
 
-    /// To a page that is kept. `link` is the id of the block that the address leads to.
+    /// To a kept page. `link` is the id of the block in the address.
     pub(in crate::pod::page) fn back(visits: Visits, wanted: Wanted, link: Option<String>) -> Self {
         Self { visits, wanted, next: Next::Back(link) }
     }
@@ -75,7 +75,7 @@ impl Visit {
         }
     }
 
-    /// With nothing in it where that was not read.
+    /// Empty if the step is not to a fresh page.
     fn into_fresh(self) -> Fresh {
         match self.next {
             Next::Fresh(fresh) => *fresh,
@@ -91,7 +91,7 @@ impl Visit {
     }
 }
 
-/// The view goes before its owner.
+/// Field order matters: the view is dropped before its owner.
 struct Page {
     wanted: Wanted,
     view: Rc<View>,
@@ -115,7 +115,7 @@ impl View {
         live::out_of_sight(&self.state.borrow().elements(), !is_seen);
     }
 
-    /// Out of the document, unless it is seen again.
+    /// Removes the page from the document, unless it is on screen again.
     fn take_away(&self) {
         if !self.is_seen.get() {
             self.state.borrow_mut().unmount();
@@ -131,7 +131,7 @@ impl Page {
     }
 }
 
-/// What is in the document, and what was. The one that was left last is at the end.
+/// The page in the document, and the kept ones. The one left last is at the end.
 pub(in crate::pod::page) struct VisitState {
     seen: Page,
     kept: Vec<Page>,
@@ -139,7 +139,8 @@ pub(in crate::pod::page) struct VisitState {
 
 impl VisitState {
     fn go(&mut self, visits: Visits, next: Page) {
-        // Taking a page out of the document takes as long as drawing some blocks: that is done once the next one is seen.
+        // Removing a page from the document takes as long as drawing some blocks, so do it after the next one has
+        // been painted.
         let left = Rc::downgrade(&self.seen.view);
         live::once_painted(move || {
             if let Some(left) = left.upgrade() {
@@ -147,7 +148,8 @@ impl VisitState {
             }
         });
         self.seen.turn(false);
-        // While two pages have the same names in them, the first one in the document is found by them.
+        // While both pages contain the same ids, lookups find the first one in the document, so insert the new page
+        // first.
         self.seen.view.state.borrow().insert_before_this(&mut *next.view.state.borrow_mut());
         self.seen.view.be_seen(false);
         next.view.be_seen(true);
@@ -172,7 +174,7 @@ impl VisitState {
         self.kept = pages;
         visits.kept.set_value(kept);
         gone.iter().for_each(|page| page.view.take_away());
-        // What was told to draw them may still be on its way.
+        // Effects that draw them may still be pending.
         spawn_local(async move { drop(gone) });
     }
 }
@@ -214,7 +216,7 @@ impl Render for Visit {
 impl Mountable for VisitState {
     fn unmount(&mut self) {
         self.seen.view.state.borrow_mut().unmount();
-        // One may wait for that still.
+        // A deferred removal may still be pending.
         self.kept.iter().for_each(|page| page.view.take_away());
     }
 

@@ -1,4 +1,4 @@
-//! The records that are kept of one Pod, newest last, within bounds.
+//! The records kept of one Pod, newest last, within limits.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use protocol::{CUT_BYTES_MAX, Event, PAGE_BYTES_MAX, Record, SHOWN_BYTES_MAX, Seq, TurnEvent};
 use runtime::RecordForm;
 
-/// Records that are kept of one Pod; the oldest go first.
+/// The maximum number of records per Pod; the oldest go first.
 pub(super) const RECORDS_MAX: usize = 50_000;
-/// Bytes that are kept of one Pod, about.
+/// The approximate limit of their size, in bytes.
 pub(super) const BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// A record before it has its seq.
+/// A record without its seq.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Draft {
     pub(crate) at: Timestamp,
@@ -20,16 +20,16 @@ pub(crate) struct Draft {
     pub(crate) event: Event,
 }
 
-/// Records and where they end.
+/// Records and their position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) epoch: u64,
     pub(crate) records: Vec<Bytes>,
-    /// Seq of the first of them.
+    /// Seq of the first one.
     pub(crate) first: Seq,
-    /// Seq of the last of them, or of the head.
+    /// Seq of the last one, or the head.
     pub(crate) last: Seq,
-    /// Older ones are kept.
+    /// Whether older ones are kept.
     pub(crate) has_more: bool,
 }
 
@@ -37,13 +37,13 @@ pub(crate) struct Page {
 pub(super) struct Rows {
     pub(super) epoch: u64,
     pub(super) head: Seq,
-    /// What is after this is kept, but for chunks that were folded away.
+    /// Everything after this is kept, apart from chunks that were folded away.
     pub(super) after: Seq,
     pub(super) kept: VecDeque<Row>,
     pub(super) bytes: usize,
-    /// Bytes of all records ever, to tell how far a reader is behind.
+    /// Total bytes of all records ever written, to tell how far behind a reader is.
     pub(super) written: u64,
-    /// The first chunk of each block that has no end yet.
+    /// The first chunk of each unfinished block.
     open: HashMap<String, Seq>,
     pub(super) updated_at: Option<Timestamp>,
 }
@@ -52,26 +52,26 @@ pub(super) struct Rows {
 pub(super) struct Row {
     pub(super) seq: Seq,
     pub(super) body: Bytes,
-    /// [`Rows::written`] before it.
+    /// [`Rows::written`] before this record.
     pub(super) offset: u64,
-    /// The block that it is a piece of.
+    /// The block that it is a chunk of.
     chunk: Option<String>,
 }
 
 impl Rows {
-    /// Drops all records; seqs go on.
+    /// Drops all records; seqs continue.
     pub(super) fn begin(&mut self) {
         let (epoch, head) = (self.epoch + 1, self.head);
         *self =
             Self { epoch, head, after: head, written: self.written, updated_at: self.updated_at, ..Self::default() };
     }
 
-    /// Index of the first record that is not before a seq.
+    /// Index of the first record at or after a seq.
     pub(super) fn at(&self, seq: Seq) -> usize {
         self.kept.partition_point(|row| row.seq < seq)
     }
 
-    /// Where the newest `limit` records begin, and before them what an open block at their head has said already.
+    /// Where the newest `limit` records begin, including the earlier chunks of a block that is open there.
     pub(super) fn newest(&self, limit: usize) -> usize {
         let start = self.kept.len().saturating_sub(limit);
         let is_in_block = self.kept.get(start).is_some_and(|row| row.chunk.is_some());
@@ -81,7 +81,7 @@ impl Rows {
         }
     }
 
-    /// From `start` on, or from where the rest fits.
+    /// The records from `start` on, or as many of the last ones as fit.
     pub(super) fn page(&self, start: usize, end: usize, form: RecordForm) -> Page {
         let each = if form == RecordForm::Whole { usize::MAX } else { SHOWN_BYTES_MAX };
         let mut bytes = 0;
@@ -129,7 +129,7 @@ impl Rows {
         }
     }
 
-    /// Drops the pieces of a block that is now there as a whole.
+    /// Drops the chunks of a block that is now complete.
     fn fold(&mut self, block: &str) {
         let Some(first) = self.open.remove(block) else { return };
         let start = self.at(first);
@@ -144,7 +144,7 @@ impl Rows {
 }
 
 impl Page {
-    /// Its records as they are asked for.
+    /// Its records in the requested form.
     pub(super) fn shown(mut self, form: RecordForm) -> Self {
         if form == RecordForm::Shown {
             for record in &mut self.records {
@@ -157,7 +157,7 @@ impl Page {
     }
 }
 
-/// The block that a record belongs to, and whether it is a piece of it or takes the place of its pieces.
+/// The block that a record belongs to, and whether it is one of its chunks or replaces them.
 fn block_of(event: &Event) -> Option<(&String, bool)> {
     use TurnEvent as E;
     let Event::Turn(event) = event else { return None };

@@ -1,4 +1,4 @@
-//! Calls of tools and their results, in whatever order they come.
+//! Tool calls and their results, in whatever order they arrive.
 
 use std::collections::VecDeque;
 
@@ -12,16 +12,16 @@ use crate::{
     values,
 };
 
-/// Calls that may wait for their result at once; the oldest are given up.
+/// How many calls may wait for a result; the oldest are given up.
 pub(super) const CALLS_MAX: usize = 500;
-/// A call that was cut short has no result.
+/// The result of a call that was interrupted.
 const NO_RESULT: &str = "it has no result: the run ended before";
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// Without a result, oldest first.
+    /// Calls without a result, oldest first.
     pub(super) open: VecDeque<Call>,
-    /// Ids of those whose result came before they were whole.
+    /// Ids of calls whose result arrived before the complete call.
     answered: VecDeque<String>,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Call {
     name: String,
     block: String,
     arguments: String,
-    /// Its `tool_called` was written.
+    /// Whether its `tool_called` was written.
     is_called: bool,
     begun_at: Timestamp,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) struct Outcome<'a> {
     summary: &'a str,
@@ -45,7 +45,7 @@ pub(super) struct Outcome<'a> {
 }
 
 impl<'a> Outcome<'a> {
-    /// `content`: what the text is called, if there is one.
+    /// `content`: the name of the field with the text, if there is one.
     pub(super) fn of(data: &'a Value, content: &str) -> Self {
         let content = data.get(content).and_then(Value::as_str);
         Self { summary: values::text(data, "summary"), content, is_error: values::is_true(data, "is_error") }
@@ -53,12 +53,12 @@ impl<'a> Outcome<'a> {
 }
 
 impl Calls {
-    /// The name of the newest.
+    /// The name of the newest call.
     pub(super) fn newest(&self) -> Option<&str> {
         self.open.back().map(|call| call.name.as_str())
     }
 
-    /// The newest of this id: one that was answered may have had the same.
+    /// The newest call with this id, since an answered one may have had the same.
     fn at(&self, id: &str) -> Option<usize> {
         self.open.iter().rposition(|call| call.id == id)
     }
@@ -89,11 +89,11 @@ impl Calls {
         }
     }
 
-    /// The call is whole. A result may have come before.
+    /// The call is complete. Its result may have arrived before.
     pub(super) fn called(&mut self, id: &str, name: &str, given: String, drafts: &mut Drafts) {
         let call = match self.at(id) {
             Some(at) => &mut self.open[at],
-            // Its result was here first: it was called with what was known then.
+            // Its result arrived first, so it was written with what was known then.
             None if self.answered.iter().any(|answered| answered == id) => {
                 return self.answered.retain(|answered| answered != id);
             }
@@ -119,7 +119,7 @@ impl Calls {
         call.finish(outcome, None, drafts);
     }
 
-    /// The run is over, and no result comes any more.
+    /// The run is over, and no more results will come.
     pub(super) fn end_all(&mut self, drafts: &mut Drafts) {
         self.answered.clear();
         for mut call in self.open.drain(..) {

@@ -1,4 +1,4 @@
-//! Records of a view as they are written: when, in which run, and under ids that no other connection makes.
+//! The records of a view as they are written: with their time, their run, and ids unique to this connection.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::{journal::Draft, scrub::Scrub};
 #[derive(Debug)]
 pub(super) struct Drafts {
     pub(super) scrub: Arc<Scrub>,
-    /// Sets this connection's ids apart from another's.
+    /// Distinguishes this connection's ids from another's.
     pub(super) label: String,
-    /// Ids that were made.
+    /// How many ids were generated.
     made: u64,
     pub(super) at: Timestamp,
-    /// The run that is open.
+    /// The open run.
     pub(super) run_id: Option<String>,
-    /// Entries of a log are read: they say nothing about now.
+    /// Whether a log is being replayed, whose entries say nothing about the present.
     pub(super) is_replay: bool,
-    /// Something of a conversation is in this view.
+    /// Whether the view contains any conversation.
     pub(super) has_conversation: bool,
-    /// Answers that were finished in this view.
+    /// How many answers were finished in this view.
     pub(super) answers: u32,
     written: Vec<Draft>,
 }
@@ -42,7 +42,7 @@ impl Drafts {
         }
     }
 
-    /// For a view that begins again. Its ids go on.
+    /// For a view that starts over. Ids continue.
     pub(super) fn anew(&self) -> Self {
         Self { made: self.made, at: self.at, ..Self::new(self.scrub.clone(), self.label.clone()) }
     }
@@ -59,7 +59,7 @@ impl Drafts {
         self.push(ControlEvent::Alert { level, source, text, model: None });
     }
 
-    /// What this version does not know is shown as it came.
+    /// An event unknown to this version, shown as it arrived.
     pub(super) fn unknown(&mut self, kind: &str, fields: &Value) {
         self.push(Event::Unknown(self.scrub.unknown(kind, fields)));
     }
@@ -69,7 +69,7 @@ impl Drafts {
         self.made
     }
 
-    /// A new id, unique among all connections.
+    /// A new id, unique across all connections.
     pub(super) fn id(&mut self, what: &str) -> String {
         let number = self.number();
         format!("{what}-{}-{number}", self.label)

@@ -1,4 +1,4 @@
-//! The log of an older Pod: what a snapshot, a rotated segment and a rewind bring.
+//! The log of an older Pod, from a snapshot, a rotated segment or a rewind.
 
 use jiff::Timestamp;
 use protocol::{AlertLevel, Outcome as End, PodName, Segment, Trigger, TurnEvent};
@@ -13,12 +13,12 @@ use super::{
 };
 use crate::{names, scrub::cut, values};
 
-/// What a peer message begins with, before the name and a backtick.
+/// The start of a peer message, followed by the name and a backtick.
 const PEER_MESSAGE: &str = "[Peer message from `";
-/// What the machinery adds behind the text of a notification.
+/// What the older Pod appends to the text of a notification.
 const NOTICE_TAIL: &str = "\n\nThis is a notification, not a blocking request";
 
-/// Entries, as records of their own time.
+/// Replays entries as records with their own times.
 pub(super) fn replay(runs: &mut Runs, entries: &[Value]) {
     let now = runs.drafts.at;
     runs.drafts.is_replay = true;
@@ -58,10 +58,10 @@ fn entry(runs: &mut Runs, entry: &Value) {
     }
 }
 
-/// The items that a segment begins with; its runs are not told apart but by who speaks.
+/// The items at the start of a segment; their runs can be told apart only by who speaks.
 fn history(runs: &mut Runs, history: &[Value]) {
     for item in history {
-        // A run that ended before the next person spoke ended well, as far as anybody knows.
+        // A run that ended before the next user message ended well, as far as anyone knows.
         if values::text(item, "role") == "user" {
             runs.end(End::Completed);
         }
@@ -111,7 +111,7 @@ fn message(runs: &mut Runs, item: &Value) {
     }
 }
 
-/// What the machinery told the model: a message of a peer, or something else, shown as a note.
+/// What the older Pod told its model: a peer's message, or something else, shown as a note.
 pub(super) fn system_item(runs: &mut Runs, item: &Value) {
     let (kind, body) = (values::text(item, "kind"), values::text(item, "body"));
     let told = match values::text(item, "message") {
@@ -129,14 +129,14 @@ pub(super) fn system_item(runs: &mut Runs, item: &Value) {
     }
 }
 
-/// Who wrote, and what.
+/// The sender and the text of a peer message.
 fn peer_message(told: &str) -> Option<(PodName, &str)> {
     let (name, text) = told.strip_prefix(PEER_MESSAGE)?.split_once("`]\n")?;
     let text = text.split_once(NOTICE_TAIL).map_or(text, |(text, _)| text);
     Some((PodName::parse(name).ok()?, text))
 }
 
-/// Arguments come as JSON in a text; some send them as they are.
+/// Arguments are JSON inside a string; some Pods send them directly.
 pub(super) fn argument_text(data: &Value) -> String {
     match data.get("arguments") {
         None | Some(Value::Null) => String::new(),
@@ -145,7 +145,7 @@ pub(super) fn argument_text(data: &Value) -> String {
     }
 }
 
-/// All texts in a value, a line each.
+/// All texts in a value, one per line.
 fn flat(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! The runs of a Pod: what begins one, what is said in it, and how it ends.
+//! The runs of a Pod: their beginning, their content, and their end.
 
 use protocol::{AlertLevel, Blobs, CommandId, ControlEvent, Outcome, PodState, Segment, Trigger, TurnEvent, Usage};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Face, Sent, calls::Calls, drafts::Drafts, speech::Speech};
 use crate::{names, values};
 
-/// How a run ended that said nothing.
+/// The detail of a run whose end was not reported.
 const UNSAID: &str = "it ended without saying how";
 
 #[derive(Debug)]
@@ -15,15 +15,15 @@ pub(super) struct Runs {
     pub(super) speech: Speech,
     pub(super) calls: Calls,
     pub(super) face: Face,
-    /// What the open run alone used.
+    /// The usage of the open run alone.
     used: Usage,
-    /// A run was announced, and what began it is still to come.
+    /// A run was announced, and what triggers it is still to come.
     invoked: Option<Trigger>,
-    /// An input of ours that is still to be echoed.
+    /// An input of ours that has not been echoed yet.
     pub(super) sent: Option<Sent>,
     /// An input whose record was written before its echo.
     shown: Option<Vec<Segment>>,
-    /// It said idle in the middle of a run: the run is over, unless more of it comes.
+    /// Idle was reported in the middle of a run: the run is over unless more of it arrives.
     pub(super) is_quiet: bool,
 }
 
@@ -42,7 +42,7 @@ impl Runs {
         }
     }
 
-    /// Forgets what was seen, and keeps what holds over any view.
+    /// Clears the view, and keeps what holds across views.
     pub(super) fn clear(&mut self) {
         let usage = Usage { context_limit: self.face.usage.context_limit, ..Usage::default() };
         let face = Face { state: self.face.state, usage, ..Face::default() };
@@ -57,13 +57,13 @@ impl Runs {
         self.is_open() || self.invoked.is_some()
     }
 
-    /// A run is announced; it begins with what it is about.
+    /// A run is announced; it begins with what triggers it.
     pub(super) fn invoke(&mut self, trigger: Trigger) {
         self.end_unsaid();
         self.invoked = Some(trigger);
     }
 
-    /// What somebody sent, as everybody hears it.
+    /// An input, as echoed to every client.
     pub(super) fn echo(&mut self, segments: Vec<Segment>) {
         if self.shown.as_ref() == Some(&segments) {
             self.shown = None;
@@ -81,7 +81,7 @@ impl Runs {
         self.input(segments, command_id, "operator".to_owned());
     }
 
-    /// Ours was taken, and is not echoed yet.
+    /// Our input was accepted and has not been echoed yet.
     pub(super) fn input_taken(&mut self) {
         if let Some(sent) = self.sent.take() {
             self.shown = Some(sent.segments.clone());
@@ -96,7 +96,7 @@ impl Runs {
         self.drafts.push(TurnEvent::UserMessage { segments, command_id, by, blobs: Blobs::default() });
     }
 
-    /// Something of a run comes: if none is open, one has begun.
+    /// Part of a run arrives: if none is open, one has begun.
     pub(super) fn go_on(&mut self) {
         self.is_quiet = false;
         let invoked = self.invoked.take();
@@ -107,7 +107,7 @@ impl Runs {
         }
     }
 
-    /// As [`Self::go_on`], for what may also stand outside of any run.
+    /// Like [`Self::go_on`], for what may also occur outside a run.
     pub(super) fn go_on_if_invoked(&mut self) {
         if self.invoked.is_some() {
             self.go_on();
@@ -160,7 +160,7 @@ impl Runs {
         self.state(state);
     }
 
-    /// An error of the run, or of nothing that is known here.
+    /// An error of the run, or of something unknown here.
     pub(super) fn failed(&mut self, code: &str, message: &str) {
         // A refusal that nobody here waits for answers another client's request.
         if matches!(code, "already_running" | "not_running" | "not_paused" | "invalid_request") {
@@ -191,7 +191,7 @@ impl Runs {
                 }
                 self.state(PodState::Paused);
             }
-            // It may be late, and be about the run before: so the end of this one is waited for a moment.
+            // It may be late and refer to the previous run, so wait a moment before ending this one.
             "idle" if self.is_open() => self.is_quiet = true,
             "idle" => self.state(PodState::Idle),
             _ => (),
@@ -209,7 +209,7 @@ impl Runs {
         }
     }
 
-    /// After the entries of a log: what holds now.
+    /// Restores the present state after the entries of a log.
     pub(super) fn live_again(&mut self, state: PodState) {
         match state {
             PodState::Running => self.go_on_if_invoked(),
@@ -224,7 +224,7 @@ impl Runs {
     pub(super) fn used(&mut self, data: &Value) {
         let (input, output) = (values::number(data, "input_tokens"), values::number(data, "output_tokens"));
         let cached = values::number(data, "cache_read_input_tokens");
-        // Ours includes what was cached; where theirs cannot, it is added.
+        // Our `input` includes cached tokens; where theirs cannot, they are added.
         let input = if cached > input { input.saturating_add(cached) } else { input };
         let (context_used, context_limit) = (input.saturating_add(output), self.face.usage.context_limit);
         let written = values::number(data, "cache_creation_input_tokens");
@@ -245,7 +245,7 @@ impl Runs {
     }
 }
 
-/// How an older Pod tells that a run was cancelled.
+/// Whether an error is how an older Pod reports a cancelled run.
 pub(crate) fn is_cancelled(code: &str, message: &str) -> bool {
     code == "internal" && message.to_lowercase().starts_with("cancel")
 }

@@ -1,11 +1,11 @@
-//! Segments of an input, from the older wire and for it.
+//! Converts segments of an input from and to the older protocol.
 
 use protocol::Segment;
 use serde_json::{Map, Value, json};
 
 use crate::{scrub::cut, values};
 
-/// As ours; of an unknown kind they keep their fields.
+/// Converts to our segments; unknown kinds keep their fields.
 pub(crate) fn segments_of(segments: &[Value]) -> Vec<Segment> {
     segments.iter().map(segment_of).collect()
 }
@@ -27,7 +27,7 @@ fn segment_of(segment: &Value) -> Segment {
     }
 }
 
-/// Our segments for the older wire.
+/// Converts our segments to the older protocol.
 pub(crate) fn to_wire(segments: &[Segment]) -> Vec<Value> {
     let wire = |(at, segment): (usize, &Segment)| match segment {
         Segment::Text { text } => json!({ "kind": "text", "content": text }),
@@ -35,7 +35,7 @@ pub(crate) fn to_wire(segments: &[Segment]) -> Vec<Value> {
             "kind": "paste", "id": at + 1, "chars": text.chars().count(), "lines": text.lines().count(), "content": text
         }),
         Segment::FileRef { path } => json!({ "kind": "file_ref", "path": path }),
-        // The door refuses these: an older Pod has no place for them.
+        // `input` refuses these beforehand: an older Pod has no place for them.
         Segment::Image { .. } | Segment::File { .. } => json!({ "kind": "text", "content": segment.as_text() }),
         Segment::Unknown(map) => Value::Object(map.clone()),
     };

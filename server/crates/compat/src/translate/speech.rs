@@ -1,4 +1,4 @@
-//! What the model says and thinks, as it comes: a block of each at a time.
+//! The model's text and reasoning as they stream: one block of each at a time.
 
 use protocol::TurnEvent;
 
@@ -11,7 +11,7 @@ pub(super) enum Kind {
     Thought,
 }
 
-/// The blocks that are not whole yet, by their kind.
+/// The unfinished blocks, by kind.
 #[derive(Debug, Default)]
 pub(super) struct Speech([Option<Block>; 2]);
 
@@ -19,9 +19,9 @@ pub(super) struct Speech([Option<Block>; 2]);
 struct Block {
     id: String,
     text: String,
-    /// Pieces of it were shown.
+    /// Whether chunks of it were shown.
     is_shown: bool,
-    /// What came before was too long, and has a block of its own.
+    /// Whether what came before was too long and has a block of its own.
     is_rest: bool,
 }
 
@@ -53,7 +53,7 @@ impl Speech {
         });
     }
 
-    /// The whole of a block. Who came in mid-answer has only the rest of it until now.
+    /// The whole block. Joining in mid-answer gives only the rest of it until now.
     pub(super) fn whole(&mut self, kind: Kind, text: &str, drafts: &mut Drafts) {
         let open = self.0[kind as usize].take();
         let text = match &open {
@@ -67,7 +67,7 @@ impl Speech {
         }
     }
 
-    /// What is not whole ends here: the deltas were all of it.
+    /// Ends the unfinished blocks: the deltas were all there is.
     pub(super) fn end_all(&mut self, interrupted: bool, drafts: &mut Drafts) {
         self.end(Kind::Thought, interrupted, drafts);
         self.end(Kind::Text, interrupted, drafts);

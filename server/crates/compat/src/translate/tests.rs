@@ -1,4 +1,4 @@
-//! The order of lines in each story is one that real older Pods were seen to send; the words are ours.
+//! The order of lines in each story was observed with real older Pods; the words are ours.
 
 use protocol::{Event, Outcome, Record, Seq, ToolBy, TurnEvent};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn translator() -> Translator {
     translator
 }
 
-/// Records in short: kind, and what matters in it.
+/// Records in short form: the kind, and what matters in it.
 fn short(drafts: &[Draft]) -> Vec<String> {
     drafts.iter().map(|draft| shortly(&draft.event)).collect()
 }
@@ -159,7 +159,7 @@ fn a_late_idle_ends_no_run_that_goes_on_and_one_without_an_end_ends_after_a_mome
     let mut translator = translator();
     let mut events = begun("one");
     events.push(ended("finished"));
-    // The idle of the first run comes after the next was sent.
+    // The idle of the first run arrives after the next was sent.
     events.extend([status("idle"), status("running")]);
     events.extend(begun("two"));
     events.extend([status("idle"), text("text_delta", "on")]);
@@ -301,7 +301,7 @@ fn a_rotation_and_a_rewind_begin_the_view_again() {
     let told = tell(&mut translator, &[("rewind_applied", json!({ "entries": entries }))]);
     assert_eq!((told[0].as_str(), told.last().unwrap().as_str()), ("anew", "is idle"));
     assert!(told.contains(&"user first by operator".to_owned()), "{told:?}");
-    // A run that is going on when the view begins again goes on in it.
+    // A run in progress when the view starts over continues in it.
     tell(&mut translator, &begun("two"));
     assert_eq!(tell(&mut translator, &[rotated])[2..], ["is running", "run Resume -"]);
 }

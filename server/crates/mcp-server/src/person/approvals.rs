@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{Call, Hints, PersonTool};
 
-/// Questions of one answer; there are as many as Pods that wait, and calls that they ask for.
+/// The maximum number of approvals in one answer; there are as many as waiting Pods, and the calls that they ask for.
 const LISTED_MAX: usize = 200;
-/// Bytes of what one call is about; its Pod's transcript has all of it.
+/// How many bytes of a call's arguments are listed; the Pod's transcript has all of them.
 const ARGUMENTS_BYTES_MAX: usize = 16 * 1024;
 
 /// A call that a Pod may make only when a person says so.

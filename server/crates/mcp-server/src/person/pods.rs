@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{Call, Hints, PersonTool};
 
-/// Pods of one page, where nothing else is asked for, and at most.
+/// The default and the maximum number of Pods on one page.
 const LISTED: u32 = 50;
 const LISTED_MAX: u32 = 200;
 
@@ -177,7 +177,7 @@ impl PersonTool for CreatePod {
     type Answer = PodLine;
 
     async fn act(call: &Call<'_>, arguments: CreateArguments) -> Result<PodLine, ApiError> {
-        // The protocol's own type says what fits, and in which words.
+        // The protocol's own type validates this, and words its errors.
         let body = serde_json::from_value(json!(arguments)).map_err(|error| ApiError::invalid(error.to_string()))?;
         let made = call.backend.carry_out(&call.origin, call.key.clone(), Create { body }).await?;
         Ok(made.into())

@@ -1,4 +1,4 @@
-//! `wait`: until a Pod rests, with progress while it does not.
+//! `wait`: waits until a Pod rests, with progress in the meantime.
 
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ use super::{Call, Hints, PersonTool};
 
 const SECONDS: u32 = 60;
 const SECONDS_MAX: u32 = 600;
-/// How often progress is told, however much there is to tell.
+/// How often progress is reported at most.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
-/// Records that the newest answer is looked for in.
+/// How many records are searched for the newest answer.
 const LOOKED_AT: u32 = 100;
-/// Bytes of an answer; the transcript has all of it.
+/// The maximum size of an answer in bytes; the transcript has all of it.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) struct Wait;
@@ -84,7 +84,7 @@ impl PersonTool for Wait {
     }
 }
 
-/// Waits until the Pod rests; each of its records is a reason to look again.
+/// Waits until the Pod rests, checking again whenever it has new records.
 async fn rests(call: &Call<'_>, pod: &PodRef, seconds: u32) -> Result<bool, ApiError> {
     let mut changes = call.backend.journals().observe(pod, None, 0).await?;
     let began = Instant::now();
@@ -94,7 +94,7 @@ async fn rests(call: &Call<'_>, pod: &PodRef, seconds: u32) -> Result<bool, ApiE
             return Ok(true);
         }
         tell(call, &summary, began.elapsed(), seconds).await;
-        // What comes within the same moment is one change.
+        // Changes at about the same moment count as one.
         tokio::time::sleep(TOLD_EVERY.min(Duration::from_millis(100 + began.elapsed().as_millis() as u64 / 10))).await;
         if let Ok(None) = tokio::time::timeout(TOLD_EVERY * 5, changes.next()).await {
             changes = call.backend.journals().observe(pod, None, 0).await?;
@@ -110,7 +110,8 @@ fn is_at_rest(summary: &PodSummary) -> bool {
     }
 }
 
-/// Progress is told only to who asked for it. It is time: of the rest of a run nobody knows how long it is.
+/// Reports progress to clients that asked for it. It is measured in time, because nobody knows how long the rest of a
+/// run takes.
 async fn tell(call: &Call<'_>, summary: &PodSummary, waited: Duration, seconds: u32) {
     let Some(token) = call.context.meta.get_progress_token() else { return };
     let doing = summary.activity.as_deref().map(|doing| format!(": {doing}")).unwrap_or_default();
@@ -131,7 +132,7 @@ async fn newest_answer(backend: &Backend, pod: &PodRef) -> Result<Option<String>
             Event::Turn(TurnEvent::MessageFinished { text, .. }) if !text.trim().is_empty() => {
                 return Ok(Some(bounded(text)));
             }
-            // What was said before is no answer to this.
+            // An answer before this message is not an answer to it.
             Event::Turn(TurnEvent::UserMessage { .. } | TurnEvent::PeerMessage { .. }) => return Ok(None),
             _ => (),
         }

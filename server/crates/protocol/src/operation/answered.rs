@@ -1,32 +1,32 @@
-//! What operations answer with, and how it stands on the wire.
+//! The answers of operations, and their form on the wire.
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::Page;
 use crate::{ApiError, Gathered, Introduced, Listing, PeerAnswer, PeerLink};
 
-/// An answer as it goes over the wire and comes from there.
+/// An answer that can be sent and received.
 pub trait Answered: Sized + Send + Serialize + DeserializeOwned {
-    /// The status that says it, where it is not the operation's usual one.
+    /// The HTTP status of this answer, if it is not the operation's usual one.
     fn status(&self, usual: u16) -> u16 {
         usual
     }
 
-    /// JSON; none where the status says all.
+    /// The body as JSON; `None` where the status says everything.
     fn body(&self) -> Option<String> {
         Some(serde_json::to_string(self).expect("protocol types always encode"))
     }
 
     /// # Errors
-    /// What is wrong with the JSON.
+    /// If the JSON does not fit.
     fn read(_status: u16, body: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(body)
     }
 
-    /// The part of it that is asked for, of a list that has parts.
+    /// The requested page, for a list that has pages.
     ///
     /// # Errors
-    /// `cursor_invalid` for a page that is not one of this list.
+    /// `cursor_invalid` if the page is not one of this list.
     fn paged(self, _: &Page) -> Result<Self, ApiError> {
         Ok(self)
     }
@@ -35,7 +35,7 @@ pub trait Answered: Sized + Send + Serialize + DeserializeOwned {
     fn describe(facts: &super::Facts, description: &mut super::Description);
 }
 
-/// Those that stand on the wire as they are.
+/// Answers that are sent as they are.
 macro_rules! plain {
     ($($kind:ty),* $(,)?) => {
         $(impl Answered for $kind {
@@ -77,7 +77,7 @@ impl Answered for Listing<String> {
     }
 }
 
-/// Lists that have no parts, or have had them cut where they were read.
+/// Lists without pages, or whose pages were made where they were read.
 macro_rules! lists {
     ($($list:ident of $item:ty;)*) => {
         $(impl Answered for $list<$item> {
@@ -98,7 +98,7 @@ lists! {
     Listing of crate::Record;
 }
 
-/// Lists that have parts, and what stands in them beside their items.
+/// Lists with pages, and the fields beside their items.
 macro_rules! in_parts {
     ($($list:ty, of $item:ty { $($beside:ident),* })*) => {
         $(impl Answered for $list {
@@ -145,7 +145,7 @@ impl Answered for () {
     }
 }
 
-/// Nothing is `204`.
+/// `None` is sent as `204`.
 impl Answered for Option<crate::CompactionPreview> {
     fn status(&self, usual: u16) -> u16 {
         if self.is_some() { usual } else { 204 }
@@ -166,7 +166,7 @@ impl Answered for Option<crate::CompactionPreview> {
     }
 }
 
-/// Whether they knew each other before is in the status alone.
+/// Only the status says whether they were peers before.
 impl Answered for Introduced {
     fn status(&self, usual: u16) -> u16 {
         match (self.answer.state, self.stood) {

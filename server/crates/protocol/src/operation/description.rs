@@ -1,4 +1,4 @@
-//! An operation as the OpenAPI document describes it.
+//! The description of an operation in the OpenAPI document.
 
 use utoipa::{
     ToSchema,
@@ -13,28 +13,28 @@ use utoipa::{
 use super::{Facts, Method, Operation};
 use crate::Listing;
 
-/// What a parameter looks like.
+/// The schema of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     Text,
-    /// A text that cannot be left out.
+    /// A required text.
     Needed,
     Flag,
     /// A number of items.
     Count,
     Port,
     Seq,
-    /// As it is in bodies.
+    /// The schema of this name, as in bodies.
     Named(&'static str),
 }
 
-/// What is described of one operation.
+/// The description of one operation.
 #[derive(Default)]
 pub struct Description {
     parameters: Vec<Parameter>,
     body: Option<RequestBody>,
     responses: Vec<(String, Response)>,
-    /// The shapes that it refers to, by their names.
+    /// The schemas that it refers to, by name.
     pub shapes: Vec<(String, RefOr<Schema>)>,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Description {
 }
 
 impl Description {
-    /// That of one operation; `is_command` has a key of its caller.
+    /// Describes one operation; `is_command` adds the parameter for the command id.
     pub fn of<O: Operation>(is_command: bool) -> Self {
         let mut description = Self::default();
         O::describe(&mut description);
@@ -56,7 +56,7 @@ impl Description {
         description
     }
 
-    /// As the document has it.
+    /// The operation as it is in the document.
     pub fn operation(self, facts: &Facts) -> Described {
         let (about, rest) = match facts.about.iter().position(|line| line.is_empty()) {
             Some(at) => (&facts.about[..at], &facts.about[at + 1..]),
@@ -117,13 +117,13 @@ impl Description {
         self.responses.push((status.to_string(), response.build()));
     }
 
-    /// As [`Self::answers`], of a list: the shape of its items is one of the document's, too.
+    /// Like [`Self::answers`], for a list: the schema of its items becomes part of the document too.
     pub(crate) fn answers_list<L: ToSchema, T: ToSchema>(&mut self, status: u16, done: &str) {
         self.refer::<T>();
         self.answers::<L>(status, done);
     }
 
-    /// As [`Self::answers`], of a list of texts: what stands in it has no shape of its own to refer to.
+    /// Like [`Self::answers`], for a list of texts, which have no schema of their own to refer to.
     pub(crate) fn answers_texts(&mut self, status: u16, done: &str) {
         self.answers::<Listing<String>>(status, done);
         if let Some((_, RefOr::T(Schema::Object(list)))) = self.shapes.last_mut() {
@@ -136,7 +136,7 @@ impl Description {
         self.responses.push((status.to_string(), ResponseBuilder::new().description(done).build()));
     }
 
-    /// A reference to a shape, which then stands among those of the document.
+    /// A reference to a schema, which becomes part of the document.
     fn refer<T: ToSchema>(&mut self) -> Ref {
         let name = name_of::<T>();
         T::schemas(&mut self.shapes);
@@ -178,7 +178,7 @@ fn name_of<T>() -> String {
     words.map(|word| word.rsplit("::").next().unwrap_or(word)).collect::<Vec<_>>().join("_")
 }
 
-/// The lines of a comment as a text.
+/// Joins the lines of a doc comment.
 fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n")
 }

@@ -1,33 +1,32 @@
-//! The places of a request in which a field of an operation can stand, one module each: how it is put there, and how it is
-//! taken from there.
+//! The places where a field of an operation can be in a request, one module each: how to encode and decode it there.
 
 use serde::Serialize;
 
 use super::{Page, Received, Request};
 use crate::{CommandId, PodName, PodRef, PodState, RuntimeId, Seq, WorkerId};
 
-/// So much of what a request says is said back in a refusal.
+/// How much of a request a refusal quotes, in characters.
 const QUOTED_CHARS_MAX: usize = 64;
 
-/// What can stand in a path.
+/// A value that can be in a path.
 pub trait InPath: Sized {
     fn put(&self, name: &str, request: &mut Request) -> Result<(), String>;
     fn take(name: &str, received: &impl Received) -> Result<Self, String>;
-    /// The parameters that it takes up, each with the shape that it has in the OpenAPI document.
+    /// The parameters that it occupies, each with its schema in the OpenAPI document.
     #[cfg(feature = "openapi")]
     fn parameters(name: &str) -> Vec<(String, super::description::Shape)>;
 }
 
-/// What can stand in a query.
+/// A value that can be in a query.
 pub trait InQuery: Sized {
-    /// None is left out.
+    /// `None` leaves the parameter out.
     fn put(&self) -> Option<String>;
     fn take(name: &str, text: Option<&str>) -> Result<Self, String>;
     #[cfg(feature = "openapi")]
     fn shape() -> super::description::Shape;
 }
 
-/// A text that narrows a list: one that is there says something.
+/// A filter of a list: if it is present it must not be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Filled<T = String>(pub Option<T>);
@@ -38,12 +37,12 @@ impl<T> Default for Filled<T> {
     }
 }
 
-/// A text whose being empty is as if it were absent: so a loop over pages has one address for all of them.
+/// A text for which empty means the same as absent, so that a loop over pages can use the same URL for the first one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct Loose(pub Option<String>);
 
-/// A number of items to answer with: at least 1, and `MAX` when more are asked for.
+/// A number of items: at least 1, and reduced to `MAX` if it is larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Limit<const USUAL: u32, const MAX: u32>(pub u32);
@@ -54,7 +53,7 @@ impl<const USUAL: u32, const MAX: u32> Default for Limit<USUAL, MAX> {
     }
 }
 
-/// What several fields said, as one JSON.
+/// The JSON of several fields, combined.
 pub(crate) fn together<const FIELDS: usize>(said: [Option<String>; FIELDS]) -> String {
     let said: Vec<String> = said.into_iter().flatten().collect();
     match said.as_slice() {
@@ -68,7 +67,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("protocol types always encode")
 }
 
-/// What a field is not that stands elsewhere.
+/// Defines the accessors that do not apply to a field of this kind.
 macro_rules! not_a {
     (pod) => {
         pub(crate) fn pod<T>(_: &T) -> Option<&crate::PodRef> {
@@ -85,7 +84,7 @@ macro_rules! not_a {
     };
 }
 
-/// The Pod that the path begins with.
+/// The Pod at the beginning of the path.
 pub(crate) mod pod {
     use super::*;
 
@@ -104,13 +103,13 @@ pub(crate) mod pod {
         Some(pod)
     }
 
-    /// It is told apart by itself.
+    /// Not included, because the Pod is identified separately.
     pub(crate) fn said(_: &PodRef) -> Option<String> {
         None
     }
 }
 
-/// A word of the path.
+/// A path parameter.
 pub(crate) mod path {
     use super::*;
 
@@ -138,7 +137,7 @@ pub(crate) mod path {
     }
 }
 
-/// A name and value of the query.
+/// A query parameter.
 pub(crate) mod query {
     use super::*;
 
@@ -166,7 +165,7 @@ pub(crate) mod query {
     }
 }
 
-/// A name and value of the query that cannot be left out; who reads it says what it is for.
+/// A required query parameter; the handler's error says what it is for.
 pub(crate) mod needed {
     pub(crate) use super::query::{page, pod, pod_mut, put, said, take};
 
@@ -207,7 +206,7 @@ pub(crate) mod body {
     }
 }
 
-/// A JSON object as the body, or no body at all.
+/// A JSON object as the body, or no body.
 pub(crate) mod maybe {
     use serde::de::DeserializeOwned;
 
@@ -228,7 +227,7 @@ pub(crate) mod maybe {
     }
 }
 
-/// A body that says nothing.
+/// An empty body.
 pub(crate) mod bare {
     use crate::operation::NoFields;
 
@@ -241,7 +240,7 @@ pub(crate) mod bare {
     }
 }
 
-/// The part of a short list.
+/// The page of a short list.
 pub(crate) mod part {
     use super::*;
 
@@ -303,7 +302,7 @@ impl InPath for PodRef {
     }
 }
 
-/// The parameters of a Pod's address: that of the Pod itself comes first and needs no name.
+/// The parameters for a Pod's address; those of the operation's own Pod have no prefix.
 fn names_of_pod(name: &str) -> [String; 2] {
     match name {
         "pod" => ["runtime_id".to_owned(), "worker_id".to_owned()],
@@ -371,7 +370,7 @@ impl InQuery for Loose {
     }
 }
 
-/// What a text in a query can be read as.
+/// A type that can be parsed from a query parameter.
 pub trait Word: Sized {
     fn read(name: &str, text: &str) -> Result<Self, String>;
     fn text(&self) -> String;
@@ -459,7 +458,7 @@ impl Word for PodState {
     }
 }
 
-/// Yes or no; absent is no.
+/// Absent means false.
 impl InQuery for bool {
     fn put(&self) -> Option<String> {
         self.then(|| "true".to_owned())
@@ -494,7 +493,7 @@ impl<const USUAL: u32, const MAX: u32> InQuery for Limit<USUAL, MAX> {
     }
 }
 
-/// What no number of items can be is refused.
+/// Parses a number of items; refuses what cannot be one.
 fn counted(name: &str, text: &str, max: u32) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(number) if number > 0 => Ok(number.min(max)),

@@ -1,31 +1,31 @@
-//! Pages of the lists that are short enough to be known as a whole: runtimes, peers, questions and the like. Without `limit`
-//! all of it is one page.
+//! Pages of lists that are short enough to be read as a whole: runtimes, peers, approvals and the like. Without
+//! `limit` everything is one page.
 
 use crate::{
     ApiError, Approval, ErrorCode, ModelItem, OpenRequest, PeerView, PodRules, ProfileView, ProviderView, RuntimeView,
     SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
 };
 
-/// Which part of a short list is asked for.
+/// The requested part of a short list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     /// `next` of the page before.
     pub after: Option<String>,
-    /// At most so many; all when absent.
+    /// The maximum number of items; all if absent.
     pub limit: Option<u32>,
 }
 
-/// Something in a short list: it has a key there that no other one has.
+/// An item of a short list, with a key that is unique in it.
 pub trait Keyed {
     fn key(&self) -> String;
 }
 
 impl Page {
-    /// The items after the cursor, in which is the key of the last item before it, and the cursor of the next page: what is
-    /// put in or taken out elsewhere moves nothing.
+    /// Returns the items after the cursor, and the cursor of the next page. The cursor contains the key of the last
+    /// item before it, so that insertions and removals elsewhere do not shift the pages.
     ///
     /// # Errors
-    /// `cursor_invalid` when no item has this key (any more).
+    /// `cursor_invalid` if no item has this key, or none any longer.
     pub fn cut<T: Keyed>(&self, items: Vec<T>) -> Result<(Vec<T>, Option<String>), ApiError> {
         let fit = self.limit.unwrap_or(u32::MAX) as usize;
         let start = match &self.after {

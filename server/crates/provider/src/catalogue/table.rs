@@ -1,4 +1,4 @@
-//! The built-in table of facts. `cargo xtask models` writes it; its first line says when.
+//! The built-in table of facts. `cargo xtask models` generates it; its first line has the date.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -6,8 +6,8 @@ use protocol::{FactOrigins, ModelFacts, Price, Prices, Thinking};
 
 const TABLE: &str = include_str!("models.tsv");
 
-/// What the table says of a model: of the longest name in it that the model's name begins with, up to a mark. A path
-/// before the name (`vendor/model`) is skipped.
+/// The row with the longest name that is a prefix of the model's name, ending at a separator. A path before the name
+/// (`vendor/model`) is skipped.
 pub(super) fn facts(model: &str) -> ModelFacts {
     let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
     let ends = name.char_indices().rev().filter(|(_, mark)| matches!(mark, '-' | ':' | '@' | '.')).map(|(at, _)| at);
@@ -20,7 +20,7 @@ fn rows() -> &'static HashMap<&'static str, Row> {
     ROWS.get_or_init(|| TABLE.lines().filter(|line| !line.starts_with('#')).skip(1).filter_map(Row::read).collect())
 }
 
-/// One line: what stands between the tabs.
+/// One row: the tab-separated columns after the name.
 #[derive(Debug)]
 struct Row([&'static str; 9]);
 

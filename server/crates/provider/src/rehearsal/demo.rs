@@ -1,30 +1,30 @@
-//! `demo`: a small task, acted out with real tools. It looks into the folder, reads a text, and asks a person before it
-//! adds a line to it; where there is no text it asks to make one.
+//! `demo`: a small task performed with real tools. It lists the folder, reads a text, and asks for approval before it
+//! adds a line to it; if there is no text it asks to create one.
 //!
-//! What it does next follows from what its tools answered, so the script grows with each result. It is the same for the
-//! same messages, as every script is.
+//! The next step depends on the results so far, so the script grows with each result. Like every script, it is
+//! deterministic in the messages.
 
 use protocol::{Message, Role};
 use serde_json::{Value, json};
 
 use super::script::Line;
 
-/// The whole message that asks for it.
+/// The whole message that requests it.
 const WORD: &str = "demo";
-/// What it makes where it finds nothing to read.
+/// The file that it creates if it finds nothing to read.
 const OWN_FILE: &str = "rehearsal.md";
 const ADDED: &str = "One line more, added by a rehearsal.";
-/// A longer line is not quoted to find its place again.
+/// Lines longer than this are not quoted to find their place again, in bytes.
 const LINE_BYTES_MAX: usize = 500;
 
 const BEGINNING: &str = "Here is how an agent works. I look at what is in my folder first.";
 
-/// A person asks for it, with nothing else in the message.
+/// Whether the message consists of nothing else.
 pub(super) fn is_asked(script: &str) -> bool {
     script.trim() == WORD
 }
 
-/// All of it, as far as the messages since say how it goes on.
+/// The lines of the script, as far as the messages since determine them.
 pub(super) fn lines(since: &[Message]) -> Vec<Line> {
     let mut results = since.iter().filter(|message| message.role == Role::Tool).map(|message| message.content.as_str());
     let mut lines = vec![say(BEGINNING), call("Glob", json!({ "pattern": "*" }))];
@@ -60,7 +60,7 @@ fn own_file(why: &str) -> [Line; 2] {
     [say(why), call("Write", json!({ "path": OWN_FILE, "content": content }))]
 }
 
-/// The answer: in Markdown, and true of what the tool said.
+/// The final answer: in Markdown, and true to the tool's result.
 fn end(path: &str, change: Change, result: &str) -> Line {
     let said = result.lines().next().unwrap_or_default();
     let (verb, word) = match change {
@@ -87,7 +87,7 @@ fn call(name: &str, arguments: Value) -> Line {
     Line::Call { name: name.to_owned(), arguments }
 }
 
-/// A text in the folder itself: what tells of the others first.
+/// A text file in the folder itself, preferring a README.
 fn text_of(listed: &str) -> Option<String> {
     let is_text = |path: &&str| {
         let name = path.to_ascii_lowercase();
@@ -98,7 +98,7 @@ fn text_of(listed: &str) -> Option<String> {
     texts.first().map(|path| (*path).to_owned())
 }
 
-/// The last line that stands there once, of a file that was read to its end.
+/// The last line that occurs exactly once, in a file that was read to its end.
 fn last_line(read: &str) -> Option<&str> {
     let lines = read.lines().skip(1).map(numbered).collect::<Option<Vec<_>>>()?;
     let is_alone = |place: &&&str| lines.iter().map(|line| line.matches(**place).count()).sum::<usize>() == 1;

@@ -1,4 +1,4 @@
-//! Does what is left of a script, event by event.
+//! Performs the rest of a script, event by event.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{FinishReason, ModelEvent, ProviderError, ProviderErrorCode, request::first_free_call_number};
 
-/// After so many words without a pause, others get their turn.
+/// Yields to other tasks after this many words without a pause.
 const WORDS_PER_TURN: u64 = 64;
 
 type Item = Result<ModelEvent, ProviderError>;
@@ -21,10 +21,10 @@ type Item = Result<ModelEvent, ProviderError>;
 pub(super) struct Performance {
     lines: std::iter::Peekable<std::vec::IntoIter<Line>>,
     now: Now,
-    /// Something was said, so the next line begins with a newline; likewise for what was thought.
+    /// Whether text was emitted, so that the next line begins with a newline; likewise for reasoning.
     has_said: bool,
     has_thought: bool,
-    /// Calls of this answer.
+    /// The number of calls in this answer.
     calls: usize,
     call_number: usize,
     words: u64,
@@ -46,9 +46,9 @@ enum Now {
         number: u64,
         since: Instant,
     },
-    /// The pieces of the call are given, the call itself not yet.
+    /// The chunks of the call's arguments were emitted, the call itself was not yet.
     Calling(ModelEvent),
-    /// The usage is given, the end not yet.
+    /// The usage was emitted, the end was not yet.
     Finishing,
     Ended,
 }
@@ -100,7 +100,7 @@ impl Performance {
                 }
                 Now::Calling(call) => {
                     self.calls += 1;
-                    // Calls in a row are one turn, and a turn ends with its calls.
+                    // Consecutive calls form one turn, and a turn ends with its calls.
                     let goes_on = matches!(self.lines.peek(), Some(Line::Call { .. }));
                     if !goes_on {
                         self.lines = Vec::new().into_iter().peekable();
@@ -117,7 +117,7 @@ impl Performance {
         }
     }
 
-    /// Begins the next line, or the end when there is none.
+    /// Begins the next line, or the end if there is none.
     async fn begin(&mut self) -> Option<Item> {
         let Some(line) = self.lines.next() else {
             self.now = Now::Finishing;
@@ -145,7 +145,7 @@ impl Performance {
         None
     }
 
-    /// A word as an event; the first one of a line begins with a newline, when there was a line before.
+    /// A word as an event; the first one of a line is preceded by a newline if there was a line before.
     fn word(&mut self, word: String, is_first: bool, as_thought: bool) -> ModelEvent {
         self.words += 1;
         let has_begun = if as_thought { &mut self.has_thought } else { &mut self.has_said };
@@ -162,14 +162,14 @@ impl Performance {
         }
     }
 
-    /// An estimate: four bytes of what was sent are a token, and each word is one.
+    /// An estimate: four bytes of input are a token, and each word of output is one.
     fn usage(&self) -> Usage {
         let (input, output) = (self.input, self.words);
         Usage { input, output, context_used: input + output, ..Usage::default() }
     }
 }
 
-/// Where the word that begins at `from` ends, with the white space before it; none after the last.
+/// The end of the next word from `from` on, including the white space before it; `None` after the last.
 fn word_end(text: &str, from: usize) -> Option<usize> {
     let rest = &text[from..];
     let start = rest.find(|character: char| !character.is_whitespace())?;

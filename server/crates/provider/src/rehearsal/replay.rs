@@ -1,7 +1,7 @@
-//! Where in the script to go on, from the messages alone.
+//! Computes from the messages alone where to continue in the script.
 //!
-//! The script is walked along what the model has said since. A line is done when its whole text is there; a line
-//! without text, when a later one's is. The first line that is not done is started again from its beginning.
+//! The script is matched against what the model has said since. A line is done when its whole text is there; a line
+//! without text, when a later line is done. The first line that is not done starts again from its beginning.
 
 use protocol::{Attachment, Message, Role};
 
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{Attached, Held, called};
 
-/// How the context begins a message that a peer sent: the header is a line of its own.
+/// How a peer's message begins in the context; this header is a line of its own.
 const PEER_HEADER: &str = "[peer message from ";
-/// How the context begins what is no message to act on: the news of a child, and what compacting left of the past.
+/// How texts begin that are not messages to act on: news of a child, and the summary left by compacting.
 const NEWS_HEADERS: [&str; 2] = ["[child event]", "[summary of what came before]"];
 
 /// What is left to do.
@@ -28,7 +28,7 @@ impl Rest {
         let peer_text = messages.iter().rev().find_map(peer_text);
         let since = &messages[at + 1..];
         let from_peer = self::peer_text(&messages[at]);
-        // It tells of its results itself.
+        // The demo reports its results itself.
         let is_demo = from_peer.is_none() && demo::is_asked(&messages[at].content);
         let mut lines = match is_demo {
             true => demo::lines(since),
@@ -50,7 +50,7 @@ fn is_script(message: &Message) -> bool {
     message.role == Role::User && !NEWS_HEADERS.iter().any(|header| message.content.starts_with(header))
 }
 
-/// The text below the header, when a peer sent the message.
+/// The text below the header, if a peer sent the message.
 fn peer_text(message: &Message) -> Option<&str> {
     if message.role != Role::User || !message.content.starts_with(PEER_HEADER) {
         return None;
@@ -59,12 +59,12 @@ fn peer_text(message: &Message) -> Option<&str> {
     header.trim_end().ends_with(']').then_some(text)
 }
 
-/// Takes what this message did off the lines, and puts in what is to be said about the results of its calls.
+/// Removes the lines that this message has performed, and inserts reports on the results of its calls.
 fn go_on(lines: &mut Vec<Line>, message: &Message, reports: Vec<Line>) {
     let (done, calls_left) = done_by(lines, message);
     lines.drain(..done);
     let mut at = 0;
-    // A call that was made is never made again, even if what comes before it was not said, or reads differently now.
+    // A call is never repeated, even if what precedes it was not said or reads differently now.
     for _ in 0..calls_left {
         let Some(position) = lines.iter().position(|line| matches!(line, Line::Call { .. })) else { break };
         if message.content.trim().is_empty() {
@@ -77,7 +77,7 @@ fn go_on(lines: &mut Vec<Line>, message: &Message, reports: Vec<Line>) {
     lines.splice(at..at, reports);
 }
 
-/// How many lines from the first are done by this message, and how many of its calls belong to none of these.
+/// How many lines from the start this message has completed, and how many of its calls belong to none of them.
 fn done_by(lines: &[Line], message: &Message) -> (usize, usize) {
     let mut said = Spoken(&message.content);
     let mut thought = Spoken(message.reasoning.as_deref().unwrap_or_default());
@@ -105,11 +105,11 @@ fn done_by(lines: &[Line], message: &Message) -> (usize, usize) {
     (done, calls)
 }
 
-/// What is left of a text that was said line by line.
+/// The rest of a text that was said line by line.
 struct Spoken<'a>(&'a str);
 
 impl Spoken<'_> {
-    /// Takes `line` off the beginning, when all of it is there.
+    /// Removes `line` from the beginning, if it is there in full.
     fn take(&mut self, line: &str) -> bool {
         let rest = self.0.trim_start_matches('\n');
         match rest.strip_prefix(line) {
@@ -122,7 +122,7 @@ impl Spoken<'_> {
     }
 }
 
-/// What it says about the results of a turn's calls, in the order of the calls.
+/// Reports on the results of a turn's calls, in the order of the calls.
 fn reports(message: &Message, after: &[Message], attached: &Attached) -> Vec<Line> {
     let results: Vec<_> = after.iter().take_while(|message| message.role != Role::Assistant).collect();
     message
@@ -141,7 +141,7 @@ fn reports(message: &Message, after: &[Message], attached: &Attached) -> Vec<Lin
         .collect()
 }
 
-/// A line for all that was sent with a message: what it is, as far as the model got it.
+/// A line about a message's attachments: what each is, as far as the model received it.
 fn seen(message: &Message, attached: &Attached) -> Option<Line> {
     let one = |attachment: &Attachment| {
         let (name, media_type) = (called(attachment), &attachment.media_type);
@@ -158,7 +158,7 @@ fn seen(message: &Message, attached: &Attached) -> Option<Line> {
     (!all.is_empty()).then(|| Line::Say(format!("I was sent {}.", all.join(", "))))
 }
 
-/// The script without the lines that stand for what goes with it.
+/// The script without the lines that stand for its attachments.
 fn own_lines(script: &str, attachments: &[Attachment]) -> String {
     let stands_for =
         |line: &str| ["[image", "[file "].iter().any(|begins| line.starts_with(begins)) && line.ends_with(']');

@@ -1,14 +1,14 @@
-//! The lines that the rehearsal model understands.
+//! The commands that the rehearsal model understands, one per line.
 
 use std::{borrow::Cow, time::Duration};
 
 use serde_json::{Value, json};
 
-/// Longest `wait`, in seconds.
+/// The longest `wait`, in seconds.
 const WAIT_SECONDS_MAX: f64 = 600.0;
-/// Longest `stream`, in words.
+/// The longest `stream`, in words.
 const STREAM_WORDS_MAX: u64 = 1_000_000;
-/// How much of what was not understood is quoted, in characters.
+/// How much of an unknown line is quoted, in characters.
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// One thing to do.
@@ -16,7 +16,7 @@ const QUOTE_CHARS_MAX: usize = 200;
 pub(super) enum Line {
     Say(String),
     Think(String),
-    /// `words` words; 0 words a second is as fast as it can.
+    /// `words` words; a rate of 0 words per second means as fast as possible.
     Stream {
         words: u64,
         per_second: f64,
@@ -26,12 +26,12 @@ pub(super) enum Line {
         arguments: Value,
     },
     Wait(Duration),
-    /// An HTTP status.
+    /// With this HTTP status.
     Fail(u16),
 }
 
 impl Line {
-    /// Everything it says, when it says something.
+    /// The full text of a line that says something.
     pub(super) fn text(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Say(text) => Some(Cow::Borrowed(text)),
@@ -52,12 +52,12 @@ fn stream_text(words: u64) -> String {
     text
 }
 
-/// The word of a `stream` that stands at `number`, from 1.
+/// The word at position `number` of a `stream`, counting from 1.
 pub(super) fn stream_word(number: u64) -> String {
     format!("w{number}")
 }
 
-/// The lines of a message. Lines that do nothing are not there. `peer_text` is the newest peer message's.
+/// Parses a message into lines, without those that do nothing. `peer_text` is the text of the newest peer message.
 pub(super) fn parse(script: &str, peer_text: Option<&str>) -> Vec<Line> {
     let mut has_greeted = false;
     let lines = script.split('\n').map(str::trim).filter(|line| !line.is_empty());
@@ -71,7 +71,7 @@ pub(super) fn parse(script: &str, peer_text: Option<&str>) -> Vec<Line> {
         .collect()
 }
 
-/// What a line asks for: not understood, nothing to do, or something.
+/// Parses one line: `None` if it is not understood, `Some(None)` if it does nothing.
 fn understand(line: &str, peer_text: Option<&str>) -> Option<Option<Line>> {
     let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
@@ -120,7 +120,7 @@ fn relay(name: &str, peer_text: Option<&str>) -> Line {
     }
 }
 
-/// For all that it does not understand: the first thing that a new user reads.
+/// The reply to anything that it does not understand, which is the first thing a new user reads.
 fn greeting(line: &str) -> String {
     let quote: String = match line.char_indices().nth(QUOTE_CHARS_MAX) {
         None => line.to_owned(),

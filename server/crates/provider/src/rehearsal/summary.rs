@@ -1,14 +1,14 @@
-//! The summary that the rehearsal model gives: who said how much, and how each message began.
+//! The rehearsal model's summary: how many messages of each kind, and how each one begins.
 
 use protocol::{Message, Role};
 
 use super::script::Line;
 
-/// Messages that are named one by one; of more, the newest.
+/// How many messages are listed individually; of more, the newest.
 const NAMED_MAX: usize = 20;
 const BEGINNING_CHARS_MAX: usize = 80;
 
-/// What is said of these messages, of which the newest is the request itself.
+/// Summarizes these messages, of which the newest is the request itself.
 pub(super) fn lines(messages: &[Message]) -> Vec<Line> {
     let past = messages.split_last().map_or(messages, |(_, past)| past);
     let count = |role: Role| past.iter().filter(|message| message.role == role).count();

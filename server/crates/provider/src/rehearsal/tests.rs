@@ -40,7 +40,7 @@ async fn answer(messages: Vec<Message>) -> Vec<Result<ModelEvent, ProviderError>
     Rehearsal.stream(request(messages)).collect().await
 }
 
-/// The pieces of text of an answer.
+/// The text chunks of an answer.
 async fn texts(messages: Vec<Message>) -> Vec<String> {
     let events = answer(messages).await;
     events
@@ -137,7 +137,7 @@ async fn the_demo_goes_on_from_what_its_tools_answered_also_after_it_was_cut() {
     let mut messages = vec![user("demo"), assistant(&text, &[("call_1", "Glob")]), result("call_1", "0 files match *")];
     let next = says(messages.clone()).await;
     assert!(next.starts_with("Nothing here is a text") && !next.contains("Glob:"), "{next}");
-    // Half of it was said: it is said again, and the call of before is not made again.
+    // It was half said: the text is repeated, but the earlier call is not.
     messages.push(assistant("Nothing here", &[]));
     let events = answer(messages.clone()).await;
     assert_eq!(says(messages.clone()).await, next);
@@ -148,7 +148,7 @@ async fn the_demo_goes_on_from_what_its_tools_answered_also_after_it_was_cut() {
     assert!(end.starts_with("## `rehearsal.md` is made"), "{end}");
     messages.push(assistant(&end, &[]));
     assert_eq!(says(messages).await, "");
-    // A peer's words are no person's: it is greeted, as for all it does not understand.
+    // From a peer it is not a demo: it is greeted like anything unknown.
     assert!(says(vec![user("[peer message from bob]\ndemo")]).await.starts_with("Hello!"));
 }
 
@@ -264,7 +264,7 @@ async fn a_silent_line_is_done_when_a_later_one_is() {
     assert_eq!(waited(messages("a\nb\nc", None)).await, (String::new(), 0));
 }
 
-/// A script line and the words it says.
+/// A script line, and the words that it says.
 fn script_line() -> impl Strategy<Value = (String, Vec<String>)> {
     let say = prop::collection::vec("[a-c]{1,2}", 1..4).prop_map(|words| (format!("say {}", words.join(" ")), words));
     let stream = (1_u64..5).prop_map(|count| {
@@ -280,7 +280,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// However often an answer is cut, each new one begins with the first line that is not whole, and the last one
+    /// However often an answer is interrupted, each new one begins with the first incomplete line, and the last one
     /// completes the script.
     #[test]
     fn an_interrupted_answer_goes_on_at_the_beginning_of_the_line_that_was_cut(

@@ -1,11 +1,11 @@
-//! Where a vendor's server is, in the form that the library wants: with the version, ending in a slash.
+//! The address of a vendor's server in the form that the library expects: with the version, ending in a slash.
 
 use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::{ProviderError, ProviderErrorCode, ProviderKind};
 
-/// Port of an Ollama server where none is given.
+/// The default port of Ollama.
 const OLLAMA_PORT: u16 = 11434;
 
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// `base_url` as the vendors' own tools read it; absent: the vendor's own address.
+    /// Parses `base_url` as the vendors' own tools do; `None` means the vendor's own address.
     pub(super) fn parse(kind: ProviderKind, base_url: Option<&str>) -> Result<Self, ProviderError> {
         let text = match (kind, base_url.map(str::trim)) {
             (ProviderKind::Ollama, Some(text)) if !text.contains("://") => format!("http://{text}"),
@@ -38,7 +38,8 @@ impl Address {
         Ok(Self { url })
     }
 
-    /// `path` below the address; one that begins with a slash, at the server's root. What the address asks for in its query stays.
+    /// The URL of `path` below the address, or at the server's root if it begins with a slash. The address's own
+    /// query is kept.
     pub(super) fn to(&self, path: &str, query: Option<&str>) -> Url {
         let mut url = self.url.clone();
         match path.starts_with('/') {
@@ -50,7 +51,7 @@ impl Address {
         url
     }
 
-    /// The vendor itself is there.
+    /// Whether this is the vendor's own server.
     pub(super) fn is_official(&self, kind: ProviderKind) -> bool {
         Url::parse(official(kind)).is_ok_and(|official| official.host_str() == self.url.host_str())
     }
@@ -63,7 +64,7 @@ impl Address {
         }
     }
 
-    /// What people put into addresses that nobody else should read.
+    /// Secrets that users put into addresses: passwords and query values.
     pub(super) fn secrets(&self) -> Vec<SecretString> {
         let password = self.url.password().map(str::to_owned);
         let values = self.url.query_pairs().map(|(_, value)| value.into_owned()).filter(|value| value.len() >= 8);
@@ -80,10 +81,10 @@ fn official(kind: ProviderKind) -> &'static str {
     }
 }
 
-/// `OLLAMA_HOST` is also what a server listens on: it may be without a port, or `0.0.0.0`.
+/// `OLLAMA_HOST` is also the address that a server listens on, so it may lack a port or be `0.0.0.0`.
 fn settle_ollama(url: &mut Url, text: &str) {
     if url.host_str() == Some("0.0.0.0") {
-        // An IP address is a valid host of an http address.
+        // Cannot fail: an IP address is a valid host of an http URL.
         let _ = url.set_host(Some("127.0.0.1"));
     }
     let names_port = text.rsplit(['/', ']', '@']).any(|part| part.contains(':') && !part.ends_with(':'));

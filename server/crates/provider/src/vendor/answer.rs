@@ -1,4 +1,4 @@
-//! A vendor's stream as our events.
+//! Converts a vendor's stream into our events.
 
 use std::{
     collections::VecDeque,
@@ -27,7 +27,7 @@ use crate::{FinishReason, ModelEvent, ProviderError, ProviderKind};
 
 type Item = Result<ModelEvent, ProviderError>;
 
-/// Ends after `Finished` or an error, and lets go of the connection then.
+/// Ends after `Finished` or an error, and then closes the connection.
 pub(super) struct Answer {
     stream: Option<ChatStream>,
     ask: Ask,
@@ -35,12 +35,12 @@ pub(super) struct Answer {
     calls: Calls,
     /// Bytes of text and reasoning so far.
     said: usize,
-    /// Of the present thought, as far as it has come.
+    /// The signature of the current thought, as far as received.
     signature: String,
-    /// The present thought came as `reasoning_content`.
+    /// Whether the current thought came as `reasoning_content`.
     has_reasoning_content: bool,
     failures: Failures,
-    /// The question, until something of an answer has come.
+    /// The request, kept until something of an answer has arrived.
     plain: Option<Plain>,
     looking: Option<BoxFuture<'static, Result<Whole, ProviderError>>>,
     ready: VecDeque<Item>,
@@ -65,12 +65,12 @@ impl Answer {
 
     fn accept(&mut self, event: Option<genai::Result<ChatStreamEvent>>) {
         match &event {
-            // What has come of a signature may be half of one.
+            // The signature may be incomplete here.
             Some(Ok(ChatStreamEvent::ThoughtSignatureChunk(_)) | Err(_)) => (),
             Some(Ok(ChatStreamEvent::ReasoningChunk(_))) => self.sign(),
             _ => self.end_thought(),
         }
-        // Of a frame of chat completions, its words come first.
+        // In a chat completions frame the text comes first.
         if self.frames.kind != ProviderKind::OpenAiCompatible {
             self.take_notices();
         }
@@ -85,7 +85,7 @@ impl Answer {
                 self.has_reasoning_content |= self.frames.with(|noticed| noticed.has_reasoning_content);
                 self.say(chunk.content, ModelEvent::Reasoning);
             }
-            // On OpenAI's wire the frames say more than the library's event.
+            // For OpenAI's protocols the frames carry more than the library's event.
             Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) if !self.frames.kind.is_like(ProviderKind::OpenAi) => {
                 let event = self.calls.grow(CallPiece::from(chunk.tool_call));
                 self.called(event);
@@ -94,14 +94,14 @@ impl Answer {
                 self.take_notices();
                 self.end(end);
             }
-            // Also what newer versions of the library may add.
+            // Includes variants that newer versions of the library may add.
             Some(Ok(_)) => (),
-            // Lines of JSON that is laid out over several.
+            // JSON that is spread over several lines.
             Some(Err(genai::Error::StreamParse { .. })) if self.frames.kind == ProviderKind::Ollama => {
                 self.frames.with(|noticed| noticed.is_no_event = true);
                 self.cut();
             }
-            // The library has an answer fail that is told to have failed.
+            // The library reports an error for an answer that was reported as failed.
             Some(Err(_)) if self.frames.with(|noticed| noticed.end.is_some()) => self.end_as_told(),
             Some(Err(error)) => {
                 let error = self.ask.failure().unwrap_or_else(|| self.failures.translate(error));
@@ -118,7 +118,7 @@ impl Answer {
         }
     }
 
-    /// What has come of a signature is all of it.
+    /// Emits the signature, now that it is complete.
     fn sign(&mut self) {
         if !self.signature.is_empty() {
             let signature = std::mem::take(&mut self.signature);
@@ -183,7 +183,7 @@ impl Answer {
         }
     }
 
-    /// Nothing follows an error.
+    /// Nothing may follow an error.
     fn is_over(&self) -> bool {
         matches!(self.ready.back(), Some(Err(_)))
     }
@@ -196,7 +196,7 @@ impl Answer {
             let error = self.failures.said(&error);
             return self.fail(error);
         }
-        // The library makes up an end where a stream just stops; these are the marks of a real one.
+        // The library makes up an end if a stream just stops; these fields are set only at a real one.
         let is_cut = match self.frames.kind {
             ProviderKind::Ollama => end.captured_usage.is_none(),
             ProviderKind::Gemini => end.captured_stop_reason.is_none(),
@@ -208,12 +208,12 @@ impl Answer {
         self.finish(end.captured_stop_reason, end.captured_usage.as_ref().map(counted));
     }
 
-    /// The Responses API says how an answer ended; one that was not said so is cut.
+    /// The Responses API states how an answer ended; without that, the answer was cut off.
     fn end_as_told(&mut self) {
         let Some(End { reason, usage, output }) = self.frames.with(|noticed| noticed.end.take()) else {
             return self.cut();
         };
-        // Some servers say all of it with its end, and nothing before.
+        // Some servers send everything with the final event and nothing before.
         if self.said == 0 && self.calls.is_empty() {
             self.take_items(responses::notices(&output));
         }
@@ -231,7 +231,7 @@ impl Answer {
         self.take_notices();
     }
 
-    /// The stream is over and said nothing about it. Some servers leave `[DONE]` out after a `finish_reason`.
+    /// The stream ended without an end event. Some servers omit `[DONE]` after a `finish_reason`.
     fn end_without_word(&mut self) {
         let (reason, usage) = self.frames.with(|noticed| (noticed.finish_reason.take(), noticed.usage.take()));
         match reason {
@@ -262,8 +262,8 @@ impl Answer {
         self.stream = None;
     }
 
-    /// The stream has ended too early. When it was none, the server is asked what it said; and also when it was empty: a server
-    /// that fails once its answer has begun has no other way to say so.
+    /// The stream ended too early. If it was not an event stream, or was empty, asks the server again without
+    /// streaming: a server that fails after it has begun to answer has no other way to report it.
     fn cut(&mut self) {
         let is_no_event = self.frames.with(|noticed| noticed.is_no_event);
         let is_no_stream = self.ready.is_empty() && (is_no_event || self.frames.is_empty());
@@ -276,7 +276,7 @@ impl Answer {
         }
     }
 
-    /// The answer has come in one piece.
+    /// Handles an answer that came in one piece.
     fn looked(&mut self, answer: Result<Whole, ProviderError>) {
         self.looking = None;
         let Whole { items, reason, usage } = match answer {
@@ -287,7 +287,7 @@ impl Answer {
         self.finish(reason, usage);
     }
 
-    /// What the server refused, when it did.
+    /// The server's refusal, if it refused.
     pub(super) fn refused(&self) -> Option<Refused> {
         self.ask.refused()
     }
@@ -300,7 +300,7 @@ impl Answer {
     }
 }
 
-/// Who it is from is added by whoever knows.
+/// Provider and model are filled in by the caller.
 fn proof(data: Value) -> Proof {
     Proof { provider: String::new(), model: String::new(), data }
 }
@@ -313,7 +313,7 @@ impl Stream for Answer {
             if let Some(item) = self.ready.pop_front() {
                 return Poll::Ready(Some(item));
             }
-            // An answer whose pieces are all there takes turns with everybody else.
+            // Cooperate with the scheduler even if all chunks are ready.
             let turn = ready!(poll_proceed(context));
             if let Some(looking) = self.looking.as_mut() {
                 match looking.poll_unpin(context) {

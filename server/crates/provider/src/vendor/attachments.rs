@@ -1,4 +1,4 @@
-//! Pictures and documents as each vendor takes them.
+//! Pictures and documents in each vendor's format.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use genai::chat::{Binary, ChatMessage, ChatRole, ContentPart, MessageContent, ToolResponse};
@@ -10,19 +10,19 @@ use crate::{
     attached::{Attached, Held},
 };
 
-/// Said before pictures that belong to results, where a result itself is text.
+/// Precedes pictures that belong to tool results, for vendors whose results are text only.
 const OF_RESULTS: &str = "[images of the results above]";
 
 /// OpenAI refuses a document without a name.
 const NAMELESS: &str = "document.pdf";
 
-/// A result of a call, and what it shows.
+/// The result of a call, and the pictures in it.
 pub(super) struct Shown {
     pub(super) response: ToolResponse,
     pub(super) parts: Vec<ContentPart>,
 }
 
-/// What goes with a message beside its words, in its order.
+/// A message's attachments besides its text, in order.
 pub(super) fn parts(message: &Message, attached: &Attached) -> Vec<ContentPart> {
     let part = |attachment: &Attachment| match attached.find(&attachment.blob)? {
         Held::Picture(bytes) => Some(binary(&attachment.media_type, bytes, None)),
@@ -35,7 +35,7 @@ pub(super) fn parts(message: &Message, attached: &Attached) -> Vec<ContentPart> 
     message.attachments.iter().filter_map(part).collect()
 }
 
-/// As [`parts`], in the words of OpenAI's Responses.
+/// Like [`parts`], in the format of OpenAI's Responses API.
 pub(super) fn items(message: &Message, attached: &Attached) -> Vec<Value> {
     let data = |attachment: &Attachment, bytes: &[u8]| {
         format!("data:{};base64,{}", attachment.media_type, STANDARD.encode(bytes))
@@ -57,8 +57,9 @@ fn binary(media_type: &str, bytes: &[u8], name: Option<String>) -> ContentPart {
     ContentPart::Binary(Binary::from_base64(media_type, STANDARD.encode(bytes), name))
 }
 
-/// The results of one turn: Anthropic and Gemini want them in one message, the others each in its own. Anthropic has pictures
-/// within a result and Gemini beside it; for the others, whose results are texts, they follow as if a person had sent them.
+/// The results of one turn. Anthropic and Gemini want them in one message, the others one message each. Anthropic has
+/// pictures inside a result and Gemini beside it; for the others, whose results are text, they follow as if a user
+/// had sent them.
 pub(super) fn results(kind: ProviderKind, results: Vec<Shown>) -> Vec<ChatMessage> {
     match kind {
         ProviderKind::Anthropic => {
@@ -95,7 +96,7 @@ fn introduced(shown: Vec<ContentPart>) -> impl Iterator<Item = ContentPart> {
     std::iter::once(ContentPart::Text(OF_RESULTS.to_owned())).chain(shown)
 }
 
-/// The library knows results of text alone; this is Anthropic's own form of one with pictures.
+/// The library supports only text results; this is Anthropic's own format with pictures.
 fn within(Shown { response, parts }: Shown) -> ContentPart {
     if parts.is_empty() {
         return ContentPart::ToolResponse(response);

@@ -1,37 +1,37 @@
-//! How much of an answer is read. A provider is a stranger: what it sends is counted before a library parses it, and what the
-//! library makes of it is counted again.
+//! Limits on how much of an answer is read. A provider is untrusted: its output is counted before the library parses
+//! it, and the library's output is counted again.
 //!
-//! Each bound lies far beyond what a model says in one answer, and low enough that a hundred Pods whose provider has gone mad
-//! fit into a small machine.
+//! Each limit is far beyond what a model says in one answer, yet low enough that a hundred Pods with a runaway
+//! provider fit into a small machine.
 
 use std::{fmt, time::Duration};
 
 /// A whole answer on the wire, decompressed. 128,000 tokens of 250 bytes each are half of it.
 pub(super) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// One event, or one line where a line is an event. Some servers say all of a long answer in one.
+/// One event, or one line where a line is an event. Some servers send a long answer in a single one.
 pub(super) const EVENT_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Events of one answer. Models say a token in each, and none says so many.
+/// Events in one answer. Models send about a token per event, and never this many.
 pub(super) const EVENTS_MAX: usize = 512 * 1024;
-/// An answer in one piece, and a list of models.
+/// An unstreamed answer, or a list of models.
 pub(super) const WHOLE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// The words of a refusal: 500 characters of them are shown, the rest is left unread.
+/// The body of a refusal: 500 characters of it are shown, anything beyond this is not read.
 pub(super) const REFUSAL_BYTES_MAX: usize = 64 * 1024;
-/// What an answer says, its reasoning included: it becomes records, which are kept for ever.
+/// The text of an answer, including reasoning: it becomes records, which are kept for ever.
 pub(super) const SAID_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Calls of one answer.
+/// Calls in one answer.
 pub(super) const CALLS_MAX: usize = 128;
-/// The arguments of one call. The longest file that a model can write in one answer is shorter.
+/// The arguments of one call. Even the longest file that a model can write in one answer is shorter.
 pub(super) const ARGUMENTS_BYTES_MAX: usize = 1024 * 1024;
 /// A call's name, and its id.
 pub(super) const NAME_BYTES_MAX: usize = 512;
-/// Models that a provider lists.
+/// The models in a provider's list.
 pub(super) const MODELS_MAX: usize = 2_000;
-/// An answer may take so long, whatever trickles in. Between two whole events there is `TimeLimits::silence`.
+/// The total duration of an answer, however slowly it arrives. Between two events `TimeLimits::silence` applies.
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(2 * 60 * 60);
-/// Pieces beyond this are parsed beside the threads that all others wait for.
+/// Larger chunks are parsed off the runtime's shared threads.
 pub(super) const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
 
-/// A bound that a provider went beyond.
+/// A limit that a provider exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TooMuch {
     Answer,

@@ -1,6 +1,7 @@
-//! Puts tool calls together from their pieces.
+//! Assembles tool calls from their chunks.
 //!
-//! Servers differ in all of it: an index or none, an id or none, or the same id for each call of a conversation.
+//! Servers differ in everything: with or without an index, with or without an id, or with the same id for every call
+//! of a conversation.
 
 use std::collections::HashSet;
 
@@ -11,17 +12,17 @@ use serde_json::{Map, Value};
 use super::bounds::{ARGUMENTS_BYTES_MAX, CALLS_MAX, NAME_BYTES_MAX, TooMuch};
 use crate::{ModelEvent, request::first_free_call_number};
 
-/// A piece of a call.
+/// A chunk of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CallPiece {
     pub(super) index: Option<u64>,
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
-    /// A piece of the arguments' JSON text.
+    /// A chunk of the arguments' JSON text.
     pub(super) text: String,
 }
 
-/// A call whose arguments are there as far as they have come.
+/// A call with its arguments so far.
 impl From<ToolCall> for CallPiece {
     fn from(call: ToolCall) -> Self {
         let text = match call.fn_arguments {
@@ -37,15 +38,15 @@ impl From<ToolCall> for CallPiece {
 #[derive(Debug)]
 pub(super) struct Calls {
     open: Vec<OpenCall>,
-    /// Ids of earlier calls in the same context: a new call must not have one of them.
+    /// Ids of earlier calls in the context, which a new call must not reuse.
     taken: HashSet<String>,
-    /// Number of the next id that we make.
+    /// The number of the next generated id.
     next_number: usize,
 }
 
 #[derive(Debug)]
 struct OpenCall {
-    /// The server's own count, when it has one.
+    /// The server's own index, if it has one.
     index: Option<u64>,
     id: String,
     name: String,
@@ -62,7 +63,7 @@ impl Calls {
         }
     }
 
-    /// Adds a piece; what a viewer gets of it, when it says something new.
+    /// Adds a chunk; returns an event if there is something new to show.
     pub(super) fn add(&mut self, piece: CallPiece) -> Result<Option<ModelEvent>, TooMuch> {
         let id = piece.id.filter(|id| !id.is_empty());
         let name = piece.name.filter(|name| !name.is_empty());
@@ -98,7 +99,7 @@ impl Calls {
         Ok(says_more.then(|| ModelEvent::ToolArgs { index: position, name: call.name.clone(), text: piece.text }))
     }
 
-    /// Adds a call whose text so far is known as a whole; only what is new of it goes on.
+    /// Adds a call whose complete text so far is known; only the new part becomes an event.
     pub(super) fn grow(&mut self, whole: CallPiece) -> Result<Option<ModelEvent>, TooMuch> {
         let id = whole.id.as_deref().filter(|id| !id.is_empty());
         let at = self.position(whole.index, id, whole.name.is_some());
@@ -114,7 +115,7 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// The calls, whole, in the order in which they began.
+    /// The complete calls, in the order in which they began.
     pub(super) fn finish(&mut self) -> Vec<ModelEvent> {
         let open = std::mem::take(&mut self.open);
         open.into_iter()
@@ -128,12 +129,12 @@ impl Calls {
             .collect()
     }
 
-    /// Which of the open calls a piece belongs to; none when it begins a new one.
+    /// The open call that a chunk belongs to; `None` if it begins a new one.
     fn position(&self, index: Option<u64>, id: Option<&str>, has_name: bool) -> Option<usize> {
         let other_id = |call: &OpenCall| id.is_some_and(|id| !call.id.is_empty() && call.id != id);
         match (index, id) {
             (Some(_), _) => {
-                // Some count every call 0, and tell them apart by id only.
+                // Some servers number every call 0 and distinguish them only by id.
                 let at = self.open.iter().rposition(|call| call.index == index)?;
                 (!(has_name && other_id(&self.open[at]))).then_some(at)
             }
@@ -153,7 +154,7 @@ impl Calls {
     }
 }
 
-/// No text is no arguments. What is not JSON stays text: the tool says what is wrong with it.
+/// Empty text means no arguments. Invalid JSON stays text: the tool reports what is wrong with it.
 fn arguments(text: String) -> Value {
     match text.trim() {
         "" => Value::Object(Map::new()),
@@ -173,7 +174,7 @@ mod tests {
         CallPiece { index, id: given(id), name: given(name), text: text.to_owned() }
     }
 
-    /// Name, id and arguments of each call that comes out.
+    /// Name, id and arguments of each resulting call.
     fn finished(pieces: Vec<CallPiece>) -> Vec<(String, String, Value)> {
         let mut calls = Calls::new(&[]);
         for piece in pieces {

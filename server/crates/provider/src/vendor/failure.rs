@@ -1,4 +1,4 @@
-//! The library's errors and the vendors' own words for them, as ours.
+//! Converts the library's errors and the vendors' own error bodies into ours.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{TimeLimits, bounds::TooMuch, overflow};
 use crate::{ContextSizes, ProviderError, ProviderErrorCode, redact::Redactor};
 
-/// Makes the errors of one provider: each names it, none shows its key.
+/// Builds the errors of one provider: each names it, none contains its key.
 #[derive(Debug, Clone)]
 pub(super) struct Failures {
     name: String,
@@ -36,12 +36,12 @@ impl Failures {
         self.error(ProviderErrorCode::Cut, "the stream ended before the answer did")
     }
 
-    /// Nothing of what went beyond a bound is kept, and asking again would bring the same.
+    /// A limit was exceeded. Nothing is kept, and a retry would give the same.
     pub(super) fn too_much(&self, bound: TooMuch) -> ProviderError {
         self.error(ProviderErrorCode::TooLarge, &format!("it sent {bound}, and no more than that is read"))
     }
 
-    /// The library gave up on it without a word.
+    /// The library panicked.
     pub(super) fn unreadable(&self) -> ProviderError {
         self.error(ProviderErrorCode::Failed, "an unreadable piece of an answer")
     }
@@ -65,7 +65,7 @@ impl Failures {
         }
     }
 
-    /// An error inside a stream that began well, in the vendor's own words.
+    /// An error inside a stream that had begun normally, in the vendor's own words.
     pub(super) fn said(&self, body: &Value) -> ProviderError {
         let said = Said::read(body);
         let code = said.code().unwrap_or(ProviderErrorCode::Failed);
@@ -99,7 +99,7 @@ impl Failures {
         }
     }
 
-    /// Addresses stay out of the sentence; the root of the chain says what happened.
+    /// The sentence contains no addresses; it states the root cause.
     pub(super) fn of_transport(&self, error: &reqwest::Error) -> ProviderError {
         let root = root_cause(error);
         if error.is_connect() {
@@ -117,9 +117,9 @@ impl Failures {
     pub(super) fn refused(&self, status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
         let said = Said::of(body);
         let code = match ProviderErrorCode::of_status(status) {
-            // Only these are wide enough that the vendor's words say more than its status.
+            // Only these are so broad that the vendor's words say more than the status.
             code @ (ProviderErrorCode::BadRequest | ProviderErrorCode::ModelNotFound) => said.narrow().unwrap_or(code),
-            // Some servers have no better status for it.
+            // Some servers use these statuses for an overflow too.
             ProviderErrorCode::Overloaded | ProviderErrorCode::Failed if said.is_overflow() => {
                 ProviderErrorCode::ContextOverflow
             }
@@ -135,7 +135,7 @@ impl Failures {
     }
 }
 
-/// What a server answered in the place of an answer.
+/// The server's response in place of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) status: u16,
@@ -143,13 +143,13 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    /// It is the model that is not there, and not the path.
+    /// Whether it is the model that was not found, and not the path.
     pub(super) fn is_about_model(&self) -> bool {
         self.said().narrow() == Some(ProviderErrorCode::ModelNotFound)
     }
 
-    /// The words of Ollama, OpenRouter, llama.cpp, vLLM, Gemini and others for a model that cannot be given tools. Refusals of
-    /// one tool, or of a part of its schema, are none of them.
+    /// Matches how Ollama, OpenRouter, llama.cpp, vLLM, Gemini and others say that a model does not support tools.
+    /// Refusals of a single tool, or of part of its schema, do not match.
     pub(super) fn takes_no_tools(&self) -> bool {
         const WORDS: [&str; 12] = [
             "not support tool",
@@ -182,10 +182,10 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     root.to_string()
 }
 
-/// What a vendor said about a failure.
+/// A vendor's description of a failure.
 struct Said {
     message: String,
-    /// Values of `type`, `code` and `status`, lower case.
+    /// The values of `type`, `code` and `status`, in lower case.
     names: Vec<String>,
     sizes: ContextSizes,
 }
@@ -195,13 +195,13 @@ impl Said {
         serde_json::from_str(body).map_or_else(|_| Self::words(body), |body| Self::read(&body))
     }
 
-    /// What is no JSON.
+    /// A body that is not JSON.
     fn words(text: &str) -> Self {
         let sizes = overflow::sizes(&Value::Null, text);
         Self { message: text.to_owned(), names: Vec::new(), sizes }
     }
 
-    /// Vendors agree that it is JSON; the error is in `error`, or is the whole.
+    /// All vendors use JSON; the error is in `error`, or is the whole body.
     fn read(body: &Value) -> Self {
         let body = match body {
             Value::Array(items) => items.first().unwrap_or(body),
@@ -232,7 +232,7 @@ impl Said {
         overflow::is_told(&self.names, &self.message)
     }
 
-    /// The two failures that are worth a code of their own, whatever their status.
+    /// The two failures that have a code of their own, whatever the status.
     fn narrow(&self) -> Option<ProviderErrorCode> {
         let message = self.message.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
@@ -245,7 +245,7 @@ impl Said {
     }
 }
 
-/// What a vendor's own name of an error means.
+/// The meaning of a vendor's own error name.
 fn named(name: &str) -> Option<ProviderErrorCode> {
     if let Ok(status) = name.parse::<u16>() {
         return (400..600).contains(&status).then(|| ProviderErrorCode::of_status(status));
@@ -265,7 +265,7 @@ fn named(name: &str) -> Option<ProviderErrorCode> {
     })
 }
 
-/// How long the provider asks to be left alone: milliseconds, seconds or a date.
+/// How long the provider asks to wait: milliseconds, seconds or a date.
 fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = |text: &str, unit: f64| {
@@ -281,8 +281,9 @@ fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
     })
 }
 
-/// When a usage limit is reset, in the words of those who say so elsewhere: Anthropic's header has the second of the day that
-/// its longest limit is reset at, OpenAI's body how many seconds that takes, and Google's a length such as `34.5s`.
+/// When a usage limit is reset, in the formats of vendors without `Retry-After`: Anthropic's header has the time when
+/// its longest limit is reset, in seconds since 1970; OpenAI's body has a number of seconds; Google's has a duration
+/// such as `34.5s`.
 fn reset_in(headers: &HeaderMap, body: &str) -> Option<Duration> {
     let from_now = |second: i64| {
         let wait = Timestamp::from_second(second).ok()?.duration_since(Timestamp::now());

@@ -1,7 +1,7 @@
-//! What the library drops of the frames on the wire.
+//! Reads what the library drops from the frames on the wire.
 //!
-//! It leaves out tool calls without an index, an end without `[DONE]`, and the error lines of Ollama; servers that
-//! speak chat completions do all of these. Of the Responses API it reads the words alone. So we look at each frame ourselves, beside it.
+//! It ignores tool calls without an index, an end without `[DONE]`, and Ollama's error lines; servers that speak chat
+//! completions do all of these. From the Responses API it reads only the text. So each frame is also inspected here.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -23,19 +23,19 @@ use crate::ProviderKind;
 #[derive(Debug, Default)]
 pub(super) struct Noticed {
     pub(super) notices: Vec<Notice>,
-    /// Calls that have begun, as far as they are noticed here.
+    /// Calls begun so far, as far as noticed here.
     calls: usize,
-    /// How an answer of the Responses API ended.
+    /// The end of a Responses API answer.
     pub(super) end: Option<End>,
-    /// Reasoning came as `reasoning_content`: its server may want it back.
+    /// Whether reasoning came as `reasoning_content`, which its server may want back.
     pub(super) has_reasoning_content: bool,
-    /// The text of `finish_reason`: the answer is complete, whatever follows.
+    /// The value of `finish_reason`: the answer is complete, whatever follows.
     pub(super) finish_reason: Option<String>,
-    /// `usage` as it stood in the newest frame that had one.
+    /// `usage` from the newest frame that had one.
     pub(super) usage: Option<Value>,
     /// An error inside the stream.
     pub(super) error: Option<Value>,
-    /// Something came that is no event, and that the library drops.
+    /// Whether something arrived that is not an event, which the library drops.
     pub(super) is_no_event: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Noticed {
 pub(super) struct Frames {
     pub(super) kind: ProviderKind,
     noticed: Arc<Mutex<Noticed>>,
-    /// Something came at all.
+    /// Whether anything arrived at all.
     has_come: Arc<AtomicBool>,
 }
 
@@ -53,12 +53,12 @@ impl Frames {
         Self { kind, noticed: Arc::default(), has_come: Arc::default() }
     }
 
-    /// The answer has ended, and nothing was in it.
+    /// Whether nothing has arrived.
     pub(super) fn is_empty(&self) -> bool {
         !self.has_come.load(Relaxed)
     }
 
-    /// Runs `read` on what was noticed so far.
+    /// Calls `read` with what was noticed so far.
     pub(super) fn with<T>(&self, read: impl FnOnce(&mut Noticed) -> T) -> T {
         read(&mut self.noticed.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -104,13 +104,13 @@ impl ChatFrameSink for Frames {
     }
 }
 
-/// The beginning of a block of Anthropic's.
+/// The start of one of Anthropic's blocks.
 #[derive(Deserialize)]
 struct Begun {
     content_block: Value,
 }
 
-/// False for a frame of nothing but text, which is nearly each one: it need not be read twice.
+/// False for a frame with nothing but text, as most are, which need not be parsed twice.
 fn says_more_than_text(frame: &str) -> bool {
     let goes_on = frame.contains("\"finish_reason\":null") || frame.contains("\"finish_reason\": null");
     !goes_on
@@ -129,7 +129,7 @@ impl Noticed {
         }
     }
 
-    /// A thought is told behind how many calls it stands.
+    /// A thought records how many calls precede it.
     pub(super) fn push(&mut self, mut notice: Notice) {
         match &mut notice {
             Notice::Call(CallPiece { name: Some(_), .. }) | Notice::Whole(CallPiece { index: None, .. }) => {
@@ -153,7 +153,7 @@ impl Noticed {
     }
 }
 
-/// A frame of chat completions, as far as we read it. All of it may be missing or null.
+/// The parts of a chat completions frame that we read. All may be missing or null.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,
@@ -185,7 +185,7 @@ struct FunctionDelta {
     arguments: Option<Value>,
 }
 
-/// A line of Ollama's wire that says an error.
+/// An error line in Ollama's protocol.
 #[derive(Deserialize)]
 struct Line {
     error: Option<Value>,

@@ -1,9 +1,9 @@
-//! The gate between a provider and the library that reads it.
+//! The gate between a provider and the library that parses its answers.
 //!
-//! The library takes whatever a connection gives it, and searches a line again from its beginning with each packet. It has no place
-//! where one could count first, but it can be given a client of ours. That client connects to a socket of this very process; what
-//! answers there asks the provider, counts, puts events together, and lets only whole ones of a bounded size through
-//! (docs/decisions/0043-a-provider-is-a-stranger.md).
+//! The library accepts whatever a connection delivers, and searches a line again from its beginning with each packet.
+//! It offers no hook where one could count first, but it accepts an HTTP client of ours. That client connects to a
+//! socket in this process; the gate behind it forwards the request to the provider, counts, reassembles events, and
+//! passes on only complete ones of limited size (docs/decisions/0043-a-provider-is-a-stranger.md).
 
 mod ask;
 mod events;
@@ -23,20 +23,21 @@ pub(super) use self::ask::{Ask, Shape};
 use self::{ask::Asks, forward::Forward};
 use super::{TimeLimits, address::Address, failure::Failures};
 
-/// Bytes of the socket's name that nobody can guess. Who does is still no thread of this process, and is sent away.
+/// Random bytes in the socket's name, so that it cannot be guessed. Other processes are rejected even if they know
+/// it.
 const NAME_BYTES: usize = 16;
 
 /// One provider's gate. It closes when this is dropped.
 #[derive(Debug)]
 pub(super) struct Gate {
-    /// For the library.
+    /// The client for the library.
     pub(super) client: reqwest::Client,
     asks: Arc<Asks>,
     server: JoinHandle<()>,
 }
 
 impl Gate {
-    /// `outer` connects to the provider.
+    /// Opens the gate; `outer` connects to the provider.
     pub(super) fn open(
         outer: reqwest::Client,
         address: Address,
@@ -52,7 +53,7 @@ impl Gate {
         Ok(Self { client, asks, server: tokio::spawn(serve(listener, forward)) })
     }
 
-    /// A way through for one question.
+    /// Registers one request.
     pub(super) fn ask(&self, shape: Shape) -> Ask {
         Asks::begin(&self.asks, shape)
     }
@@ -64,7 +65,7 @@ impl Drop for Gate {
     }
 }
 
-/// In Linux's abstract namespace: nothing lies about when the process ends.
+/// In Linux's abstract namespace, so that no file is left behind when the process ends.
 fn socket_name() -> io::Result<String> {
     let mut bytes = [0_u8; NAME_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
@@ -80,7 +81,7 @@ async fn serve(listener: UnixListener, forward: Arc<Forward>) {
                     connections.spawn(connection(stream, Arc::clone(&forward)));
                 }
                 Ok(_) => (),
-                // No descriptors left: whoever ends gives one back.
+                // Out of file descriptors: wait until a connection closes.
                 Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
             },
             Some(_) = connections.join_next() => (),
@@ -88,7 +89,7 @@ async fn serve(listener: UnixListener, forward: Arc<Forward>) {
     }
 }
 
-/// Only this process may ask through it.
+/// Whether the connection comes from this process.
 fn is_ours(stream: &UnixStream) -> bool {
     let pid = stream.peer_cred().ok().and_then(|peer| peer.pid());
     pid.is_some_and(|pid| u32::try_from(pid) == Ok(std::process::id()))
@@ -99,6 +100,6 @@ async fn connection(stream: UnixStream, forward: Arc<Forward>) {
         let forward = Arc::clone(&forward);
         async move { Ok::<_, Infallible>(forward.answer(request).await) }
     });
-    // It fails when the library lets go of an answer, which is how one is cancelled.
+    // Fails when the library drops an answer, which is how one is cancelled.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }

@@ -1,4 +1,4 @@
-//! What a vendor is asked through: the library, our HTTP client, and the gate between them.
+//! The way to a vendor: the library, our HTTP client, and the gate between them.
 
 use genai::Client;
 
@@ -12,11 +12,11 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Connects to nobody yet, and reads the system's certificates.
+    /// Does not connect yet, but reads the system's certificates.
     pub(super) fn open(address: &Address, limits: TimeLimits, failures: &Failures) -> Result<Self, ProviderError> {
-        // Fails only when the process has one already, which is as good.
+        // Fails only if the process has a provider already, which is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // A redirect could carry the key to another host.
+        // A redirect could send the key to another host.
         let mut builder = reqwest::Client::builder()
             .connect_timeout(limits.connect)
             .redirect(reqwest::redirect::Policy::none())

@@ -1,4 +1,4 @@
-//! Which models a server offers, and what it says of them: each kind of server in its own words.
+//! The models that a server offers and the facts that it reports, in each kind of server's own format.
 
 use futures_util::{StreamExt, stream};
 use protocol::{ModelFacts, ModelView, Price, Prices, Thinking};
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::{ProviderError, ProviderKind};
 
-/// Of so many models Ollama is asked one by one what it knows; of others only the name is known.
+/// Ollama is asked individually about at most this many models; of others only the name is known.
 const SHOWN_MAX: usize = 32;
-/// So many of these questions are on their way at once.
+/// How many of these requests run at once.
 const SHOWN_AT_ONCE: usize = 8;
 
 impl Shared {
-    /// The models that the server lists.
+    /// The models in the server's list.
     pub(super) async fn list(&self) -> Result<Vec<ModelView>, ProviderError> {
         self.check_key()?;
         let list = match self.config.kind {
@@ -26,7 +26,7 @@ impl Shared {
             ProviderKind::Anthropic => views(&self.get("models?limit=1000").await?, "data", anthropic),
             _ => self.compatible().await?,
         };
-        // A name is shown, and nobody shows a key.
+        // Names are shown, so drop one that contains the key.
         let key = self.key().filter(|key| key.len() >= KEY_BYTES_MIN);
         let is_shown = |view: &ModelView| key.is_none_or(|key| !view.name.contains(key));
         match list.len() > MODELS_MAX {
@@ -39,7 +39,7 @@ impl Shared {
         self.asked(Method::GET, path, |question| question).await
     }
 
-    /// One answer in one piece, through the gate.
+    /// Sends one request through the gate and returns the whole response.
     pub(super) async fn asked(
         &self,
         method: Method,
@@ -65,7 +65,7 @@ impl Shared {
         let (status, headers) = (answer.status(), answer.headers().clone());
         let body = answer.text().await.map_err(|error| broken(&error))?;
         if !status.is_success() {
-            // The gate says better than its own answer why there is none.
+            // The gate's reason is better than its own response.
             let refused = || self.failures.refused(status.as_u16(), &body, &headers);
             return Err(ask.failure().unwrap_or_else(refused));
         }
@@ -73,7 +73,7 @@ impl Shared {
         read.map_err(|_| self.failures.unreadable())?.map_err(|_| self.failures.unreadable())
     }
 
-    /// OpenAI's list, to which each server adds what it knows. llama.cpp says elsewhere how much room it was started with.
+    /// OpenAI's list, to which each server adds its own fields. llama.cpp reports its context size at another path.
     async fn compatible(&self) -> Result<Vec<ModelView>, ProviderError> {
         let answer = self.get("models").await?;
         let mut list = views(&answer, "data", compatible);
@@ -103,9 +103,9 @@ impl Shared {
     }
 }
 
-/// The models of a list below `key`. One that cannot be read, or has no name that one could type, is left out.
+/// The models in the list under `key`. Unreadable ones are left out, and those without a name that can be typed.
 fn views(answer: &Value, key: &str, view: impl Fn(&Value) -> Option<ModelView>) -> Vec<ModelView> {
-    // Some servers give the bare list.
+    // Some servers return the bare list.
     let list = answer.get(key).unwrap_or(answer).as_array();
     let is_name = |view: &ModelView| view.name.len() <= NAME_BYTES_MAX && !view.name.contains(char::is_control);
     list.into_iter().flatten().filter_map(view).filter(is_name).collect()
@@ -119,12 +119,12 @@ fn text(value: &Value, places: &[&str]) -> Option<String> {
     places.iter().find_map(|place| value.pointer(place)?.as_str().map(str::to_owned)).filter(|text| !text.is_empty())
 }
 
-/// Whether a list of words has this one; none where there is no such list.
+/// Whether a list contains this word; `None` if there is no such list.
 fn has(value: &Value, list: &str, word: &str) -> Option<bool> {
     Some(value.pointer(list)?.as_array()?.iter().any(|one| one.as_str() == Some(word)))
 }
 
-/// vLLM, LM Studio, OpenRouter, Groq, Mistral and llama.cpp each have words of their own for the same.
+/// vLLM, LM Studio, OpenRouter, Groq, Mistral and llama.cpp each have their own field names for the same facts.
 fn compatible(model: &Value) -> Option<ModelView> {
     let facts = ModelFacts {
         context_limit: count(
@@ -154,7 +154,7 @@ fn compatible(model: &Value) -> Option<ModelView> {
     Some(ModelView { name: text(model, &["/id", "/name"])?, facts })
 }
 
-/// OpenRouter says what a token costs, as a decimal number in a text; a free one says 0.
+/// OpenRouter gives the price of one token as a decimal string; free models have 0.
 fn prices(model: &Value) -> Option<Prices> {
     let price = |key: &str| {
         let token: f64 = model.pointer(&format!("/pricing/{key}"))?.as_str()?.parse().ok()?;
@@ -170,7 +170,7 @@ fn prices(model: &Value) -> Option<Prices> {
 
 fn gemini(model: &Value) -> Option<ModelView> {
     let name = text(model, &["/name"])?;
-    // Embeddings and the like cannot be talked to.
+    // Embedding models and the like cannot chat.
     if has(model, "/supportedGenerationMethods", "generateContent") == Some(false) {
         return None;
     }

@@ -1,7 +1,7 @@
-//! An answer without the provider's own key, should the model say it.
+//! Masks the provider's own key in an answer, should the model say it.
 //!
-//! A key may come in pieces. So the end of a piece that begins a key is held back until it is known what follows; that
-//! is four bytes at least, so that common ends of words wait for nothing.
+//! A key may arrive in several chunks. So the end of a chunk that could be the beginning of a key is held back until
+//! the next one arrives; only from four bytes on, so that common word endings are not delayed.
 
 use std::{
     collections::VecDeque,
@@ -14,31 +14,31 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{ModelEvent, ProviderError, redact::MASK};
 
-/// Shorter keys would hit any text; those are placeholders of local servers.
+/// Shorter keys would match any text; those are placeholders for local servers.
 pub(super) const KEY_BYTES_MIN: usize = 8;
-/// A beginning of a key that is so long is held back.
+/// The beginning of a key is held back from this length on.
 const HELD_BYTES_MIN: usize = 4;
 
 type Item = Result<ModelEvent, ProviderError>;
 
-/// The same answer, with each key replaced.
+/// The same answer with each key masked.
 pub(super) struct Masked<Answer> {
     answer: Answer,
     keys: Vec<SecretString>,
-    /// The text that grows.
+    /// The text currently being streamed.
     open: Option<Open>,
     ready: VecDeque<Item>,
 }
 
-/// A text that grows, at its end.
+/// The end of a text being streamed.
 struct Open {
     kind: Kind,
-    /// The last bytes that were said: too few to be held back, and perhaps the beginning of a key.
+    /// The last bytes that were emitted: too few to be held back, but perhaps the beginning of a key.
     said: String,
     held: String,
 }
 
-/// Texts that grow by pieces.
+/// The kinds of text that are streamed in chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -93,7 +93,7 @@ impl<Answer> Masked<Answer> {
         let mut text = [said, held, piece].concat();
         for key in &self.keys {
             while let Some(at) = text.find(key.expose_secret()) {
-                // What was said of it stays said.
+                // What was emitted already cannot be masked.
                 text.replace_range(at.max(before)..at + key.expose_secret().len(), MASK);
             }
         }
@@ -108,7 +108,7 @@ impl<Answer> Masked<Answer> {
         }
     }
 
-    /// Nothing follows that could make a key of it.
+    /// Releases the held bytes: nothing follows that could complete a key.
     fn let_go(&mut self) {
         if let Some(Open { kind, held, .. }) = self.open.take().filter(|open| !open.held.is_empty()) {
             self.ready.push_back(Ok(kind.event(held)));
@@ -137,7 +137,7 @@ impl<Answer> Masked<Answer> {
     }
 }
 
-/// How many bytes at the end of `text` begin `key`, if it is enough to wait for the next piece.
+/// How many bytes at the end of `text` begin `key`; 0 if too few to wait for the next chunk.
 fn begun_at_end(text: &str, key: &str) -> usize {
     let lengths = (HELD_BYTES_MIN..key.len()).rev().filter(|length| key.is_char_boundary(*length));
     lengths.into_iter().find(|length| text.ends_with(&key[..*length])).unwrap_or(0)

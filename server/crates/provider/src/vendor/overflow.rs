@@ -1,17 +1,17 @@
-//! How servers say that a question is longer than the model's context, and what they say of the sizes.
+//! How servers report that a request is longer than the model's context, and the sizes that they give.
 //!
-//! There is no standard: a few have a name for it, most only a sentence, and some of those tell no size. The sentences in
-//! the test are theirs.
+//! There is no standard: a few have a name for it, most only a sentence, and some of those give no size. The
+//! sentences in the tests are real ones.
 
 use serde_json::Value;
 
 use crate::ContextSizes;
 
-/// Parts of the `type` or `code` of such an error.
+/// Substrings of the `type` or `code` of such an error.
 const NAMES: &[&str] =
     &["context_length", "context_size", "context_window", "prompt_tokens_exceeded", "request_too_large"];
 
-/// Parts of such a sentence, in lower case.
+/// Substrings of such a message, in lower case.
 const WORDS: &[&str] = &[
     "context length",
     "context window",
@@ -36,11 +36,11 @@ const WORDS: &[&str] = &[
     "request exceeds the maximum size",
 ];
 
-/// Parts of a sentence that is about how much may be asked in a while, and not at once.
+/// Substrings of messages about rate limits, which are not about the size of a single request.
 const RATE_WORDS: &[&str] =
     &["rate limit", "rate_limit", "quota", "per minute", "per day", "per hour", "resource_exhausted"];
 
-/// What stands before the limit in such a sentence, most telling first.
+/// What precedes the limit in such a message, most specific first.
 const BEFORE_LIMIT: &[&str] = &[
     "n_ctx",
     ">",
@@ -57,16 +57,16 @@ const BEFORE_LIMIT: &[&str] = &[
     "cannot exceed",
     "should be [1,",
     "<=",
-    // A number in brackets behind it would be the error's own.
+    // A number in brackets after it would be the error's own.
     "limit ",
 ];
 
 /// Words that may stand between those and the number.
 const LINKS: &[&str] = &["of", "is", "only", "at", "most"];
-/// A number that is so many times the limit is something else: a date, an id.
+/// A number more than this many times the limit is something else: a date, an id.
 const TIMES_MAX: u64 = 100;
 
-/// Whether an error with these names (lower case) and this sentence says that the question is too long.
+/// Whether an error with these names (lower case) and this message says that the request is too long.
 pub(super) fn is_told(names: &[String], message: &str) -> bool {
     let message = message.to_lowercase();
     let is_rate = |text: &str| RATE_WORDS.iter().any(|word| text.contains(word));
@@ -77,7 +77,7 @@ pub(super) fn is_told(names: &[String], message: &str) -> bool {
         || WORDS.iter().any(|words| message.contains(words))
 }
 
-/// The sizes that such an error tells: in fields of its own, as llama.cpp has them, else in its sentence.
+/// The sizes in such an error: from fields of its own, as in llama.cpp, else from its message.
 pub(super) fn sizes(error: &Value, message: &str) -> ContextSizes {
     let field = |name: &str| error.get(name).and_then(Value::as_u64).filter(|count| *count > 0);
     let message = message.to_lowercase();
@@ -105,7 +105,7 @@ fn limit(message: &str, numbers: &[(usize, u64)]) -> Option<u64> {
     })
 }
 
-/// The whole numbers of a sentence, each with its place. Those within a name, a version or an id are none.
+/// The integers in a message, with their positions. Those within a name, a version or an id are skipped.
 fn numbers(message: &str) -> Vec<(usize, u64)> {
     let is_of_name = |character: char| character.is_alphanumeric() || "-_./".contains(character);
     let mut found = Vec::new();
@@ -125,7 +125,7 @@ fn numbers(message: &str) -> Vec<(usize, u64)> {
     found
 }
 
-/// Commas, if any, part thousands: `1,048,576`.
+/// Whether any commas are thousands separators: `1,048,576`.
 fn is_grouped(text: &str) -> bool {
     let mut groups = text.split(',');
     let first = groups.next().unwrap_or_default().len();

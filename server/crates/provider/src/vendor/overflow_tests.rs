@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Who says it, what is in `error` (or the whole body, as text), and the sizes that are read from it.
+/// The server, the content of `error` (or the whole body, as text), and the sizes that are read from it.
 const TOLD: &[(&str, &str, Option<u64>, Option<u64>)] = &[
     (
         "OpenAI",
@@ -176,7 +176,7 @@ const TOLD: &[(&str, &str, Option<u64>, Option<u64>)] = &[
     ),
 ];
 
-/// What is said of something else.
+/// Messages about something else.
 const OTHER: &[&str] = &[
     r#"{"message":"max_tokens is too large: 100000. This model supports at most 16384 completion tokens","type":"invalid_request_error"}"#,
     r#"{"message":"Rate limit reached: too many tokens per minute. Limit 30000, used 29000","type":"tokens","code":"rate_limit_exceeded"}"#,

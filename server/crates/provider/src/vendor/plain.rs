@@ -1,8 +1,8 @@
-//! A second look at an answer that is no stream.
+//! A second attempt without streaming, for an answer that is not a stream.
 //!
-//! Some servers refuse a question with status 200 and a bare JSON body, where a stream of events was asked for; some know no
-//! streams at all. The library reads nothing but events, and drops it. So the question is put again for an answer in one piece,
-//! whose body can be read.
+//! Some servers refuse a request with status 200 and a bare JSON body where an event stream was requested; some do
+//! not support streaming. The library reads only events and drops such a body. So the request is sent again without
+//! streaming, and the whole body is read.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{ModelRequest, ProviderError, ProviderErrorCode, ProviderKind};
 
-/// A question that may have to be put again.
+/// A request that may have to be sent again.
 pub(super) struct Plain {
     pub(super) shared: Arc<Shared>,
     pub(super) request: Arc<ModelRequest>,
@@ -40,7 +40,7 @@ pub(super) struct Whole {
 }
 
 impl Plain {
-    /// The answer in one piece: some servers know no other. Else what the server says in its place.
+    /// Returns the answer in one piece, which is the only form that some servers know; otherwise the server's error.
     pub(super) async fn ask(self) -> Result<Whole, ProviderError> {
         let whole = match self.manner.wire {
             ProviderKind::OpenAi => self.ask_for_items().await?,
@@ -94,7 +94,7 @@ impl Shared {
         else {
             return self.failures.translate(error);
         };
-        // JSON under another name, or words.
+        // JSON of another form, or plain text.
         let said = self.failures.said(&serde_json::from_str(&body).unwrap_or(Value::String(body)));
         match said.code {
             ProviderErrorCode::Failed => self.failures.cut(),
@@ -103,7 +103,7 @@ impl Shared {
     }
 }
 
-/// What the library read of it, and what is to go back of its thoughts.
+/// The library's reading of the answer, plus the reasoning data that has to go back.
 fn whole(wire: ProviderKind, answer: ChatResponse) -> Whole {
     let ChatResponse { content, reasoning_content, stop_reason, usage, captured_raw_body, .. } = answer;
     let body = captured_raw_body.unwrap_or_default();
@@ -131,7 +131,7 @@ fn whole(wire: ProviderKind, answer: ChatResponse) -> Whole {
     Whole { items, reason: stop_reason, usage }
 }
 
-/// The thoughts of Anthropic's, each with its own signature.
+/// Anthropic's thinking blocks, each with its own signature.
 fn blocks(body: &Value) -> Vec<Notice> {
     let text = |block: &Value, key: &str| block.get(key).and_then(Value::as_str).map(str::to_owned);
     let blocks = body.get("content").and_then(Value::as_array).into_iter().flatten();
@@ -148,7 +148,7 @@ fn blocks(body: &Value) -> Vec<Notice> {
     blocks.flat_map(notices).collect()
 }
 
-/// The library's count, as ours.
+/// Converts the library's token counts into ours.
 pub(super) fn counted(usage: &genai::chat::Usage) -> Usage {
     let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
     let (input, output) = (count(usage.prompt_tokens), count(usage.completion_tokens));
@@ -163,7 +163,7 @@ pub(super) fn counted(usage: &genai::chat::Usage) -> Usage {
     }
 }
 
-/// Vendors agree that it says `error`, itself or in its first item.
+/// All vendors have `error` in the body, or in its first item.
 fn is_error(body: &Value) -> bool {
     let body = body.as_array().and_then(|items| items.first()).unwrap_or(body);
     body.get("error").is_some_and(|error| !error.is_null()) || body.get("object") == Some(&Value::from("error"))

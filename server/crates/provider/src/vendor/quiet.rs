@@ -1,4 +1,4 @@
-//! Keeps the library's own log lines out of ours: they quote whole error bodies, and with them keys.
+//! Suppresses the library's own log lines: they quote whole error bodies, and keys with them.
 
 use std::{
     future::Future,
@@ -9,7 +9,7 @@ use std::{
 use futures_util::Stream;
 use tracing::{Dispatch, dispatcher};
 
-/// A future or a stream that is polled where nobody listens to log lines.
+/// A future or stream that is polled with logging disabled.
 pub(super) struct Quiet<Inner> {
     inner: Pin<Box<Inner>>,
 }

@@ -1,4 +1,4 @@
-//! Our messages and tools as the library wants them, for each vendor's taste.
+//! Converts our messages and tools into the library's types, for each vendor.
 
 use genai::chat::{
     CacheControl, ChatMessage, ChatOptions, ChatRequest, ContentPart, MessageContent, MessageOptions, ReasoningEffort,
@@ -16,13 +16,14 @@ use super::{
 };
 use crate::{ModelRequest, ProviderKind, ToolSpec, attached::Attached};
 
-/// Said for the person who resumes, where the context ends with the model's own words: most vendors refuse that.
+/// Added on behalf of the user who resumes, if the context ends with the model's own message: most vendors refuse
+/// that.
 pub(super) const GO_ON: &str = "Go on.";
 
 /// The `type` of a thought that goes back as `reasoning_content` of its message.
 pub(super) const REASONING_CONTENT: &str = "reasoning_content";
 
-/// A question in the library's terms.
+/// A request in the library's types.
 pub(super) struct ChatQuestion {
     pub(super) chat: ChatRequest,
     pub(super) options: ChatOptions,
@@ -45,7 +46,7 @@ impl ChatQuestion {
 }
 
 fn options(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frames: &Frames) -> ChatOptions {
-    // Calls and reasoning are kept by us: the library makes room for as many calls as an index says, whatever it says.
+    // Calls and reasoning are collected by us: the library allocates room for as many calls as an index claims.
     let options = ChatOptions::default()
         .with_stream_header_timeout(limits.header)
         .with_stream_read_timeout(limits.silence)
@@ -54,18 +55,20 @@ fn options(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frame
     let effort = effort(kind, request).filter(|_| kind != ProviderKind::Anthropic || can_think(&request.messages));
     let model = request.model.as_str();
     match kind {
-        // All that is said is in a body of our own; a budget is the one effort that the library writes nothing of.
+        // Everything is in a body of our own; a budget is the only effort for which the library writes nothing into
+        // it.
         ProviderKind::OpenAi => options.with_reasoning_effort(ReasoningEffort::Budget(0)),
-        // The library would cut `vendor::` and an ending like `-high` off the name; the body's own name wins.
+        // The library would strip `vendor::` and a suffix like `-high` from the name; the name in the body overrides
+        // it.
         ProviderKind::OpenAiCompatible => {
             let options = options.with_extra_body(json!({ "model": model }));
             match effort.or(ReasoningEffort::from_model_name(model).0.map(|_| ReasoningEffort::Budget(0))) {
-                // A budget is the one effort that writes nothing into the body.
+                // A budget is the only effort that writes nothing into the body.
                 Some(effort) => options.with_reasoning_effort(effort),
                 None => options,
             }
         }
-        // Without this, thoughts are not shown, and what they are signed with is not given.
+        // Without this, reasoning is not shown, and its signatures are missing.
         ProviderKind::Anthropic | ProviderKind::Gemini => match effort {
             Some(ReasoningEffort::Zero) => options.with_reasoning_effort(ReasoningEffort::Zero),
             Some(effort) => options.with_reasoning_effort(effort).with_capture_reasoning_content(true),
@@ -78,42 +81,42 @@ fn options(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frame
     }
 }
 
-/// Of tokens, where a model takes no words.
+/// Token budgets for a model that takes no effort levels.
 const OPUS_4_5_BUDGETS: [(Thinking, u32); 4] =
     [(Thinking::Low, 2_048), (Thinking::Medium, 8_000), (Thinking::High, 24_000), (Thinking::Max, 48_000)];
 
-/// How hard the model is asked to think, in the library's words.
+/// The requested thinking level as the library's effort.
 fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort> {
     let level = request.thinking?;
-    // The library has this one work harder without letting it think.
+    // For this model the library would raise the effort without enabling thinking.
     if kind == ProviderKind::Anthropic && request.model.contains("opus-4-5") {
         let budget = OPUS_4_5_BUDGETS.iter().find(|(known, _)| *known == level);
         return Some(budget.map_or(ReasoningEffort::Zero, |(_, budget)| ReasoningEffort::Budget(*budget)));
     }
     Some(match level {
-        // Nothing is what turns it off in this family.
+        // A budget of zero turns it off in this family.
         Thinking::Off if kind == ProviderKind::Gemini => ReasoningEffort::Budget(0),
         Thinking::Off => ReasoningEffort::Zero,
         Thinking::Low => ReasoningEffort::Low,
         Thinking::Medium => ReasoningEffort::Medium,
         Thinking::High => ReasoningEffort::High,
         Thinking::Max if kind == ProviderKind::Anthropic => ReasoningEffort::Max,
-        // OpenAI's word for the most there is.
+        // OpenAI's name for the maximum.
         Thinking::Max if kind.is_like(ProviderKind::OpenAi) => ReasoningEffort::XHigh,
         Thinking::Max => ReasoningEffort::High,
     })
 }
 
-/// Anthropic takes no thinking in the middle of calls that were made without it, or whose thoughts are another model's:
-/// each answer with calls has to begin with a thought.
+/// Anthropic refuses thinking in the middle of calls that were made without it, or whose reasoning is another
+/// model's: each answer with calls has to begin with a thought.
 fn can_think(messages: &[Message]) -> bool {
     let since_user = messages.iter().rev().take_while(|message| message.role != Role::User);
     since_user.filter(|message| !message.tool_calls.is_empty()).all(|message| !message.thoughts.is_empty())
 }
 
-/// The same for all questions of one conversation: it begins with its instructions.
+/// The same for all requests of one conversation, because it begins with the same instructions.
 pub(super) fn cache_key(messages: &[Message]) -> String {
-    // FNV-1a: of no worth as a secret, and the same in each process.
+    // FNV-1a: not cryptographic, and the same in every process.
     let beginning = messages.first().map(|message| message.content.as_bytes()).unwrap_or_default();
     let hash = beginning
         .iter()
@@ -123,7 +126,7 @@ pub(super) fn cache_key(messages: &[Message]) -> String {
 
 fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
     let ModelRequest { messages, attached, .. } = request;
-    // To a model that does not think they are of no use.
+    // They are useless to a model that does not think.
     let thinks = request.thinking.is_some_and(|level| level != Thinking::Off);
     let mut chat: Vec<ChatMessage> = Vec::new();
     let mut results: Vec<Shown> = Vec::new();
@@ -148,8 +151,8 @@ fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
     chat
 }
 
-/// For Anthropic always a list of parts: the library makes a list of a message that is marked for the cache and a string of
-/// the same message later, and what is not the same to the byte is not found in a cache.
+/// Always a list of parts for Anthropic: the library would make a list of a message that is marked for caching and a
+/// string of the same message later, and caches match only identical bytes.
 fn user(kind: ProviderKind, text: &str, shown: Vec<ContentPart>) -> ChatMessage {
     let text = match kind {
         ProviderKind::Anthropic => ContentPart::from_custom(json!({ "type": "text", "text": text }), None),
@@ -158,8 +161,9 @@ fn user(kind: ProviderKind, text: &str, shown: Vec<ContentPart>) -> ChatMessage 
     ChatMessage::user(MessageContent::from_parts(std::iter::once(text).chain(shown).collect::<Vec<_>>()))
 }
 
-/// What goes back of the thoughts before an answer. Anthropic wants its blocks whole, Gemini each signature before the part
-/// that it came with; who gave `reasoning_content` may demand it of each answer of a turn with calls.
+/// The reasoning data that goes back before an answer. Anthropic wants its blocks complete, Gemini each signature
+/// before the part that it came with; a server that sent `reasoning_content` may require it for each answer of a turn
+/// with calls.
 fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
     let part = |thought: &Thought| match (kind, thought.data.get("signature").and_then(Value::as_str)) {
         (ProviderKind::Anthropic, None) => Some(ContentPart::from_custom(thought.data.clone(), None)),
@@ -201,7 +205,7 @@ fn chat_message(
             let calls = message.tool_calls.iter().map(|call| ContentPart::ToolCall(tool_call(kind, call)));
             let said: Vec<ContentPart> = text.into_iter().chain(calls).collect();
             let thoughts = if gives_thoughts { thoughts(kind, message) } else { Vec::new() };
-            // Where there are calls, a signature of Gemini's is one of the first of them.
+            // With calls, Gemini's signature belongs to the first one.
             let at = match kind {
                 ProviderKind::Gemini => {
                     said.iter().position(|part| matches!(part, ContentPart::ToolCall(_))).unwrap_or(0)
@@ -220,7 +224,7 @@ fn chat_message(
 fn tool_call(kind: ProviderKind, call: &protocol::ToolCall) -> ToolCall {
     let arguments = match &call.arguments {
         Value::Object(_) => call.arguments.clone(),
-        // Only OpenAI's wire carries arguments as text; the others want an object.
+        // Only OpenAI's protocols carry arguments as text; the others want an object.
         other if !kind.is_like(ProviderKind::OpenAi) => json!({ "arguments": other }),
         other => other.clone(),
     };
@@ -248,7 +252,7 @@ fn tool(spec: &ToolSpec) -> Tool {
     Tool::new(spec.name.as_str()).with_description(spec.description.as_str()).with_schema(spec.schema.clone())
 }
 
-/// The system text and the conversation so far are read from Anthropic's cache the next time.
+/// Lets the next request read the system text and the conversation so far from Anthropic's cache.
 fn mark_for_cache(chat: &mut [ChatMessage]) {
     let last_system = chat.iter().rposition(|message| message.role == genai::chat::ChatRole::System);
     let last = chat.len().checked_sub(1);

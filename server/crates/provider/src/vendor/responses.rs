@@ -1,8 +1,8 @@
-//! OpenAI's Responses API, as far as the library does not say or read it.
+//! OpenAI's Responses API, as far as the library does not support it.
 //!
-//! The library carries the question there and reads the words of the answer. It drops the id and the summary of a sealed thought,
-//! asks for the most talkative summaries, and knows neither why an answer is incomplete nor a refusal. So the body of a question
-//! is written here, and all but the words of an answer is read here.
+//! The library sends the request and reads the text of the answer. It drops the id and the summary of encrypted
+//! reasoning, requests the most detailed summaries, and reads neither refusals nor why an answer is incomplete. So
+//! the request body is built here, and everything except the answer's text is read here.
 
 mod events;
 mod question;

@@ -1,7 +1,7 @@
-//! What a server turns out not to know, and is not asked of it again.
+//! Features that a server turns out not to support, and that are not used with it again.
 //!
-//! It is found by a refusal: the question is put again without what was refused. Only when that is answered is it remembered, as
-//! long as the process lives, and each answer says first what it had to do without.
+//! They are found by a refusal: the request is sent again without what was refused. Only if that is answered is it
+//! remembered, for the life of the process, and the answer begins with an alert about what was left out.
 
 use std::{
     collections::HashSet,
@@ -14,25 +14,25 @@ use std::{
 use super::{bounds::MODELS_MAX, failure::Refused};
 use crate::{ModelEvent, ProviderKind};
 
-/// How a question is put.
+/// How a request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Manner {
-    /// The wire that is spoken.
+    /// The wire protocol.
     pub(super) wire: ProviderKind,
     pub(super) offers_tools: bool,
 }
 
-/// What one provider is known not to know.
+/// What one provider is known not to support.
 #[derive(Debug, Default)]
 pub(super) struct Weaknesses {
-    /// It speaks chat completions, and not the Responses API.
+    /// It speaks chat completions and not the Responses API.
     speaks_chat: AtomicBool,
-    /// Models that take no tools.
+    /// Models that do not support tools.
     without_tools: Mutex<HashSet<String>>,
 }
 
 impl Weaknesses {
-    /// How this model of a provider of this kind is asked.
+    /// How to send requests to this model.
     pub(super) fn manner(&self, kind: ProviderKind, model: &str) -> Manner {
         let wire = match kind {
             ProviderKind::OpenAi if self.speaks_chat.load(Relaxed) => ProviderKind::OpenAiCompatible,
@@ -41,7 +41,7 @@ impl Weaknesses {
         Manner { wire, offers_tools: !self.without_tools().contains(model) }
     }
 
-    /// A question that was put like this was answered.
+    /// Records that a request in this manner was answered.
     pub(super) fn remember(&self, kind: ProviderKind, model: &str, manner: Manner) {
         if manner.wire != kind {
             self.speaks_chat.store(true, Relaxed);
@@ -60,7 +60,7 @@ impl Weaknesses {
 }
 
 impl Manner {
-    /// How a question is put again that was refused like this; none where that would change nothing.
+    /// How to repeat a request that was refused in this manner; `None` if a repeat would not help.
     pub(super) fn after(self, refused: &Refused, is_own_server: bool, has_tools: bool) -> Option<Self> {
         let knows_no_path = self.wire == ProviderKind::OpenAi && refused.status == 404 && !refused.is_about_model();
         if is_own_server && knows_no_path {
@@ -69,7 +69,7 @@ impl Manner {
         (self.offers_tools && has_tools && refused.takes_no_tools()).then_some(Self { offers_tools: false, ..self })
     }
 
-    /// What the person is told of it, once in each Pod.
+    /// The alerts for the user, once per Pod.
     pub(super) fn alerts(self, kind: ProviderKind, provider: &str, model: &str) -> Vec<ModelEvent> {
         let wire = (self.wire != kind).then(|| {
             format!(

@@ -1,4 +1,4 @@
-//! Anthropic's wire, against a scripted server.
+//! Anthropic's protocol, against a scripted server.
 
 use crate::common::{KEY, all, ask, config, connect, request, text};
 use protocol::{Message, Role, ToolCall, Usage};

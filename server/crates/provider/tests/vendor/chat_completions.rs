@@ -8,7 +8,7 @@ use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind::OpenAi
 use serde_json::{Value, json};
 use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
-/// What stands beside a thought that came as `reasoning_content`.
+/// The data that accompanies reasoning sent as `reasoning_content`.
 fn reasoning_content() -> Proof {
     Proof { provider: "mine".to_owned(), model: "scripted".to_owned(), data: json!({ "type": "reasoning_content" }) }
 }
@@ -178,7 +178,7 @@ async fn a_stream_that_falls_silent_times_out() {
     server.wait_for_disconnect().await;
 }
 
-/// An answer with a thought and a call, and its result.
+/// An answer with reasoning and a call, and the call's result.
 fn called(thought: Option<&str>, id: &str) -> [Message; 2] {
     let call = ToolCall { call_id: id.to_owned(), name: "Read".to_owned(), arguments: json!({"path": id}) };
     let data = json!({ "type": "reasoning_content" });
@@ -207,7 +207,7 @@ async fn reasoning_content_goes_back_with_the_answers_of_a_turn_that_calls() {
         .filter(|message| message["role"] == "assistant")
         .map(|message| message.get("reasoning_content").cloned())
         .collect();
-    // Where none came, none is made up, and a turn without calls has no need of it.
+    // Missing reasoning is not made up, and a turn without calls does not need it.
     assert_eq!(given, [Some(json!("look first")), None, Some(json!("that is it")), None]);
 }
 

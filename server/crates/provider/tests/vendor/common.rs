@@ -1,4 +1,4 @@
-//! A vendor in front of a scripted model, and what comes out of it.
+//! A vendor in front of a scripted model, and the events that result.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) const KEY: &str = "sk-test-0123456789abcdefghij";
 
 pub(crate) type Item = Result<ModelEvent, ProviderError>;
 
-/// A provider as it is configured for this server.
+/// A provider configured for this server.
 pub(crate) fn config(kind: ProviderKind, server: &ScriptedModel) -> ProviderConfig {
     let base_url = match kind {
         ProviderKind::Anthropic => server.anthropic_base_url(),
@@ -30,7 +30,7 @@ pub(crate) fn config(kind: ProviderKind, server: &ScriptedModel) -> ProviderConf
     }
 }
 
-/// Without the long pauses: only their order matters here.
+/// With short pauses: only their order matters here.
 pub(crate) fn connect(config: ProviderConfig, limits: TimeLimits) -> std::sync::Arc<dyn Provider> {
     let policy = RetryPolicy { first_wait: Duration::from_millis(1), jitter: 0.0, ..RetryPolicy::default() };
     let options = ProviderOptions { configs: vec![config], policy, limits, ..ProviderOptions::default() };
@@ -53,7 +53,7 @@ pub(crate) fn request() -> ModelRequest {
     }
 }
 
-/// Without the estimate of what nobody counted, which `uncounted` is about.
+/// Without estimated usage, which `uncounted` tests.
 pub(crate) async fn all(stream: ModelStream) -> Vec<Item> {
     let is_estimate = |item: &Item| match item {
         Ok(ModelEvent::Usage(usage)) => usage.estimated,

@@ -1,4 +1,4 @@
-//! What goes wrong at a provider, and what a viewer gets of it.
+//! Failures of a provider, and the events that a viewer receives.
 
 use crate::common::{Item, KEY, all, ask, config, connect, request, text};
 use provider::{
@@ -9,7 +9,7 @@ use provider::{
 use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
 
-/// The codes of the retries that were announced.
+/// Number and code of each announced retry.
 fn retries(items: &[Item]) -> Vec<(u32, &str)> {
     items
         .iter()
@@ -96,7 +96,7 @@ async fn an_error_inside_a_stream_is_an_error() {
 async fn a_server_that_is_not_there_is_unreachable() {
     let server = ScriptedModel::start().await;
     let mut config = config(OpenAi, &server);
-    // Nobody listens on port 1.
+    // Nothing listens on port 1.
     config.base_url = Some("http://127.0.0.1:1/v1".to_owned());
     let items = all(connect(config, TimeLimits::default()).stream(request())).await;
     assert_eq!(retries(&items).len(), 3);

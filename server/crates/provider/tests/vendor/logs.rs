@@ -1,4 +1,4 @@
-//! Even the most talkative log holds no key.
+//! Even the most verbose log contains no key.
 
 use std::{
     io::Write,
@@ -11,7 +11,7 @@ use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Collects what is logged.
+/// Collects the log output.
 #[derive(Debug, Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

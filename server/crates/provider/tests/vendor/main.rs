@@ -1,4 +1,4 @@
-//! The vendors, each against a server that says what a test wrote.
+//! The vendors, each against a scripted server.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! The wires of Ollama and Gemini, written out by hand.
+//! The protocols of Ollama and Gemini, written out by hand.
 
 use crate::common::{Item, KEY, all, config, connect, request, text};
 use protocol::Usage;
@@ -10,7 +10,7 @@ use provider::{
 use serde_json::{Value, json};
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
 
-/// Ollama: a JSON document on each line. Gemini: each is an event.
+/// Ollama has a JSON document per line, Gemini one per event.
 fn written(kind: ProviderKind, frames: &[Value]) -> Answer {
     frames.iter().fold(Answer::new(), |answer, frame| {
         answer.step(Step::Raw(match kind {
@@ -20,7 +20,7 @@ fn written(kind: ProviderKind, frames: &[Value]) -> Answer {
     })
 }
 
-/// The server, with the address as that vendor's own tools have it.
+/// Asks the server, at its address as that vendor's own tools have it.
 async fn asked(kind: ProviderKind, server: &ScriptedModel, question: ModelRequest) -> Vec<Item> {
     let mut config = config(kind, server);
     config.base_url = Some(server.anthropic_base_url());
@@ -42,7 +42,7 @@ fn finished(reason: FinishReason) -> Item {
     Ok(ModelEvent::Finished { reason })
 }
 
-/// The calls as name and arguments.
+/// Name and arguments of each call.
 fn calls(items: &[Item]) -> Vec<(&str, &Value)> {
     let calls = items.iter().filter_map(|item| match item {
         Ok(ModelEvent::ToolCall { name, arguments, .. }) => Some((name.as_str(), arguments)),

@@ -1,4 +1,4 @@
-//! A question that is longer than the model's context, whichever way the server says so.
+//! A request longer than the model's context, in all the ways in which servers report it.
 
 use crate::common::{Item, all, ask, text};
 use provider::ProviderKind::{OpenAi, OpenAiCompatible};
@@ -89,7 +89,7 @@ async fn an_answer_that_reached_its_own_limit_is_no_overflow() {
 
 #[tokio::test]
 async fn a_stream_that_is_empty_is_asked_once_more_in_one_piece() {
-    // llama-cpp-python's server has sent the head of its answer when it sees that the question is too long.
+    // llama-cpp-python's server has already sent its headers when it notices that the request is too long.
     for kind in KINDS {
         let server = ScriptedModel::start().await;
         server.push(Answer::refuse(200, "").header("content-type", "text/event-stream"));

@@ -18,7 +18,7 @@ fn attachment(digit: &str, media_type: &str, name: Option<&str>) -> Attachment {
     Attachment { blob: blob(digit), media_type: media_type.to_owned(), bytes: 4, name }
 }
 
-/// A picture and a text of a person's, then one that a tool shows.
+/// A user message with a picture and a text file, then a tool result with a picture.
 fn question() -> ModelRequest {
     let attachments = vec![attachment("a", "image/png", Some("cat.png")), attachment("b", "text/plain", Some("a.txt"))];
     let call = ToolCall { call_id: "call_1".to_owned(), name: "Read".to_owned(), arguments: json!({}) };
@@ -38,10 +38,10 @@ fn question() -> ModelRequest {
     ModelRequest { messages, attached: Attached::from_iter(held), ..request() }
 }
 
-/// The body of a question, which is asked twice.
+/// The body of a request, which is sent twice.
 async fn sent(kind: ProviderKind, question: ModelRequest) -> Value {
     let server = ScriptedModel::start().await;
-    // What it answers is in another vendor's words: here it is the questions that count.
+    // The answers are in another vendor's format: only the requests matter here.
     server.otherwise(Answer::say("ok"));
     let mut config = config(kind, &server);
     if matches!(kind, ProviderKind::Gemini | ProviderKind::Ollama) {
@@ -51,7 +51,7 @@ async fn sent(kind: ProviderKind, question: ModelRequest) -> Value {
         all(connect(config.clone(), TimeLimits::default()).stream(question.clone())).await;
     }
     let requests = server.requests();
-    // Its answer being none, Ollama is asked for one in one piece as well.
+    // Because that is no valid answer, Ollama is also asked without streaming.
     let said = |body: &Value| ["messages", "contents", "input"].map(|key| body[key].clone());
     let is_same = requests.iter().all(|request| said(&request.body) == said(&requests[0].body));
     assert!(requests.len() >= 2 && is_same, "the same each time");

@@ -23,7 +23,7 @@ fn call(index: usize, call_id: &str, name: &str, arguments: Value) -> Item {
     Ok(ModelEvent::ToolCall { index, call_id: call_id.to_owned(), name: name.to_owned(), arguments })
 }
 
-/// As the scripted server seals its thoughts.
+/// As the scripted server encrypts its reasoning.
 fn proof(at: usize, words: &str) -> Item {
     let data = json!({
         "type": "reasoning", "summary": [{ "type": "summary_text", "text": words }],
@@ -44,7 +44,7 @@ fn event(data: Value) -> String {
     format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap())
 }
 
-/// What comes of these events, as they are.
+/// The events that result from these raw ones.
 async fn answered(events: &[Value]) -> Vec<Item> {
     let server = ScriptedModel::start().await;
     let events: String = events.iter().cloned().map(event).collect();
@@ -215,7 +215,7 @@ async fn sealed_thoughts_go_back_as_they_came_each_before_its_call() {
     cut.messages.pop();
     send(&server, cut).await;
     assert_eq!(input(2), [thought(0, "first"), said.clone(), one.clone(), done.clone()]);
-    // To a model that does not think they are of no use.
+    // They are useless to a model that does not think.
     send(&server, ModelRequest { thinking: Some(Thinking::Off), ..question }).await;
     assert_eq!(input(3), [said, one, two, done, done_too]);
 }
@@ -283,7 +283,7 @@ async fn a_refusal_is_said() {
 async fn what_comes_only_whole_is_not_lost() {
     let called = json!({"type": "function_call", "call_id": "a", "name": "Read", "arguments": "{\"path\":\"x\"}"});
     let said = json!({"type": "message", "content": [{"type": "output_text", "text": "so"}]});
-    // A call without its pieces, and a whole answer with its end.
+    // A call without its chunks, and a complete answer with its end.
     let done = json!({"type": "response.output_item.done", "output_index": 0, "item": called});
     let end = json!({"type": "response.completed", "response": {"status": "completed", "output": [said, called]}});
     let call = [

@@ -1,4 +1,4 @@
-//! Thinking: asked for in each vendor's own way, and given back as it came.
+//! Thinking: requested in each vendor's own way, and sent back unchanged.
 
 use protocol::{Message, Proof, Role, Thinking, Thought, ToolCall};
 use provider::{
@@ -11,7 +11,7 @@ use testkit::scripted_model::{Answer, ScriptedModel, Step};
 
 use crate::common::{Item, all, config, connect, request};
 
-/// The body of a question that is asked like this.
+/// The body of a request with this thinking level.
 async fn asked(kind: ProviderKind, model: &str, thinking: Option<Thinking>) -> Value {
     let server = ScriptedModel::start().await;
     server.otherwise(Answer::refuse(400, "enough"));
@@ -61,7 +61,7 @@ fn event(data: Value) -> Step {
     Step::Raw(format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap()))
 }
 
-/// A thought with a signature in two pieces, one that nobody but the provider reads, and a call.
+/// Reasoning with a signature in two chunks, reasoning that only the provider can read, and a call.
 fn thoughtful() -> Answer {
     let start = |index: u64, block: Value| {
         event(json!({ "type": "content_block_start", "index": index, "content_block": block }))
@@ -126,7 +126,7 @@ async fn a_signed_thought_goes_back_to_anthropic_to_the_letter() {
     assert_eq!(body(1)["messages"][1]["content"][1], redacted);
     assert_eq!(body(1)["messages"][1]["content"][2]["type"], "tool_use");
     assert_eq!(body(1)["thinking"]["type"], "enabled");
-    // In the middle of calls without thoughts none is asked for: it would be refused.
+    // In the middle of calls without reasoning, thinking is not requested: it would be refused.
     let mut bare = question.clone();
     bare.messages.iter_mut().for_each(|message| message.thoughts.clear());
     send(Anthropic, &server, bare).await;
@@ -164,7 +164,7 @@ async fn a_signature_of_gemini_goes_back_with_the_call_that_it_came_with() {
     assert_eq!((&parts[1]["functionCall"]["name"], &parts[1]["thoughtSignature"]), (&json!("Read"), &json!("c2ln")));
 }
 
-/// What a cache has to find again: everything but the marks that say where it may end.
+/// What has to be identical for a cache hit: everything but the markers for where it may end.
 fn unmarked(mut message: Value) -> Value {
     if let Some(parts) = message["content"].as_array_mut() {
         parts.iter_mut().filter_map(Value::as_object_mut).for_each(|part| drop(part.remove("cache_control")));
@@ -172,7 +172,7 @@ fn unmarked(mut message: Value) -> Value {
     message
 }
 
-/// Three turns: two calls at once and their results, an answer, and two more messages.
+/// Three turns: two parallel calls and their results, an answer, and two more messages.
 fn turns() -> Vec<Message> {
     let call = |id: &str| protocol::ToolCall {
         call_id: id.to_owned(),
@@ -197,7 +197,7 @@ async fn a_conversation_begins_with_the_same_bytes_from_question_to_question() {
     for kind in [Anthropic, OpenAi, OpenAiCompatible, Gemini, Ollama] {
         let server = ScriptedModel::start().await;
         server.otherwise(Answer::refuse(400, "enough"));
-        // After the person's message, after the results of the calls, and after each message that follows.
+        // After the user's message, after the results of the calls, and after each message that follows.
         let ends = [0, 3, 5, 7];
         for end in ends {
             let mut question = request();

@@ -1,4 +1,4 @@
-//! Servers that do not say how many tokens an answer took, as llama-cpp-python's does not where it streams.
+//! Servers that do not report token counts, as llama-cpp-python's when streaming.
 
 use futures_util::StreamExt;
 use protocol::Usage;
@@ -39,7 +39,7 @@ fn alerts(items: &[Item]) -> Vec<&str> {
 #[tokio::test]
 async fn tokens_that_nobody_counts_are_estimated_and_people_are_told() {
     for kind in [OpenAi, OpenAiCompatible] {
-        // A server that counts nothing says so with figures, or says nothing.
+        // A server that does not count reports zeros or nothing.
         for answer in [Answer::new(), Answer::new().usage(Tokens { input: 0, cached: 0, output: 0 })] {
             let items = answered(kind, answer.text("word ".repeat(8)).finish(), request()).await;
             // "be good" and "hi" are 9 bytes, the answer 40; a token has about four.

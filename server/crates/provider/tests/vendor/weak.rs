@@ -1,4 +1,4 @@
-//! Servers that do not know all that their wire has: no Responses API, no tools, no streams.
+//! Servers that lack parts of their protocol: the Responses API, tools, or streaming.
 
 use protocol::Thinking;
 use provider::{
@@ -80,7 +80,7 @@ async fn a_server_that_has_neither_wire_says_why_and_is_asked_anew() {
     let error = items[0].as_ref().unwrap_err();
     assert_eq!((error.code, items.len()), (ProviderErrorCode::ModelNotFound, 1));
     assert!(error.detail.contains("no such model: x"), "{error}");
-    // Nothing was learnt by it.
+    // Nothing was remembered from it.
     assert_eq!(all(provider.stream(request())).await, [text("ok"), finished(FinishReason::Stop)]);
     assert_eq!(paths(&server), ["responses", "chat/completions", "responses"]);
 }
@@ -116,16 +116,16 @@ async fn a_model_that_takes_no_tools_is_asked_without_them_from_then_on() {
         }
         let offered: Vec<_> = server.requests().iter().map(|question| question.body.get("tools").is_some()).collect();
         assert_eq!(offered, [true, false, false], "{kind} {words}");
-        // Who offers none misses none.
+        // A request without tools gives no alert about them.
         assert_eq!(all(provider.stream(request())).await[0], text("ok"));
-        // What is known of one model says nothing of another.
+        // What is known of one model says nothing about another.
         let other = ModelRequest { model: "other".to_owned(), ..with_tools() };
         assert_eq!(all(provider.stream(other)).await[0], text("ok"));
         assert!(server.requests().pop().unwrap().body.get("tools").is_some());
     }
 }
 
-/// `ok` in a stream of this wire, written out where the scripted server does not speak it.
+/// `ok` as a stream in this protocol, written out where the scripted server does not speak it.
 fn said(kind: ProviderKind) -> Answer {
     let raw = |body: String| Answer::refuse(200, body).header("content-type", "text/event-stream");
     match kind {
@@ -161,7 +161,7 @@ fn of_gemini(parts: Value) -> Value {
     })
 }
 
-/// A thought, words and a call in one piece.
+/// Reasoning, text and a call in one piece.
 fn in_one_piece(kind: ProviderKind) -> Value {
     match kind {
         OpenAi => json!({
@@ -204,7 +204,7 @@ fn in_one_piece(kind: ProviderKind) -> Value {
     }
 }
 
-/// What goes back of the thought.
+/// The reasoning data that goes back.
 fn kept(kind: ProviderKind) -> Option<Value> {
     match kind {
         OpenAi => Some(json!({

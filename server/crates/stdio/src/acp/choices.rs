@@ -1,4 +1,5 @@
-//! What can be chosen of a Pod in the editor: its model, how hard it thinks, what its commands reach of the network.
+//! The settings of a Pod that can be chosen in the editor: its model, its thinking level, its commands' network
+//! access.
 
 use agent_client_protocol::v1::schema::{
     SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue, SessionConfigSelectOption,
@@ -15,12 +16,12 @@ use super::Refused;
 const MODEL: &str = "model";
 const THINKING: &str = "thinking";
 const NETWORK: &str = "network";
-/// Models that are offered; any other can be set in yoi.
+/// How many models are offered; any other can be set in yoi.
 const MODELS_MAX: usize = 200;
 
-/// All that can be chosen of a Pod now.
+/// The current choices for a Pod.
 pub(super) async fn offered(client: &Client, pod: &PodDetail) -> Result<Vec<SessionConfigOption>, Refused> {
-    // A Pod whose agent is another program has what that one offers.
+    // If the Pod's agent is another program, the choices are that program's.
     if pod.summary.provider == "acp" {
         return Ok(Vec::new());
     }
@@ -66,7 +67,7 @@ fn value(id: &str, name: &str, about: Option<&str>) -> SessionConfigSelectOption
     value
 }
 
-/// Chooses, and gives all that can be chosen then.
+/// Sets a choice; returns all choices as they are then.
 pub(super) async fn choose(
     client: &Client,
     pod: &PodRef,
@@ -81,7 +82,7 @@ pub(super) async fn choose(
     offered(client, &detail).await
 }
 
-/// All that can be chosen of a Pod that somebody has changed.
+/// The choices for a Pod that has changed.
 pub(super) async fn of_pod(client: &Client, pod: &PodRef) -> Result<Vec<SessionConfigOption>, Refused> {
     let detail = client.read(&Pod { pod: pod.clone() }).await?;
     offered(client, &detail).await

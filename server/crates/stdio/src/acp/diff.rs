@@ -1,13 +1,13 @@
-//! What a change of a file was, as an editor shows it: the lines before and the lines after.
+//! Converts a unified diff to what an editor shows: the lines before and the lines after.
 
 use std::path::Path;
 
 use agent_client_protocol::v1::schema::{Diff, ToolCallContent};
 
-/// Places of one file that are shown.
+/// How many hunks of one file are shown.
 const PLACES_MAX: usize = 50;
 
-/// The places of a unified diff.
+/// The hunks of a unified diff.
 pub(super) fn contents(path: &Path, unified: &str) -> Vec<ToolCallContent> {
     let mut places: Vec<(String, String)> = Vec::new();
     for line in unified.lines() {
@@ -15,7 +15,7 @@ pub(super) fn contents(path: &Path, unified: &str) -> Vec<ToolCallContent> {
             places.push(Default::default());
             continue;
         }
-        // What stands before the first place names the files.
+        // Lines before the first hunk name the files.
         let Some((before, after)) = places.last_mut() else { continue };
         let add = |to: &mut String, text: &str| {
             to.push_str(text);
@@ -32,7 +32,7 @@ pub(super) fn contents(path: &Path, unified: &str) -> Vec<ToolCallContent> {
                 before.push('\n');
                 after.push('\n');
             }
-            // "\ No newline at end of file", and what nobody knows.
+            // "\ No newline at end of file", and anything unknown.
             Some(_) => (),
         }
     }

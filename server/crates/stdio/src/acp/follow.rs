@@ -1,4 +1,4 @@
-//! Follows a session's Pod: what its journal says is shown in the editor, in order and once.
+//! Follows a session's Pod: shows its journal in the editor, in order and exactly once.
 
 use std::sync::{Arc, Weak};
 
@@ -14,23 +14,23 @@ use super::{
     session::Session,
 };
 
-/// Records that are shown of what was before; what is older is in yoi.
+/// How many earlier records are replayed; yoi has the older ones.
 const REPLAYED: u32 = 2_000;
-/// Records that are looked at, and not shown, to know what goes on.
+/// How many earlier records are read without being shown, to know the current state.
 const LOOKED_AT: u32 = 200;
 
-/// What a session begins with.
+/// What a session starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// With what was before, and nothing else happens until that is shown.
+    /// With earlier records, shown before anything else happens.
     Replayed,
-    /// With what was before, which is shown when the session is open.
+    /// With earlier records, shown once the session is open.
     ReplayedAfter,
-    /// With what happens from now on.
+    /// Only with what happens from now on.
     FromNow,
 }
 
-/// Begins to follow the Pod of a session.
+/// Starts following a session's Pod.
 pub(super) async fn begin(session: &Arc<Session>, summary: &PodSummary, begin: Begin) {
     let tail = if begin == Begin::FromNow { LOOKED_AT } else { REPLAYED };
     let events = session.client.events();
@@ -41,20 +41,20 @@ pub(super) async fn begin(session: &Arc<Session>, summary: &PodSummary, begin: B
     let task = tokio::spawn(async move { following.follow().await });
     session.is_followed_by(task.abort_handle());
     if begin == Begin::Replayed {
-        // The task tells, or ends.
+        // The task either signals or ends.
         let _ = is_ready.await;
     }
     let info = SessionInfoUpdate::new().title(summary.name.to_string());
     session.show(SessionUpdate::SessionInfoUpdate(info)).await;
 }
 
-/// What follows one Pod. It ends with its session.
+/// Follows one Pod. Ends with its session.
 struct Following {
     session: Weak<Session>,
     events: EventStream,
     /// The newest record that was shown.
     seen: Seq,
-    /// What the first snapshot is for; none after it.
+    /// What the first snapshot is for; `None` after it.
     begin: Option<Begin>,
     ready: Option<oneshot::Sender<()>>,
 }
@@ -76,7 +76,7 @@ impl Following {
         }
     }
 
-    /// The first one is what was before. A later one is what was missed, after a long absence or a flood.
+    /// The first snapshot has the earlier records. A later one has what was missed, after a long absence or a flood.
     async fn snapshot(&mut self, session: &Arc<Session>, records: Vec<Record>, has_more: bool) {
         let begin = self.begin.take();
         let is_shown = begin != Some(Begin::FromNow);
@@ -112,7 +112,7 @@ impl Following {
         }
     }
 
-    /// What a record means for what the editor waits for, and for what it is asked.
+    /// Applies a record to the prompts that the editor waits for and to the approvals that it is asked.
     async fn act(&self, session: &Arc<Session>, record: &Record, is_live: bool) {
         let Event::Control(event) = &record.event else { return };
         match event {
@@ -135,7 +135,7 @@ impl Following {
         }
     }
 
-    /// Asks what was asked before this session began.
+    /// Asks for approvals that were opened before this session.
     async fn open_questions(&self, session: &Arc<Session>) {
         let open = Approvals { pod: session.pod.clone(), all: false, page: Page::default() };
         let Ok(open) = session.client.read(&open).await else { return };

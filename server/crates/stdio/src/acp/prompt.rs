@@ -1,4 +1,5 @@
-//! What a person writes in the editor, as a Pod is sent it: words, pictures, files, and what else the editor puts with them.
+//! Converts a prompt in the editor to a message to a Pod: text, pictures, files, and other context that the editor
+//! attaches.
 
 use std::path::Path;
 
@@ -9,12 +10,12 @@ use protocol::{BLOB_BYTES_MAX, Segment};
 
 use super::Refused;
 
-/// Bytes of a text that the editor puts with a message; a longer one goes as a file.
+/// The maximum size in bytes of a text resource; a longer one is sent as a file.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// Blocks of one message.
+/// The maximum number of blocks in one message.
 const BLOCKS_MAX: usize = 200;
 
-/// The segments of a message. Pictures and files are kept on the server first.
+/// The segments of a message. Pictures and files are uploaded to the server first.
 pub(super) async fn segments(client: &Client, cwd: &Path, blocks: Vec<ContentBlock>) -> Result<Vec<Segment>, Refused> {
     if blocks.len() > BLOCKS_MAX {
         return Err(Refused::params(format!("a message has at most {BLOCKS_MAX} parts")));
@@ -42,7 +43,7 @@ pub(super) async fn segments(client: &Client, cwd: &Path, blocks: Vec<ContentBlo
     Ok(segments)
 }
 
-/// A file of the Pod's folder is named as yoi names files; anything else is an address.
+/// A file in the Pod's folder becomes a file reference; anything else stays a link.
 fn linked(cwd: &Path, uri: &str, name: &str) -> Segment {
     let path = file_path(uri).filter(|path| Path::new(path).starts_with(cwd));
     match path {
@@ -54,7 +55,7 @@ fn linked(cwd: &Path, uri: &str, name: &str) -> Segment {
     }
 }
 
-/// The path of a `file:` address, with what was escaped in it.
+/// The path of a `file:` URI, percent-decoded.
 fn file_path(uri: &str) -> Option<String> {
     let path = uri.strip_prefix("file://")?;
     let path = path.split(['#', '?']).next()?;
@@ -92,7 +93,7 @@ async fn kept(client: &Client, kind: &str, data: &str, name: String) -> Result<S
     Ok(Segment::kept(&view, name))
 }
 
-/// What an address is known by.
+/// A short name for a URI.
 fn last_part(uri: &str) -> &str {
     let path = uri.split(['#', '?']).next().unwrap_or(uri);
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or("file")

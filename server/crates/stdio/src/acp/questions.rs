@@ -1,4 +1,4 @@
-//! What a Pod asks a person, asked in the editor too. The first answer counts, wherever it is given.
+//! Asks for a Pod's approvals in the editor too. The first answer counts, wherever it is given.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use super::{
     translate,
 };
 
-/// Options of one question.
+/// The maximum number of options of one approval.
 const OPTIONS_MAX: usize = 20;
 
-/// One question, as a record or a list has it.
+/// An approval, from a record or a list.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) arguments: Value,
-    /// What an agent offers instead of yes and no.
+    /// The options that an agent offers in place of yes and no.
     pub(super) options: Vec<Value>,
 }
 
 impl Question {
-    /// What a record asks, or what a list has; none where it is no question.
+    /// Reads an approval from a record or a list entry; `None` if it is not one.
     pub(super) fn read(said: &Value) -> Option<Self> {
         let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
         let options = said.get("options").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -36,7 +36,7 @@ impl Question {
         Some(Self { id: text("id")?, tool: text("tool")?, arguments, options })
     }
 
-    /// The call that it is about.
+    /// The id of the call that it is about.
     fn call_id(&self) -> &str {
         match self.id.rsplit_once('.') {
             Some((call_id, tail)) if tail.starts_with("out") || tail.starts_with("ask") => call_id,
@@ -56,7 +56,7 @@ impl Question {
         }
         let option = |id: &'static str, name: &str, kind| PermissionOption::new(id, name, kind);
         let deny = option("deny", "Deny", PermissionOptionKind::RejectOnce);
-        // What has to be filled in is filled in where there are fields for it.
+        // A form has to be filled in where there are fields for it.
         if self.arguments.get("schema").is_some_and(Value::is_object) && self.id.contains(".ask") {
             return vec![deny];
         }
@@ -103,19 +103,19 @@ pub(super) async fn ask(session: &Arc<Session>, question: Question) {
         let Some(session) = asking.upgrade() else { return };
         session.questions().remove(&question.id);
         let Ok(RequestPermissionResponse { outcome, .. }) = serde_json::from_value(answer) else { return };
-        // Who only closes the question has not answered it; it stays open elsewhere.
+        // Closing the dialog is not an answer; the approval stays open elsewhere.
         let RequestPermissionOutcome::Selected(chosen) = outcome else { return };
         let Some(body) = question.answer(&chosen.option_id.0) else { return };
         let answer = AnswerApproval { pod: session.pod.clone(), id: question.id, body };
         if let Err(error) = session.client.carry_out(&CommandId::random(), &answer).await {
-            // Somebody was quicker, as a rule: the transcript says who.
+            // Usually somebody else was quicker; the transcript says who.
             eprintln!("yoi acp: an answer did not count: {error}");
         }
     });
     session.questions().insert(id, Asking { request, waiting: waiting.abort_handle() });
 }
 
-/// Somebody has answered, or nobody has to any more.
+/// Withdraws the question, because somebody has answered or it no longer matters.
 pub(super) async fn withdraw(session: &Session, id: &str) {
     let asking = session.questions().remove(id);
     if let Some(Asking { request, waiting }) = asking {

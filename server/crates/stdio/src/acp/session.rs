@@ -1,4 +1,4 @@
-//! One session of the editor: a Pod, what the editor has asked of it, and what it asks the editor.
+//! One session of the editor: a Pod, the editor's pending prompts, and the questions pending in the editor.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use tokio::{sync::oneshot, task::AbortHandle};
 
 use super::{Refused, prompt, translate::Translator, wire::Wire};
 
-/// A session. Dropping it ends what follows the Pod; the Pod goes on.
+/// A session. Dropping it stops following the Pod; the Pod itself continues.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) client: Client,
@@ -28,7 +28,7 @@ pub(super) struct Session {
     pub(super) cwd: PathBuf,
     translator: Mutex<Translator>,
     asked: Mutex<Asked>,
-    /// By their ids.
+    /// By id.
     questions: Mutex<HashMap<String, Asking>>,
     following: Mutex<Option<AbortHandle>>,
 }
@@ -36,18 +36,18 @@ pub(super) struct Session {
 /// What the editor waits for.
 #[derive(Debug, Default)]
 struct Asked {
-    /// Messages whose runs have not ended.
+    /// Prompts whose runs have not ended.
     prompts: HashMap<CommandId, oneshot::Sender<Ended>>,
-    /// The run that goes on now, by the message that began it.
+    /// The current run, by the message that began it.
     running: Option<CommandId>,
     is_running: bool,
 }
 
-/// A question that the editor has before it.
+/// A question shown in the editor.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) request: i64,
-    /// Passes its answer on.
+    /// The task that passes its answer on.
     pub(super) waiting: AbortHandle,
 }
 
@@ -61,7 +61,7 @@ impl Session {
         Self { client, wire, pod, id, cwd, translator, asked, questions, following }
     }
 
-    /// Shows the editor something.
+    /// Sends an update to the editor.
     pub(super) async fn show(&self, update: SessionUpdate) {
         self.wire.tell("session/update", &SessionNotification::new(self.id.clone(), update)).await;
     }
@@ -70,13 +70,13 @@ impl Session {
     pub(super) async fn prompt(&self, blocks: Vec<ContentBlock>) -> Result<PromptResponse, Refused> {
         let segments = prompt::segments(&self.client, &self.cwd, blocks).await?;
         let (id, (sender, ended)) = (CommandId::random(), oneshot::channel());
-        // Known before it is sent: what comes of it may come before the receipt does.
+        // Registered before it is sent, because its events may arrive before the receipt.
         self.translator().is_own(id.clone());
         self.asked().prompts.insert(id.clone(), sender);
         let body = InputCommand { segments, queue: true, steer: false };
         let input = Input { pod: self.pod.clone(), body };
         let sent = match self.client.carry_out(&id, &input).await {
-            // It was stopped meanwhile; who writes to it wants it back.
+            // It was stopped in the meantime; writing to it restores it.
             Err(error) if is_stopped(&error) => {
                 let restore = ControlVerb::Restore.of(self.pod.clone());
                 self.client.command(&CommandId::random(), &restore).await?;
@@ -94,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Ends what the editor waits for: a message that waits is taken back, and the run that goes on is cancelled.
+    /// Cancels what the editor waits for: takes back queued messages, and cancels the current run.
     pub(super) async fn cancel(&self) {
         let (waiting, is_running) = {
             let asked = self.asked();
@@ -121,7 +121,7 @@ impl Session {
         (asked.running, asked.is_running) = (command.cloned(), true);
     }
 
-    /// It has ended: whoever waits for it is told how.
+    /// The run has ended: reports how to whoever waits for it.
     pub(super) fn run_ended(&self, outcome: Outcome, code: Option<&str>, detail: Option<&str>) {
         let running = {
             let mut asked = self.asked();
@@ -152,7 +152,7 @@ impl Session {
         }
     }
 
-    /// The Pod is gone: whoever waits for it waits for nothing.
+    /// The Pod is gone: nothing will answer those who wait.
     pub(super) fn is_gone(&self, why: &str) {
         let waiting: Vec<_> = self.asked().prompts.drain().collect();
         for (_, waiting) in waiting {

@@ -1,4 +1,4 @@
-//! From a Pod's records to what an editor shows. Pure: what was shown of each block is all that it remembers.
+//! Converts a Pod's records to what an editor shows. Pure: it remembers only how much of each block was shown.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,22 +17,23 @@ use serde_json::Value;
 
 use super::diff;
 
-/// Bytes of a tool's output that the editor is shown while it runs and when it has ended; the transcript has all of it.
+/// How many bytes of a tool's output the editor is shown, both while it runs and at its end; the transcript has all
+/// of it.
 const OUTPUT_BYTES_MAX: usize = 16 * 1024;
-/// So much more of it has to have come before it is shown anew.
+/// How much more output must arrive before it is shown again, in bytes.
 const OUTPUT_STEP: usize = 1024;
-/// Characters of what a call is about that stand in its title.
+/// How many characters of a call's subject are in its title.
 const TITLE_CHARS_MAX: usize = 120;
 
-/// What is known of a Pod's stream so far.
+/// The state of a Pod's stream.
 #[derive(Debug, Default)]
 pub(super) struct Translator {
     cwd: PathBuf,
-    /// Bytes that were shown of each open block of speech.
+    /// How many bytes of each open text block were shown.
     shown: HashMap<String, usize>,
-    /// Open calls by their blocks.
+    /// Open calls, by block.
     calls: HashMap<String, OpenCall>,
-    /// Messages that came from this editor, which shows them itself.
+    /// Messages from this editor, which shows them itself.
     own: HashSet<CommandId>,
 }
 
@@ -49,12 +50,12 @@ impl Translator {
         Self { cwd: cwd.to_owned(), ..Self::default() }
     }
 
-    /// This message is the editor's own.
+    /// Marks a message as the editor's own.
     pub(super) fn is_own(&mut self, command: CommandId) {
         self.own.insert(command);
     }
 
-    /// What a record shows.
+    /// The updates for a record.
     pub(super) fn updates(&mut self, record: &Record) -> Vec<SessionUpdate> {
         match &record.event {
             Event::Turn(event) => self.turn(event),
@@ -113,7 +114,7 @@ impl Translator {
         }
     }
 
-    /// A finished block has its whole text: what was not shown of it is. One of which nothing was folded away has nothing left.
+    /// The part of a finished block that has not been shown yet; `None` if all of it was.
     fn rest(&mut self, block: &str, text: &str) -> Option<String> {
         let shown = self.shown.remove(block).unwrap_or(0);
         text.get(shown..).filter(|rest| !rest.is_empty()).map(str::to_owned)
@@ -168,7 +169,7 @@ fn finished(call_id: &str, path: Option<PathBuf>, text: &str, unified: Option<&s
     SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(call_id.to_owned(), fields))
 }
 
-/// What a call is known by in one line.
+/// A one-line title for a call.
 pub(super) fn title(name: &str, arguments: &Value, by: ToolBy) -> String {
     let argument = arguments.get(tool::facts(name).subject.argument()).and_then(Value::as_str).unwrap_or_default();
     let line: String = argument.lines().next().unwrap_or_default().chars().take(TITLE_CHARS_MAX).collect();
@@ -179,7 +180,7 @@ pub(super) fn title(name: &str, arguments: &Value, by: ToolBy) -> String {
     }
 }
 
-/// What an editor draws beside a call.
+/// The kind of a call, for which the editor has an icon.
 pub(super) fn kind(name: &str) -> ToolKind {
     let facts = tool::facts(name);
     match (facts.subject, facts.changes) {
@@ -192,7 +193,7 @@ pub(super) fn kind(name: &str) -> ToolKind {
     }
 }
 
-/// What is told of a run's end where it did not end as it should.
+/// A message about the end of a run that did not end normally.
 fn ended(outcome: Outcome, detail: Option<&str>) -> Vec<SessionUpdate> {
     let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
     let sentence = match outcome {
@@ -206,7 +207,7 @@ fn ended(outcome: Outcome, detail: Option<&str>) -> Vec<SessionUpdate> {
     vec![thought(format!("{sentence}\n"))]
 }
 
-/// Of a Pod whose agent is another program: its plan.
+/// The plan of a Pod whose agent is another program.
 fn plan(event: &Event) -> Option<SessionUpdate> {
     let said = serde_json::to_value(event).ok()?;
     if said.get("kind")?.as_str()? != "plan_updated" {
@@ -226,7 +227,7 @@ fn thought(text: String) -> SessionUpdate {
     SessionUpdate::AgentThoughtChunk(chunk(text, None))
 }
 
-/// A tool's words, its newest ones where there are too many.
+/// A tool's output, truncated to the newest part.
 fn shown(text: &str) -> ToolCallContent {
     let from = text.ceil_char_boundary(text.len().saturating_sub(OUTPUT_BYTES_MAX));
     let text = if from > 0 { format!("[…]\n{}", &text[from..]) } else { text.to_owned() };
@@ -257,7 +258,7 @@ mod tests {
         );
         let end = json!({ "kind": "message_finished", "block": "b1", "text": "hello", "interrupted": false });
         assert_eq!(told(&mut all, end.clone())[0]["content"]["text"], "lo");
-        // Its pieces were folded away.
+        // Its chunks were folded away.
         assert_eq!(told(&mut all, end)[0]["content"]["text"], "hello");
         let thought = json!({ "kind": "reasoning_finished", "block": "b2", "text": "hm", "interrupted": false });
         assert_eq!(told(&mut all, thought)[0]["sessionUpdate"], "agent_thought_chunk");

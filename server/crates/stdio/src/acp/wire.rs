@@ -1,4 +1,4 @@
-//! Messages from and to the editor: JSON-RPC, a message a line.
+//! JSON-RPC messages from and to the editor, one per line.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Refused;
 
-/// What the editor sends.
+/// A message from the editor.
 #[derive(Debug, PartialEq)]
 pub(super) enum Incoming {
     Request {
@@ -26,10 +26,10 @@ pub(super) enum Incoming {
         method: String,
         params: Value,
     },
-    /// To something that it was asked.
+    /// The answer to a request of ours.
     Answer {
         id: i64,
-        /// None: it refused.
+        /// `None` if it refused.
         answer: Option<Value>,
     },
 }
@@ -51,7 +51,7 @@ impl Incoming {
         let wrong = |error: serde_json::Error| format!("a line is one JSON-RPC message: {error}");
         let said: Value = serde_json::from_str(line).map_err(wrong)?;
         if !said.is_object() {
-            // An array would be read as the fields of an object.
+            // An array would be parsed as the fields of an object.
             return Err("a line is one JSON-RPC message; batches are not taken".to_owned());
         }
         let Message { id, method, params, result } = serde_json::from_value(said).map_err(wrong)?;
@@ -66,12 +66,12 @@ impl Incoming {
     }
 }
 
-/// The way to the editor. Whoever has something to say waits until there is room for it.
+/// Sends messages to the editor. Senders wait until there is room.
 #[derive(Debug)]
 pub(super) struct Wire {
     out: mpsc::Sender<String>,
     next: AtomicI64,
-    /// Who waits for an answer of the editor.
+    /// Pending requests to the editor.
     asked: Mutex<HashMap<i64, oneshot::Sender<Option<Value>>>>,
 }
 
@@ -92,7 +92,7 @@ impl Wire {
         self.say(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
     }
 
-    /// Asks the editor. It answers when it does; None: it refused, or is gone.
+    /// Sends a request to the editor. The receiver yields `None` if it refused or is gone.
     pub(super) async fn ask(&self, method: &str, params: &impl Serialize) -> (i64, oneshot::Receiver<Option<Value>>) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();
@@ -101,7 +101,7 @@ impl Wire {
         (id, answer)
     }
 
-    /// Takes a question back: the editor need not answer it any more.
+    /// Cancels a request: the editor need not answer it any more.
     pub(super) async fn take_back(&self, id: i64) {
         if self.asked().remove(&id).is_some() {
             self.tell("$/cancel_request", &json!({ "requestId": id })).await;
@@ -110,13 +110,13 @@ impl Wire {
 
     pub(super) fn answered(&self, id: i64, answer: Option<Value>) {
         if let Some(waiting) = self.asked().remove(&id) {
-            // Who asked may have found out otherwise.
+            // The caller may have given up.
             let _ = waiting.send(answer);
         }
     }
 
     async fn say(&self, message: Value) {
-        // Nobody reads any more: the program is ending.
+        // Fails when nobody reads any more because the program is ending.
         let _ = self.out.send(message.to_string()).await;
     }
 

@@ -1,20 +1,20 @@
-//! One message of a client, as far as passing it on takes it.
+//! A client's message, as far as relaying requires parsing it.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A message, as it was read, and what it says of itself.
+/// A message as it was read, with its main fields.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) text: String,
-    /// JSON of its id; none: nobody waits for an answer.
+    /// Its id as JSON; `None` if no answer is expected.
     pub(super) id: Option<String>,
-    /// None: it answers something that the server asked.
+    /// `None` if it answers a request of the server.
     pub(super) method: Option<String>,
-    /// Of the newer protocol, whose messages have no session: its version, and what is called or read.
+    /// In the newer protocol, which has no sessions: its version, and what is called or read.
     pub(super) version: Option<String>,
     pub(super) name: Option<String>,
-    /// The request that it takes back, as JSON of its id.
+    /// The request that it cancels, as the JSON of its id.
     pub(super) cancels: Option<String>,
 }
 
@@ -43,9 +43,9 @@ struct Params {
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 impl Message {
-    /// What a line says, or the error that it is answered with.
+    /// Parses a line, or returns the error to answer with.
     pub(super) fn parse(line: String) -> Result<Self, String> {
-        // An array would be read as the fields of an object.
+        // An array would be parsed as the fields of an object.
         let said = serde_json::from_str(&line).ok().filter(Value::is_object);
         let Some(said) = said.and_then(|said| serde_json::from_value::<Said>(said).ok()) else {
             return Err(error("null", -32_700, "a line is one JSON-RPC message; batches are not taken"));
@@ -61,7 +61,7 @@ impl Message {
         Ok(Self { id, method, version, name, cancels, text: line })
     }
 
-    /// A handshake, and what tells of something that was before: the next message may only go after it.
+    /// Whether it must be sent before the next one: the handshake, or a notification about something earlier.
     pub(super) fn is_in_order(&self) -> bool {
         self.is_opening() || self.id.is_none()
     }
@@ -71,7 +71,7 @@ impl Message {
     }
 }
 
-/// An answer that says what went wrong; `id` is JSON.
+/// An error answer; `id` is JSON.
 pub(super) fn error(id: &str, code: i32, sentence: &str) -> String {
     let said = json!({ "code": code, "message": sentence });
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{said}}}")

@@ -1,4 +1,4 @@
-//! A client's session with the server: begun by its handshake, and begun again when the server has forgotten it.
+//! A client's session with the server: begun by its handshake, and begun again if the server has forgotten it.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -17,22 +17,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::message::{self, Message};
 
-/// How long a server that is away is looked for before a request is given up.
+/// How long to keep trying an unreachable server before a request is given up.
 const AWAY_MAX: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(300);
-/// How often one request is asked again whose answer broke off, or whose session was over.
+/// How often one request is sent again after an incomplete answer or a lost session.
 const ASKED_MAX: u32 = 5;
-/// Transcripts that are followed, and so are again after a restart.
+/// How many resource subscriptions are restored after a restart.
 const FOLLOWED_MAX: usize = 64;
 
-/// The client's side of it is the handshake; the server's is an id that it may forget.
+/// To the client the session is its handshake; to the server it is an id that may be forgotten.
 pub(super) struct Session {
     client: Client,
     answers: mpsc::Sender<String>,
-    /// Of this process: keys of its requests begin with it.
+    /// Unique to this process: its requests' keys begin with it.
     key: String,
     known: Mutex<Known>,
-    /// Only one begins the session anew.
+    /// Only one task renews the session.
     turn: Turn<()>,
 }
 
@@ -41,21 +41,21 @@ struct Known {
     /// The handshake, as the client sent it.
     opening: Option<Message>,
     id: Option<String>,
-    /// What both speak.
+    /// The negotiated version.
     version: Option<String>,
-    /// Passes on what belongs to no request.
+    /// The task that relays messages which belong to no request.
     listening: Option<AbortHandle>,
     followed: BTreeSet<String>,
-    /// Requests under way that can be taken back, by their ids.
+    /// Requests in progress that can be cancelled, by id.
     under_way: HashMap<String, CancellationToken>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 enum Asked {
     Answered,
-    /// The server does not know the session; this is the one that it was asked with.
+    /// The server does not know the session, which is the one used.
     Forgotten(Option<String>),
-    /// Nobody is there, or the answer broke off.
+    /// The server is unreachable, or the answer was incomplete.
     Lost(String),
     Refused(String),
 }
@@ -66,13 +66,13 @@ impl Session {
         Self { client, answers, key, known: Mutex::default(), turn: Turn::default() }
     }
 
-    /// Passes a message on, and its answer back.
+    /// Relays a message and its answer.
     pub(super) async fn pass_on(&self, message: Message) {
         if let Some(taken_back) = &message.cancels
             && let Some(under_way) = self.known().under_way.get(taken_back)
             && message.version.is_some()
         {
-            // Without a session, a request ends when nobody listens any more.
+            // Without a session, a request is cancelled by closing its connection.
             under_way.cancel();
             return;
         }
@@ -89,7 +89,7 @@ impl Session {
         self.known().under_way.remove(&id);
     }
 
-    /// Asks until there is an answer, within bounds; a request always gets one.
+    /// Sends a request until it is answered, within limits; a request always gets an answer.
     async fn settle(&self, message: &Message) {
         let began = Instant::now();
         let mut asked = 0;
@@ -128,7 +128,7 @@ impl Session {
         };
         match answer.status {
             404 if session.is_some() => Asked::Forgotten(session),
-            // It is on its way down, or up.
+            // The server is shutting down or starting.
             502..=504 => Asked::Lost(format!("the server answers with status {}", answer.status)),
             _ => self.pass_back(message, answer).await,
         }
@@ -141,7 +141,7 @@ impl Session {
         headers.extend(session.map(|id| ("mcp-session-id", id.to_owned())));
         if message.version.is_some() {
             headers.extend(message.method.clone().map(|method| ("mcp-method", method)));
-            // A name that is no header cannot stand in one; the server says what is missing.
+            // A name with such characters cannot be in a header; the server reports what is missing.
             let fits = |name: &String| name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
             headers.extend(message.name.clone().filter(fits).map(|name| ("mcp-name", name)));
         }
@@ -150,7 +150,7 @@ impl Session {
         headers
     }
 
-    /// Gives the client what comes, until its answer has come.
+    /// Passes messages to the client until its answer has arrived.
     async fn pass_back(&self, message: &Message, mut answer: McpAnswer) -> Asked {
         let is_refused = answer.status >= 400;
         let session = answer.session.take();
@@ -179,7 +179,7 @@ impl Session {
         }
     }
 
-    /// What an answer says of the session.
+    /// Learns from an answer about the session.
     async fn learn(&self, message: &Message, session: Option<String>, answer: &Value) {
         if message.is_opening() && answer.get("result").is_some() {
             let mut known = self.known();
@@ -199,7 +199,8 @@ impl Session {
         }
     }
 
-    /// The server has forgotten the session: the handshake is made once more, and the client is told that things may have changed.
+    /// The server has forgotten the session: repeats the handshake, and tells the client that things may have
+    /// changed.
     async fn begin_anew(&self, before: Option<String>) -> Result<(), String> {
         let _turn = self.turn.lock().await;
         if self.known().id != before {
@@ -236,7 +237,7 @@ impl Session {
         Ok(())
     }
 
-    /// Passes on what belongs to no request, as long as this session lasts.
+    /// Relays messages that belong to no request, as long as this session lasts.
     fn listen(&self) {
         let mut known = self.known();
         let Some(id) = known.id.clone() else { return };
@@ -253,7 +254,7 @@ impl Session {
                             }
                         }
                     }
-                    // The next request finds out, and begins anew.
+                    // The next request notices and renews the session.
                     Ok(_) => return,
                     Err(_) => (),
                 }
@@ -265,7 +266,7 @@ impl Session {
         }
     }
 
-    /// Nobody asks any more.
+    /// Input has ended: ends the session.
     pub(super) async fn end(&self) {
         let (id, listening) = {
             let mut known = self.known();
@@ -282,7 +283,7 @@ impl Session {
     }
 
     async fn say(&self, message: String) {
-        // Nobody reads any more: the program is ending.
+        // Fails when nobody reads any more because the program is ending.
         let _ = self.answers.send(message).await;
     }
 
@@ -291,7 +292,7 @@ impl Session {
     }
 }
 
-/// The sentence of a refusal, as JSON-RPC or as a problem of the API has it.
+/// The sentence of a refusal, from JSON-RPC or from the API's problem document.
 fn refused(message: &Message, said: &Value) -> Option<String> {
     let sentence = said["error"]["message"].as_str().or_else(|| said["detail"].as_str())?;
     let hint = match said["code"].as_str() {

@@ -1,7 +1,8 @@
-//! The MCP conformance suite against `/mcp` of the built binary: `cargo xtask conformance` runs it.
+//! The MCP conformance suite against `/mcp` of the built binary; run by `cargo xtask conformance`.
 //!
-//! The suite knows no tokens, so it goes through a proxy that adds one and changes nothing else. Each of its scenarios is either claimed,
-//! and has to pass, or left out for a reason that is written down here. A scenario that stands in neither table fails the run.
+//! The suite does not support tokens, so it goes through a proxy that adds one and changes nothing else. Each of its
+//! scenarios is either claimed, and has to pass, or left out for a documented reason. A scenario in neither table
+//! fails the run.
 
 mod proxy;
 mod scenarios;
@@ -22,7 +23,7 @@ use testkit::{
 
 use self::scenarios::{CLAIMED, Claimed, LEFT_OUT};
 
-/// Where the suite is, and what runs it.
+/// The paths of the suite and of Node.
 struct Suite {
     node: PathBuf,
     program: PathBuf,
@@ -66,7 +67,7 @@ async fn run(binary: &str, suite: &Suite) -> Result<bool> {
     Ok(is_whole)
 }
 
-/// Runs one; what fails in it has to be what cannot pass here.
+/// Runs one scenario; exactly the checks that cannot pass here may fail.
 fn holds(suite: &Suite, url: &str, claimed: &Claimed) -> Result<bool> {
     let Claimed { scenario, version, without } = claimed;
     let output = suite.run(&["server", "--url", url, "--scenario", scenario, "--spec-version", version])?;
@@ -87,14 +88,14 @@ fn holds(suite: &Suite, url: &str, claimed: &Claimed) -> Result<bool> {
     Ok(holds)
 }
 
-/// `  - NAME: what it checks`, behind the heading of what failed.
+/// Parses `  - NAME: what it checks` after the heading of failed checks.
 fn failed_checks(said: &str) -> impl Iterator<Item = &str> {
     let failed = said.split_once("=== Failed Checks ===").map_or("", |(_, failed)| failed);
     let named = failed.lines().filter_map(|line| line.strip_prefix("  - ")?.split_once(": "));
     named.map(|(name, _)| name).filter(|name| name.chars().all(char::is_alphanumeric))
 }
 
-/// Scenarios of the suite that nobody has decided on.
+/// Scenarios of the suite that are in neither table.
 fn unknown(suite: &Suite) -> Result<Vec<String>> {
     let output = suite.run(&["list", "--server"])?;
     let listed = String::from_utf8_lossy(&output.stdout);

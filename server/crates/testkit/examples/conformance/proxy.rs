@@ -1,4 +1,4 @@
-//! A proxy that adds a token to each request and passes everything else on as it is, `Host` and `Origin` too.
+//! A proxy that adds a token to each request and passes everything else on unchanged, including `Host` and `Origin`.
 
 use anyhow::Result;
 use axum::{
@@ -21,7 +21,7 @@ struct Behind {
     http: reqwest::Client,
 }
 
-/// Starts it; where `/mcp` is through it.
+/// Starts the proxy; returns the address of `/mcp` through it.
 pub(crate) async fn start(base: &str, token: &str) -> Result<String> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -42,7 +42,7 @@ async fn pass_on(State(behind): State<Behind>, request: Request) -> Response {
     let sent = behind.http.request(parts.method, url).headers(parts.headers).body(body).send().await;
     let Ok(answer) = sent else { return StatusCode::BAD_GATEWAY.into_response() };
     let (status, mut headers) = (answer.status(), answer.headers().clone());
-    // What was packed is unpacked here.
+    // Compressed bodies are decompressed here.
     for name in [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONTENT_ENCODING] {
         headers.remove(name);
     }

@@ -1,11 +1,11 @@
-//! Which scenarios of the suite are claimed, and why each other one is not.
+//! The scenarios of the suite that are claimed, and why the others are not.
 
-/// One that is claimed, and the version of the protocol that it is run with.
+/// A claimed scenario, and the protocol version that it is run with.
 pub(crate) struct Claimed {
     pub(crate) scenario: &'static str,
     pub(crate) version: &'static str,
-    /// Checks in it that cannot pass here, by their names: those of tools that only the suite's own server has, and of what is not
-    /// claimed. Exactly these may fail.
+    /// Names of checks in it that cannot pass here, because they need tools of the suite's own server or features
+    /// that are not claimed. Exactly these may fail.
     pub(crate) without: &'static [&'static str],
 }
 
@@ -29,7 +29,8 @@ pub(crate) const CLAIMED: &[Claimed] = &[
         scenario: "server-stateless",
         version: NEWER,
         without: &[
-            // These four call tools of the suite's own server: test_missing_capability, test_streaming_elicitation, test_logging_tool.
+            // These four call tools of the suite's own server: test_missing_capability, test_streaming_elicitation,
+            // test_logging_tool.
             "ServerRejectsUndeclaredCapability",
             "MissingCapabilityHttp400",
             "HttpServerNoIndependentRequestsOnStream",

@@ -1,7 +1,7 @@
-//! `yoi acp` in the hands of ACP's official libraries, of npm and of PyPI: `cargo xtask conformance acp` runs it.
+//! `yoi acp` driven by ACP's official libraries, from npm and from PyPI; run by `cargo xtask conformance acp`.
 //!
-//! Each is a small editor: it opens a session, talks, answers a permission question, sees a diff, cancels, opens the session anew. They check
-//! what the libraries' own types make of our messages, which a client of ours would not.
+//! Each is a small editor: it opens a session, talks, answers a permission request, sees a diff, cancels, reopens the
+//! session. They check our messages against the libraries' own types, which a client of ours would not.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,7 +19,7 @@ async fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let launch = Launch::new(binary.to_str().unwrap_or_default());
-    // A Pod that names no model has the rehearsal model, whatever else runs on this machine.
+    // A Pod without a model gets the rehearsal model, whatever else runs on this machine.
     let config = launch.work_dir().with_file_name("yoi.toml");
     std::fs::write(&config, "find_models = false\n").expect("a temporary folder can be written to");
     let yoi = launch.arg("--config").arg(&config.to_string_lossy()).start().await;

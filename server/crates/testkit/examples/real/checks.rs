@@ -1,4 +1,4 @@
-//! What has to hold with a real model, one after the other, with the figures of each.
+//! What has to hold with a real model, checked in sequence, with figures.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +7,18 @@ use testkit::yoi::{EventSocket, YoiProcess, pod_path};
 
 use crate::llama::{CONTEXT, Llama};
 
-/// The longest that one run may take: a small model on a busy machine may talk until its context is full.
+/// The time limit of one run: a small model on a busy machine may talk until its context is full.
 const RUN_MAX: Duration = Duration::from_secs(600);
-/// After a cancel the server has to be idle within this.
+/// After a cancel the server has to be idle within this time.
 const IDLE_MAX: Duration = Duration::from_secs(10);
-/// So many questions at most until the conversation has been too long once.
+/// At most this many questions are asked until the conversation has overflowed once.
 const QUESTIONS_MAX: usize = 16;
-/// Of one long question, in words.
+/// The length of a long question, in words.
 const WORDS: usize = 250;
-/// Of one that has room by itself, and not behind an answer.
+/// The length of a question that fits on its own but not after an answer.
 const WORDS_TOO_LONG: usize = 590;
 
-/// One check that did not hold, in a sentence.
+/// The result of a check; an error is a sentence.
 type Held = Result<String, String>;
 
 /// What a viewer saw of one run.
@@ -38,13 +38,13 @@ impl Seen {
         format!("{} {}", text("outcome"), text("detail")).trim_end().to_owned()
     }
 
-    /// It came to an end of its own; a small model may talk until the room for its answer is full.
+    /// Whether it ended by itself; a small model may talk until the room for its answer is full.
     fn is_answered(&self) -> bool {
         ["completed", "limit"].iter().any(|outcome| self.outcome().starts_with(outcome))
     }
 }
 
-/// False when one of them does not hold.
+/// Runs all checks; returns false if any fails.
 pub(crate) async fn all(yoi: &YoiProcess, llama: &Llama) -> bool {
     let mut holds = true;
     let mut tell = |name: &str, held: Held| {
@@ -66,7 +66,7 @@ pub(crate) async fn all(yoi: &YoiProcess, llama: &Llama) -> bool {
     holds
 }
 
-/// Without a key, a variable or a word of configuration.
+/// The model is found without a key, a variable or any configuration.
 async fn found(yoi: &YoiProcess) -> Held {
     let began = Instant::now();
     let providers = yoi.get("/api/v1/providers").await.expect(200);
@@ -134,7 +134,7 @@ async fn cancelled(yoi: &YoiProcess, llama: &Llama, pod: &Value) -> Held {
     if is_idle && ended.outcome().starts_with("cancelled") { Ok(figures) } else { Err(figures) }
 }
 
-/// A conversation that has no more room is summarised, and goes on.
+/// A conversation that has run out of room is summarized and continues.
 async fn compacted(yoi: &YoiProcess) -> Held {
     let pod = yoi.post("/api/v1/pods", &json!({ "name": "bob", "profile": "talk" })).await.expect(201);
     for number in 1..=QUESTIONS_MAX {
@@ -155,7 +155,7 @@ async fn compacted(yoi: &YoiProcess) -> Held {
     Err(format!("{QUESTIONS_MAX} long questions did not fill it"))
 }
 
-/// A question for which there is no room is refused by the server; yoi makes room, and asks once more.
+/// The server refuses a question for which there is no room; yoi makes room and asks again.
 async fn too_long(yoi: &YoiProcess) -> Held {
     let pod = yoi.post("/api/v1/pods", &json!({ "name": "eve", "profile": "talk" })).await.expect(201);
     let first = run(yoi, &pod, "Tell me a long story about a cat and a lighthouse.").await;
@@ -179,7 +179,7 @@ async fn run(yoi: &YoiProcess, pod: &Value, question: &str) -> Seen {
     follow(&mut socket, |record| record["event"]["kind"] == "run_finished").await
 }
 
-/// Asks, and follows from there on.
+/// Asks a question and follows the Pod from there on.
 async fn ask(yoi: &YoiProcess, pod: &Value, question: &str) -> EventSocket {
     let mut socket = yoi.events().await;
     socket.subscribe("a", pod, None).await;
@@ -188,7 +188,7 @@ async fn ask(yoi: &YoiProcess, pod: &Value, question: &str) -> EventSocket {
     socket
 }
 
-/// All records up to the first that fits, or until a run may last no longer.
+/// All records up to the first that matches, or until the time limit of a run.
 async fn follow(socket: &mut EventSocket, fits: impl Fn(&Value) -> bool) -> Seen {
     let mut seen = Seen { records: Vec::new(), began: Instant::now() };
     while seen.began.elapsed() < RUN_MAX {

@@ -1,4 +1,4 @@
-//! llama.cpp's own server, where it usually listens: that is where yoi looks for it.
+//! llama.cpp's own server at its usual port, where yoi looks for it.
 
 use std::{
     net::{Ipv4Addr, TcpListener},
@@ -9,18 +9,18 @@ use std::{
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
-/// Tokens of context: enough to talk, and full after some questions.
+/// The context in tokens: enough to talk, and full after some questions.
 pub(crate) const CONTEXT: u64 = 2_048;
 const PORT: u16 = 8080;
-/// Several threads wait for each other in loops, and on a busy machine hardly get anywhere.
+/// Several threads would busy-wait for each other and hardly progress on a busy machine.
 const THREADS: &str = "1";
 /// A small model may talk until its context is full.
 const ANSWER_TOKENS_MAX: &str = "300";
-/// Reading the model from a cold disk takes its time.
+/// Reading the model from a cold disk takes a while.
 const READY_MAX: Duration = Duration::from_secs(120);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// It ends with this.
+/// A running server. Dropping it ends the server.
 #[derive(Debug)]
 pub(crate) struct Llama {
     _server: Child,
@@ -28,7 +28,7 @@ pub(crate) struct Llama {
 }
 
 impl Llama {
-    /// Starts it, and waits until it has read the model.
+    /// Starts it, and waits until it has loaded the model.
     pub(crate) async fn start(server: &str, model: &str) -> Result<Self, String> {
         TcpListener::bind((Ipv4Addr::LOCALHOST, PORT))
             .map_err(|error| format!("port {PORT} has to be free, where yoi looks for llama.cpp: {error}"))?;
@@ -70,7 +70,7 @@ impl Llama {
         }
     }
 
-    /// It is answering nobody.
+    /// Whether it is processing no request.
     pub(crate) async fn is_idle(&self) -> bool {
         let slots = self.get("slots").await.unwrap_or_default();
         slots.as_array().is_some_and(|slots| slots.iter().all(|slot| slot["is_processing"] == false))

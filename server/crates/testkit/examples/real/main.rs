@@ -1,7 +1,8 @@
 //! The built binary with a real model on this machine: `cargo xtask real`.
 //!
-//! `real PATH_OF_YOI PATH_OF_LLAMA_SERVER PATH_OF_GGUF`. Starts llama.cpp's server where it usually listens and a yoi on fresh folders,
-//! prints each check with its figures, and ends with 1 when one does not hold. docs/testing.md has the figures of past runs.
+//! `real PATH_OF_YOI PATH_OF_LLAMA_SERVER PATH_OF_GGUF`. Starts llama.cpp's server at its usual port and a yoi on
+//! fresh folders, prints each check with its figures, and exits with 1 if one fails. docs/testing.md has the figures
+//! of past runs.
 
 mod checks;
 mod llama;
@@ -13,7 +14,7 @@ use testkit::yoi::Launch;
 use crate::llama::Llama;
 
 const USAGE: &str = "usage: real PATH_OF_YOI PATH_OF_LLAMA_SERVER PATH_OF_GGUF";
-/// A Pod without tools: a small model has no room for their descriptions, and no use for them.
+/// A profile without tools: a small model has no room for their descriptions, and no use for them.
 const CONFIGURATION: &str = "[profiles.talk]\ntools = []\ninstructions = \"Answer briefly.\"\n";
 
 #[tokio::main]

@@ -1,4 +1,4 @@
-//! The play: Pods in every state, with some of everything that a transcript can show.
+//! Fills a yoi with Pods in every state, and with some of everything that a transcript can show.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use testkit::{
     yoi::{Launch, YoiProcess, pod_path},
 };
 
-/// What the Pods work on.
+/// The files that the Pods work on.
 const FILES: [(&str, &str); 4] = [
     ("notes.md", "# Sums\n\nThe sums are wrong for negative numbers.\nRun the tests with `sh test.sh`.\n"),
     ("add.sh", "# Sums of whole numbers.\nadd() {\n    echo $(($1 - $2))\n}\n"),
@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 4] = [
     ("release.sh", "echo released\n"),
 ];
 
-/// What the planner reports when it is done.
+/// The planner's final report.
 const REPORT: &str = "\
 ## Mended
 
@@ -43,14 +43,14 @@ done
 - the change is one line in `add.sh`
 - nothing was released; *builder* does that";
 
-/// A yoi in full swing.
+/// A running yoi with its Pods.
 #[derive(Debug)]
 pub(crate) struct Cast {
     pub(crate) yoi: YoiProcess,
     pub(crate) planner: Value,
     pub(crate) reviewer: Value,
     pub(crate) builder: Value,
-    /// What they are answered by; they live as long as the play.
+    /// The scripted models, kept alive as long as this.
     _models: [ScriptedModel; 2],
 }
 
@@ -60,7 +60,7 @@ pub(crate) async fn play(binary: &str) -> Result<Cast> {
     for (name, text) in FILES {
         std::fs::write(work.join(name), text)?;
     }
-    // One for each of two who write to each other: so each knows what comes next.
+    // One for each of the two that write to each other, so that each has the right next answer.
     let (lab, desk) = (ScriptedModel::start().await, ScriptedModel::start().await);
     let config = work.with_file_name("yoi.toml");
     std::fs::write(&config, settings(&lab, &desk))?;
@@ -78,7 +78,7 @@ pub(crate) async fn play(binary: &str) -> Result<Cast> {
     Ok(Cast { yoi, planner, reviewer, builder, _models: [lab, desk] })
 }
 
-/// Edits and tests need no question; a release does.
+/// Edits and tests need no approval; a release does.
 fn settings(lab: &ScriptedModel, desk: &ScriptedModel) -> String {
     let provider = |name: &str, model: &ScriptedModel| {
         format!(
@@ -111,7 +111,7 @@ fn turn(text: &str, calls: &[(&str, Value)]) -> Answer {
     answer.usage(tokens).finish()
 }
 
-/// A coding task: looks, finds the fault, mends it, says so.
+/// A coding task: looks around, finds the bug, fixes it, reports.
 async fn mend(yoi: &YoiProcess, planner: &Value, lab: &ScriptedModel) {
     let looks = [
         ("Glob", json!({ "pattern": "**/*" })),
@@ -141,7 +141,7 @@ async fn mend(yoi: &YoiProcess, planner: &Value, lab: &ScriptedModel) {
     act(yoi, planner, "The sums are wrong, see `notes.md`. Please mend them and run the tests.", "run_finished").await;
 }
 
-/// Tells a Pod what to do and returns when a record of this kind has come of it.
+/// Tells a Pod what to do and returns when a record of this kind has resulted.
 async fn act(yoi: &YoiProcess, pod: &Value, script: &str, until: &str) {
     let receipt = yoi.say(pod, script).await;
     let mut events = yoi.events().await;
@@ -151,7 +151,7 @@ async fn act(yoi: &YoiProcess, pod: &Value, script: &str, until: &str) {
     events.records_until("play", is_it).await;
 }
 
-/// Two that know each other and have written to each other.
+/// Two peers that have written to each other.
 async fn peers(yoi: &YoiProcess, planner: &Value, lab: &ScriptedModel, desk: &ScriptedModel) {
     let asked = json!({ "target": "reviewer", "note": "for the sums" });
     yoi.post(&format!("{}/peers", pod_path(planner)), &asked).await;
@@ -168,7 +168,7 @@ async fn peers(yoi: &YoiProcess, planner: &Value, lab: &ScriptedModel, desk: &Sc
     let mut events = yoi.events().await;
     events.subscribe("answer", planner, None).await;
     yoi.say(planner, "Let the reviewer read it.").await;
-    // The answer comes as a message, which the planner reads in this run or in one of its own.
+    // The answer arrives as a message, which the planner reads in this run or in one of its own.
     let (mut has_come, mut has_read) = (false, false);
     events
         .records_until("answer", |record| {
@@ -180,7 +180,7 @@ async fn peers(yoi: &YoiProcess, planner: &Value, lab: &ScriptedModel, desk: &Sc
         .await;
 }
 
-/// One that is led, on a loan.
+/// A child with a loan.
 async fn spawned(yoi: &YoiProcess, reviewer: &Value, desk: &ScriptedModel, work: &Path) {
     let folder = work.join("checks");
     std::fs::create_dir_all(&folder).expect("the working directory can be filled");
@@ -194,7 +194,7 @@ async fn spawned(yoi: &YoiProcess, reviewer: &Value, desk: &ScriptedModel, work:
     act(yoi, reviewer, "Who looks for more cases?", "child_event").await;
 }
 
-/// One that failed, one that works, one that is stopped, and one whose people have to be asked.
+/// A Pod that failed, one that is running, one that is stopped, and one whose peer policy is `ask`.
 async fn others(yoi: &YoiProcess, planner: &Value) {
     let nightly = yoi.new_pod("nightly").await;
     act(yoi, &nightly, "say I begin with the longest test.\nfail 500", "run_finished").await;

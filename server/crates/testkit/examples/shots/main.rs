@@ -1,7 +1,7 @@
-//! Pictures of the console, wide and narrow, light and dark: `cargo xtask shots`.
+//! Screenshots of the console, wide and narrow, light and dark: `cargo xtask shots`.
 //!
-//! `shots PATH_OF_YOI FOLDER SHEETS`: starts that yoi on data of its own with Pods that a rehearsal fills, takes every
-//! page and dialog into FOLDER, and one sheet of small ones for each width and theme into SHEETS.
+//! `shots PATH_OF_YOI FOLDER SHEETS`: starts that yoi on data of its own with rehearsed Pods, takes every page and
+//! dialog into FOLDER, and writes a contact sheet for each width and theme into SHEETS.
 
 mod fill;
 mod scenes;
@@ -14,7 +14,7 @@ use testkit::browser::Browser;
 
 use crate::{fill::Cast, scenes::Scene};
 
-/// Width, height and a word for the file's name.
+/// Width, height, and the name in file names.
 const VIEWPORTS: [(u32, u32, &str); 2] = [(1440, 900, "wide"), (360, 740, "narrow")];
 
 #[tokio::main]
@@ -40,7 +40,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Takes every scene. Gives each scene's words and its file's name, in order.
+/// Takes every scene. Returns each scene's caption and file name, in order.
 async fn shoot(
     cast: &Cast,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! What is taken: every page, and every dialog over one.
+//! The scenes: every page, and every dialog over one.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use thirtyfour::{Key, TypingData};
 
 use crate::fill::Cast;
 
-/// What is fetched after a page is live (code in colours, a dialog's code) has come by then.
+/// By then everything fetched after a page is live (colours of code, a dialog's code) has arrived.
 const SETTLES: Duration = Duration::from_millis(600);
 
-/// One picture.
+/// One screenshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scene {
     Login,
@@ -65,7 +65,7 @@ impl Scene {
         Self::Compact,
         Self::Spawn,
         Self::Find,
-        // Last: the colon stays in the message field as a draft.
+        // Last, because the colon stays in the message field as a draft.
         Self::Commands,
     ];
 
@@ -74,12 +74,12 @@ impl Scene {
         self != Self::PodDetails || width < 1000
     }
 
-    /// In the names of files.
+    /// Its name in file names.
     pub(crate) fn name(self) -> &'static str {
         self.both().0
     }
 
-    /// Under the picture.
+    /// Its caption.
     pub(crate) fn words(self) -> &'static str {
         self.both().1
     }
@@ -124,7 +124,7 @@ impl Scene {
             Self::PodStart => {
                 page(cast, browser, &path(&cast.planner)).await;
                 browser.eval("document.getElementById('log').scrollTop = 0").await;
-                // The place is remembered, also for what is taken next: then this is what is behind the dialogs.
+                // The scroll position is remembered, so the dialogs taken next have this behind them.
             }
             Self::PodDetails => page(cast, browser, &format!("{}?pane=details", path(&cast.reviewer))).await,
             Self::Peers => page(cast, browser, &path(&cast.reviewer)).await,
@@ -177,14 +177,14 @@ async fn page(cast: &Cast, browser: &Browser, path: &str) {
     browser.wait_text(".connection [role=status]", "live").await;
 }
 
-/// A key on the planner's page, and the dialog that it opens.
+/// Presses a key on the planner's page and waits for the dialog that it opens.
 async fn pressed(cast: &Cast, browser: &Browser, key: &str) {
     page(cast, browser, &path(&cast.planner)).await;
     keys(browser, key).await;
     shown(browser, "dialog[open]").await;
 }
 
-/// A command to the planner, and the dialog that it opens.
+/// Gives the planner a command and waits for the dialog that it opens.
 async fn commanded(cast: &Cast, browser: &Browser, command: &str) {
     page(cast, browser, &path(&cast.planner)).await;
     keys(browser, ":").await;

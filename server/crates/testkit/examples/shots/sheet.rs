@@ -1,18 +1,19 @@
-//! Many pictures on one: a page of small ones, of which the browser takes a picture in turn.
+//! Contact sheets: a page of thumbnails, of which the browser takes a screenshot in turn.
 
 use std::path::Path;
 
 use anyhow::Result;
 use testkit::browser::Browser;
 
-/// Pictures in a row, and the width of each in pixels.
+/// Thumbnails per row, and the width of each in pixels.
 const WIDE: (usize, u32) = (4, 330);
 const NARROW: (usize, u32) = (8, 140);
 const GAP: u32 = 10;
-/// Of each colour: with all 256 the files are half as large again, and nothing more is to be seen.
+/// Levels per colour channel: with all 256 the files are half as large again, without a visible difference.
 const LEVELS: u32 = 32;
 
-/// Writes the sheet of these pictures (words and file names) beside them and its picture to `sheet`. Gives its bytes.
+/// Writes the sheet of these screenshots (captions and file names) beside them, and its screenshot to `sheet`.
+/// Returns the size in bytes.
 pub(crate) async fn make(
     folder: &Path,
     names: &[(String, String)],

@@ -1,5 +1,6 @@
-//! A database that cannot be written for a while: another program holds its lock, or the disk is full (where strace is, which has
-//! each write refused). Pods that stream then, with an input that waits, come to the end of both by themselves.
+//! A database that cannot be written for a while: another program holds its lock, or the disk is full (simulated by
+//! strace, if installed, which fails each write). Pods that are streaming then, with an input queued, complete both
+//! by themselves.
 
 use std::{
     process::Stdio,
@@ -21,11 +22,11 @@ const LOCKED: Duration = Duration::from_secs(8);
 const FULL: Duration = Duration::from_secs(4);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Holds the lock of the database `$1` for `$2` seconds. SQLite comes with Python.
+/// Holds the lock of the database `$1` for `$2` seconds. Python includes SQLite.
 const HOLD: &str = "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], 60, isolation_level=None); \
     c.execute('begin immediate'); time.sleep(float(sys.argv[2])); c.execute('rollback')";
 
-/// False when a Pod did not heal, or anything was lost or doubled.
+/// Returns false if a Pod did not recover, or anything was lost or duplicated.
 pub(crate) async fn run(binary: &str) -> bool {
     let mut holds = true;
     println!(
@@ -83,7 +84,7 @@ async fn play(what: &str, yoi: &YoiProcess, mut outage: Command) -> bool {
         }
         journals.push(journal);
     }
-    // The server goes first: that ends what the viewer reads.
+    // The server is stopped first, which ends the viewer's stream.
     let log = yoi.log();
     let seen = stop_and_see(yoi, watching).await;
     for (index, (pod, journal)) in pods.iter().zip(&journals).enumerate() {
@@ -107,14 +108,14 @@ async fn play(what: &str, yoi: &YoiProcess, mut outage: Command) -> bool {
 async fn heads(yoi: &YoiProcess, pods: &[Value]) -> Vec<i64> {
     let mut heads = Vec::new();
     for pod in pods {
-        // Not answered is not moved.
+        // Without an answer the head has not moved.
         let detail = yoi.get(&pod_path(pod)).await.body;
         heads.push(detail["head_seq"].as_i64().unwrap_or_default());
     }
     heads
 }
 
-/// How many of the Pods come to the end of what they were told.
+/// How many of the Pods complete what they were told.
 async fn healed(yoi: &YoiProcess, pods: &[Value]) -> usize {
     let deadline = Instant::now() + WAIT_MAX;
     loop {
@@ -153,7 +154,7 @@ fn hold_lock(yoi: &YoiProcess) -> Command {
 fn refuse_writes(yoi: &YoiProcess) -> Command {
     let mut strace = Command::new("strace");
     let pid = yoi.pid().expect("it runs").to_string();
-    // It goes away by itself, so that it lets go of the server in order.
+    // strace ends by itself, so that it detaches from the server properly.
     let within = format!("{}", FULL.as_secs());
     let inject = "inject=pwrite64:error=ENOSPC";
     if std::process::Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_ok() {
@@ -162,7 +163,7 @@ fn refuse_writes(yoi: &YoiProcess) -> Command {
         timed.args(["-e", "trace=pwrite64", "-e", inject]).stderr(Stdio::null());
         return timed;
     }
-    // Its error is told when it is started.
+    // An error of its own is reported at its start.
     strace.args(["-p", &pid]);
     strace
 }

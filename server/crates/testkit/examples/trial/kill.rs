@@ -1,5 +1,5 @@
-//! kill -9 at random instants, while Pods stream, call a command, take inputs, write to each other and are introduced.
-//! What two viewers were shown and what hands were told is there after the restart, once.
+//! kill -9 at random moments, while Pods stream, call a command, take inputs, write to each other and become peers.
+//! Everything that two viewers were shown and every receipt is there after the restart, exactly once.
 
 use std::{
     collections::BTreeMap,
@@ -15,13 +15,13 @@ use crate::{
     work::{Cast, Door, Told},
 };
 
-/// From the first input to the kill, in milliseconds: at least, and at most so much more.
+/// The time from the first input to the kill, in milliseconds: the minimum, and the maximum added to it.
 const MILLIS: (u64, u64) = (20, 1_500);
 const VIEWERS: usize = 2;
-/// So many of the things that do not hold are told.
+/// At most this many violations are printed.
 const TOLD_MAX: usize = 20;
 
-/// What all rounds came to.
+/// The totals of all rounds.
 #[derive(Debug, Default)]
 struct Sum {
     verdict: Verdict,
@@ -31,7 +31,7 @@ struct Sum {
     restarts: Vec<Duration>,
 }
 
-/// False when anything was lost or doubled.
+/// Returns false if anything was lost or duplicated.
 pub(crate) async fn run(binary: &str, rounds: u32) -> bool {
     let (mut yoi, mut sum) = (YoiProcess::start(binary).await, Sum::default());
     for round in 0..rounds {
@@ -84,7 +84,7 @@ async fn play(yoi: &mut YoiProcess, round: u32, sum: &mut Sum) {
     sum.messages += told.messages.len();
     sum.handshakes += told.introductions + told.partings;
     for pod in &pods {
-        // What goes on would be in the way of the next round. Its answer depends on where the kill met it.
+        // Running Pods would disturb the next round. The answer depends on the moment of the kill.
         yoi.post(&format!("{}/stop", pod_path(pod)), &json!({})).await;
     }
 }
@@ -110,7 +110,7 @@ impl Viewer {
     fn take(&mut self, frame: &Value) {
         let Some(index) = frame["id"].as_str().and_then(|id| id.parse().ok()) else { return };
         let records = frame["records"].as_array().into_iter().flatten().cloned();
-        // A snapshot begins anew.
+        // A snapshot starts over.
         if frame["type"] == "snapshot" {
             self.shown.insert(index, Vec::new());
         }
@@ -145,7 +145,7 @@ async fn check_viewer(
     socket.close().await;
 }
 
-/// Each receipt stands for one thing that happened once.
+/// Each receipt stands for one thing that happened exactly once.
 async fn check_told(yoi: &YoiProcess, cast: &Cast, told: &Told, verdict: &mut Verdict) {
     let mut once = |what: &str, id: &str, found: usize| match found {
         0 => verdict.lost.push(format!("{what} {id} was accepted and is nowhere")),
@@ -174,7 +174,7 @@ async fn check_told(yoi: &YoiProcess, cast: &Cast, told: &Told, verdict: &mut Ve
     let both = [yoi.journal(&cast.couple[0]).await, yoi.journal(&cast.couple[1]).await];
     for journal in &both {
         let of = |kind: &str| journal.iter().filter(|record| record["event"]["kind"] == kind).count();
-        // One more than was told: the kill came between the deed and its answer.
+        // One more than was confirmed is allowed: the kill came between the commit and the answer.
         let told = [("peer_linked", told.introductions), ("peer_unlinked", told.partings)];
         for (kind, told) in told {
             match of(kind) {

@@ -1,7 +1,7 @@
-//! Whole trials of the built binary: `cargo xtask trial kill | fault | size`.
+//! Long trials of the built binary: `cargo xtask trial kill | fault | size`.
 //!
-//! `trial PATH_OF_YOI kill [--rounds N]`, `trial PATH_OF_YOI fault` or `trial PATH_OF_YOI size`. Prints one table; ends with 1 when something does not hold.
-//! docs/testing.md has the figures of past runs.
+//! `trial PATH_OF_YOI kill [--rounds N]`, `trial PATH_OF_YOI fault` or `trial PATH_OF_YOI size`. Prints one table;
+//! exits with 1 if something does not hold. docs/testing.md has the figures of past runs.
 
 mod fault;
 mod kill;
@@ -12,7 +12,7 @@ mod work;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: trial PATH_OF_YOI kill [--rounds N]\n       trial PATH_OF_YOI fault | size";
-/// Enough to meet most instants of a turn, in some minutes.
+/// Enough to hit most moments of a turn within some minutes.
 const ROUNDS: u32 = 50;
 
 #[tokio::main]

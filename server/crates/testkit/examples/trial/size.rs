@@ -1,4 +1,5 @@
-//! Long answers, many Pods, long histories, many sockets: what they cost, beside few and short ones in the same run.
+//! The cost of long answers, many Pods, long histories and many sockets, compared with few and short ones in the same
+//! run.
 
 use std::{
     fmt::Write as _,
@@ -20,19 +21,19 @@ use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 const ANSWERS: usize = 26;
 const ANSWER_BYTES: usize = 2_000_000;
-/// What shows records is not larger than this, whatever they say.
+/// A response that shows records is never larger than this, whatever they contain.
 const SHOWN_BYTES_MAX: usize = 1_000_000;
 const PODS: (usize, usize) = (100, 10_000);
 const TURNS: (usize, usize) = (10, 60_000);
 const SOCKETS: usize = 1_050;
-/// What a shell gives a program that does not ask for more.
+/// The limit of open files that a shell usually sets.
 const FILES_OF_THE_SERVER: u64 = 1_024;
 const FILES_OF_THE_TRIAL: u64 = 4_096;
 const ASKED: usize = 15;
-/// Somebody with a token is answered, whatever goes on.
+/// Authenticated requests are answered within this time, whatever else is happening.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// False when something was refused or failed that has to be answered.
+/// Returns false if something that must be answered was refused or failed.
 pub(crate) async fn run(binary: &str) -> bool {
     let mut report = Report::default();
     let mut failures = Vec::new();
@@ -79,7 +80,7 @@ async fn bytes(binary: &str, report: &mut Report, failures: &mut Vec<String>) {
             check_shown("a snapshot of it", bytes, failures);
             report.add(Line::new("size_snapshot", "a snapshot of it", Megabytes, megabytes(bytes)));
         }
-        // A client takes 16 MiB in one frame, unless it is told to take more.
+        // A client accepts 16 MiB in one frame by default.
         None => failures.push("a snapshot of it is more than a client takes".to_owned()),
     }
     let note = format!("{before:.0} MB before, with what the import left");
@@ -111,7 +112,7 @@ fn check_shown(what: &str, bytes: usize, failures: &mut Vec<String>) {
     }
 }
 
-/// From here on Linux counts the most memory anew.
+/// Resets Linux's record of the peak memory.
 fn forget_peak(yoi: &YoiProcess) {
     let pid = yoi.pid().expect("it runs");
     std::fs::write(format!("/proc/{pid}/clear_refs"), "5").expect("Linux takes this of who started a process");
@@ -201,7 +202,7 @@ async fn sockets(binary: &str, report: &mut Report, failures: &mut Vec<String>) 
     report.add(Line::new("size_sockets_open", "of these were opened", Count, open.len() as f64));
 }
 
-/// A script that runs yoi with the limit of files of a plain shell. This trial's own is higher.
+/// A script that runs yoi with a plain shell's limit of open files. This trial's own limit is higher.
 fn as_from_a_shell(binary: &str) -> (tempfile::TempDir, String) {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -219,7 +220,7 @@ async fn import(yoi: &YoiProcess, name: &str, records: usize, event: impl Fn(usi
     let mut lines = String::new();
     for number in 1..=records {
         let record = json!({ "seq": number, "at": "2026-11-22T06:00:00Z", "event": event(number) });
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(lines, "{record}");
     }
     let request = yoi.request(Method::POST, &format!("/api/v1/import?name={name}"));
@@ -257,7 +258,7 @@ fn megabytes(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// A line of what Linux tells of a process.
+/// A line of `/proc/PID/status`, in megabytes.
 fn memory_mb(yoi: &YoiProcess, line: &str) -> f64 {
     let pid = yoi.pid().expect("it runs");
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("Linux tells a process's memory");

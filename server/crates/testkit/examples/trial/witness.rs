@@ -1,10 +1,10 @@
-//! What a viewer was shown, held against the journal after the kill.
+//! Compares what a viewer was shown with the journal after the kill.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// What did not hold, and how much was looked at.
+/// The violations, and how much was checked.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) shown: usize,
@@ -20,7 +20,7 @@ impl Verdict {
     }
 }
 
-/// Every record that was shown is in the journal: as it was, or with its text at the beginning of its block's.
+/// Every record shown is in the journal: unchanged, or, for a chunk, as the beginning of its block's text.
 pub(crate) fn held_against(name: &str, shown: &[Value], journal: &[Value]) -> Verdict {
     let mut verdict = Verdict { shown: shown.len(), ..Verdict::default() };
     let kept: BTreeMap<i64, &Value> = journal.iter().map(|record| (seq(record), record)).collect();
@@ -41,7 +41,7 @@ pub(crate) fn held_against(name: &str, shown: &[Value], journal: &[Value]) -> Ve
     verdict
 }
 
-/// What goes on from a cursor begins behind it and repeats nothing.
+/// What follows a cursor begins after it and repeats nothing.
 pub(crate) fn goes_on(name: &str, last: i64, resumed: &[Value]) -> Verdict {
     let mut verdict = Verdict { shown: resumed.len(), ..Verdict::default() };
     let mut before = last;
@@ -54,7 +54,7 @@ pub(crate) fn goes_on(name: &str, last: i64, resumed: &[Value]) -> Verdict {
     verdict
 }
 
-/// Positions that stand twice in a journal.
+/// Seqs that occur twice in a journal.
 pub(crate) fn doubles(name: &str, journal: &[Value]) -> Verdict {
     let mut seen = BTreeSet::new();
     let again = journal.iter().filter(|record| !seen.insert(seq(record)));
@@ -70,14 +70,14 @@ pub(crate) fn count(journal: &[Value], kind: &str, field: &str, text: &str) -> u
     journal.iter().filter(|record| record["event"]["kind"] == kind && record["event"][field] == text).count()
 }
 
-/// The block of a chunk, whose place its finished record takes.
+/// The block of a chunk, which its finished record replaces.
 fn chunk_of(record: &Value) -> Option<&str> {
     let event = &record["event"];
     event["kind"].as_str().filter(|kind| kind.ends_with("_chunk"))?;
     event["block"].as_str()
 }
 
-/// Text by block. A finished record stands for the chunks before it; of arguments only that they are there is held.
+/// Text by block. A finished record replaces the chunks before it; of arguments only their presence is checked.
 fn texts(records: &[Value]) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for event in records.iter().map(|record| &record["event"]) {

@@ -1,4 +1,5 @@
-//! What goes on while the server is killed: Pods that stream, call and are told things, by hands that note each receipt.
+//! The work during which the server is killed: Pods that stream, call tools and receive messages, driven by clients
+//! that note each receipt.
 
 use std::time::Duration;
 
@@ -6,18 +7,18 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::yoi::{EventSocket, YoiProcess, pod_path};
 
-/// Chunks of every speed, reasoning, and a command's output.
+/// Chunks at every speed, reasoning, and a command's output.
 const ALONE: [(&str, &str); 3] = [
     ("fast", "think it over\nstream 100000 at 3000"),
     ("slow", "say a word\nstream 100000 at 150"),
     ("calls", r#"call Bash {"command":"for i in $(seq 1 5000); do echo out $i; sleep 0.005; done"}"#),
 ];
-/// The newest records that a viewer begins with.
+/// How many of the newest records a viewer starts with.
 const TAIL: u32 = 1_000;
-/// A hand rests so long between two things, so that the server has to do with more than receipts.
+/// Each client pauses this long between two requests, so that the server has more to do than receipts.
 const REST: Duration = Duration::from_millis(3);
 
-/// One server as hands know it, whichever process it is now.
+/// One server as its clients know it, whichever process it is now.
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
     base_url: String,
@@ -25,12 +26,12 @@ pub(crate) struct Door {
     http: reqwest::Client,
 }
 
-/// What hands were told before the server was gone.
+/// What clients were told before the server was gone.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Inputs that were accepted, by command id.
+    /// Accepted inputs, by command id.
     pub(crate) inputs: Vec<String>,
-    /// Messages that were taken, by id.
+    /// Accepted messages, by id.
     pub(crate) messages: Vec<String>,
     pub(crate) introductions: usize,
     pub(crate) partings: usize,
@@ -40,11 +41,11 @@ pub(crate) struct Told {
 #[derive(Debug)]
 pub(crate) struct Cast {
     pub(crate) alone: Vec<Value>,
-    /// It gets one input after the other.
+    /// Receives one input after the other.
     pub(crate) busy: Value,
     /// The first writes to the second.
     pub(crate) pen_friends: [Value; 2],
-    /// They are introduced and parted.
+    /// Become peers and stop being peers, repeatedly.
     pub(crate) couple: [Value; 2],
 }
 
@@ -74,7 +75,7 @@ impl Cast {
         self.alone.iter().chain([&self.busy]).chain(pairs).cloned().collect()
     }
 
-    /// Sets all of them to work and goes on until the server is gone.
+    /// Starts all of the work and continues until the server is gone.
     pub(crate) async fn act(&self, door: &Door) -> Told {
         for (pod, (_, words)) in self.alone.iter().zip(ALONE) {
             door.ask(Method::POST, &format!("{}/input", pod_path(pod)), input(words)).await;
@@ -128,7 +129,7 @@ impl Door {
         Self { base_url, token, http: reqwest::Client::new() }
     }
 
-    /// A viewer of these Pods that has its snapshots.
+    /// A viewer of these Pods that has received its snapshots.
     pub(crate) async fn viewer(&self, pods: &[Value]) -> EventSocket {
         let mut socket = EventSocket::connect(&self.base_url, &self.token).await;
         for (index, pod) in pods.iter().enumerate() {
@@ -139,7 +140,7 @@ impl Door {
         socket
     }
 
-    /// None when the server is gone before it has answered.
+    /// `None` if the server is gone before it has answered.
     async fn ask(&self, method: Method, path: &str, body: Value) -> Option<(u16, Value)> {
         tokio::time::sleep(REST).await;
         let request = self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.token);

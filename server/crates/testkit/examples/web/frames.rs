@@ -1,4 +1,4 @@
-//! How evenly the page is drawn while an answer comes in.
+//! How evenly the page is drawn while an answer streams in.
 
 use serde_json::Value;
 use testkit::{
@@ -15,11 +15,11 @@ use crate::{
     stage::{Stage, number, quantile},
 };
 
-/// Chunks a second, and for how many seconds.
+/// Chunks per second, and for how many seconds.
 const PER_SECOND: usize = 100;
 const SECONDS: usize = 20;
 const QUICK_SECONDS: usize = 4;
-/// The 95th of a hundred frames.
+/// The goal for the 95th percentile.
 const SHORT_MS: f64 = 16.7;
 const LONG_MS: f64 = 20.0;
 
@@ -49,12 +49,12 @@ fn add(report: &mut Report, keys: [&'static str; 3], what: &str, goal: f64, seen
     report.add(max.note(format!("{} tasks of more than 50 ms", seen["tasks"])));
 }
 
-/// The page's clock tells tenths of milliseconds; what is beyond is noise of the subtraction.
+/// The page's clock has a resolution of 0.1 ms; more digits are noise from the subtraction.
 fn frame_ms(value: &Value) -> f64 {
     (number(value) * 10.0).round() / 10.0
 }
 
-/// The times between frames while a stream is in view, from its first word on.
+/// The times between frames while a stream is in view, starting with its first word.
 async fn frames_of(stage: &Stage, browser: &Browser, pod: &Value) -> Value {
     let seconds = if stage.is_quick { QUICK_SECONDS } else { SECONDS };
     let words = (seconds + 1) * PER_SECOND;
@@ -75,7 +75,7 @@ async fn frames_of(stage: &Stage, browser: &Browser, pod: &Value) -> Value {
          requestAnimationFrame(step);"
     );
     browser.eval(&start).await;
-    // Nothing is asked of the page meanwhile: each question is work for it.
+    // Do not query the page meanwhile, because each query is work for it.
     tokio::time::sleep(std::time::Duration::from_secs(seconds as u64)).await;
     browser.wait_script("return window.__frames.is_done").await;
     let seen = browser.eval("return window.__frames").await;

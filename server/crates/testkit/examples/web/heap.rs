@@ -1,4 +1,4 @@
-//! Hours of streaming, as fast as they come: what the page keeps of them.
+//! Hours of streaming, compressed in time: how much memory the page keeps.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use testkit::{
 
 use crate::stage::{Stage, number};
 
-/// Answers in a part of an hour, and words in each: 20,000 chunks, which are 200 s at 100 chunks/s.
+/// Answers in one part, and words in each: 20,000 chunks, which is 200 s at 100 chunks/s.
 const ANSWERS: usize = 40;
 const WORDS: usize = 500;
-/// 18 of them are an hour.
+/// 18 parts make an hour.
 const PARTS: usize = 18;
-/// Between two looks at the page.
+/// Time between two checks of the page.
 const LOOKS: Duration = Duration::from_millis(500);
-/// The page offers the way to its end: it does not follow, although nobody scrolled.
+/// Whether the page offers the button to its end: then it does not follow, although nobody has scrolled.
 const IS_AWAY: &str = "return !document.querySelector('.below').classList.contains('is-hidden')";
 
 pub(crate) async fn run(stage: &Stage, report: &mut Report) {
@@ -57,7 +57,7 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
     browser.quit().await;
 }
 
-/// One part, in view. Returns when the page shows its end; true when the page had followed it there by itself.
+/// Streams one part in view. Returns when the page shows its end; true if the page followed it there by itself.
 async fn stream(stage: &Stage, browser: &Browser, pod: &Value, part: usize) -> bool {
     let before = blocks(browser).await;
     for _ in 1..ANSWERS {
@@ -65,7 +65,7 @@ async fn stream(stage: &Stage, browser: &Browser, pod: &Value, part: usize) -> b
     }
     stage.yoi.say(pod, &format!("stream {WORDS} at 0\nsay end of part {part}.")).await;
     let is_here = format!("return document.getElementById('log').textContent.includes('end of part {part}.')");
-    // A page that is drawn for every record takes its time, so the wait is as long as blocks are added.
+    // A page that redraws for every record is slow, so wait as long as blocks are being added.
     let mut here = before;
     loop {
         tokio::time::sleep(LOOKS).await;
@@ -88,7 +88,7 @@ async fn blocks(browser: &Browser) -> usize {
 }
 
 async fn memory(browser: &Browser) -> Value {
-    // Twice: what the first one frees may hold others.
+    // Twice: what the first collection frees may hold other objects.
     for _ in 0..2 {
         browser.devtools("HeapProfiler.collectGarbage", json!({})).await;
     }

@@ -1,17 +1,17 @@
-//! A long history to import: turns of six blocks, with Markdown, code, thoughts and calls of tools.
+//! A long history to import: turns of six blocks with Markdown, code, reasoning and tool calls.
 
 use serde_json::{Value, json};
 
-/// As many as the goal speaks of.
+/// The number that the goal is defined for.
 pub(crate) const BLOCKS: usize = 10_000;
-/// Person, thought, answer, call, answer, end.
+/// User message, reasoning, answer, call, answer, end.
 const BLOCKS_PER_TURN: usize = 6;
-/// Every so many turns there is code, or a table.
+/// Every this many turns there is code, or a table.
 const CODE_EVERY: usize = 10;
-/// A summary stands for all but so many of the newest turns, else the next question would be compacted first.
+/// A summary replaces all but this many of the newest turns, otherwise the next question would trigger compaction.
 const KEPT_TURNS: usize = 5;
 
-/// The lines of an export, at least so many blocks of them. Less than 4 MB, which is what a request may have.
+/// The lines of an export with at least this many blocks. Less than 4 MB, the limit of a request.
 pub(crate) fn jsonl(name: &str, blocks: usize) -> String {
     let turns = blocks.div_ceil(BLOCKS_PER_TURN);
     let mut lines = Lines::default();
@@ -90,7 +90,7 @@ fn said(block: String, text: String) -> Value {
     json!({ "kind": "message_finished", "block": block, "text": text, "interrupted": false })
 }
 
-/// Long and short ones by turns, so that no height can be guessed from another.
+/// Long and short ones alternate, so that no height can be guessed from another.
 fn answer(turn: usize) -> String {
     let code = format!("```rust\nfn part_{turn}() -> u64 {{\n    // counted twice\n    2 * {turn}\n}}\n```");
     match turn % CODE_EVERY {

@@ -1,4 +1,4 @@
-//! What Lighthouse says of the two pages that people see most. It comes by npm, which fetches it once.
+//! Lighthouse's verdict on the two most-used pages. It is fetched once from npm.
 
 use std::{path::Path, process::Stdio};
 
@@ -10,9 +10,9 @@ use testkit::{
 
 use crate::stage::Stage;
 
-/// A version by number: another one counts differently.
+/// Pinned, because other versions score differently.
 const PACKAGE: &str = "lighthouse@12.8.2";
-/// In each category, of 100.
+/// The goal in each category, out of 100.
 const SCORE: f64 = 95.0;
 const CATEGORIES: [&str; 4] = ["performance", "accessibility", "best-practices", "seo"];
 
@@ -51,7 +51,7 @@ fn add(report: &mut Report, what: &str, keys: [&'static str; 4], found: &Value) 
     }
 }
 
-/// The audits that cost something.
+/// The audits that lowered the score.
 fn lost(found: &Value, category: &str) -> Vec<String> {
     let audits = found["categories"][category]["auditRefs"].as_array().into_iter().flatten();
     let weighty = audits.filter(|audit| audit["weight"].as_f64().is_some_and(|weight| weight > 0.0));

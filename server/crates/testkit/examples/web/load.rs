@@ -1,4 +1,4 @@
-//! The first visit: what is sent, when something is to be seen, and whether it stays where it is.
+//! The first visit: what is transferred, when something is visible, and whether it stays in place.
 
 use serde_json::{Value, json};
 use testkit::{
@@ -12,12 +12,12 @@ use testkit::{
 use crate::stage::{Stage, median, number};
 
 const ROUNDS: usize = 7;
-/// What a page loads in all.
+/// The goal for everything that a page loads.
 const FIRST_LOAD_KB: f64 = 300.0;
-/// A phone in a train: bytes a second, and the way there and back in milliseconds.
+/// A phone on a train: bytes per second, and the round trip in milliseconds.
 const SLOW_LINE: (u32, u32) = (200_000, 150);
 
-/// Of one document: names and bytes as sent, milliseconds since the navigation began.
+/// For one document: names and transferred bytes, milliseconds since navigation began.
 const LOOK: &str = "
     const probe = window.__probe, paints = performance.getEntriesByType('paint');
     const files = performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/pkg/'));
@@ -75,7 +75,7 @@ async fn look(stage: &Stage, browser: &Browser, url: &str) -> Value {
     browser.eval(LOOK).await
 }
 
-/// Everything that was fetched until the page was live and at rest; sockets and data of pages are not in it.
+/// Everything that was fetched until the page was live and at rest, without sockets and page data.
 fn first_load(key: &'static str, what: &str, visit: &Value) -> Line {
     let kb = |bytes: &Value| number(bytes) / 1e3;
     let mut files: Vec<(String, f64)> = vec![("the page itself".to_owned(), kb(&visit["page"]))];
@@ -87,7 +87,7 @@ fn first_load(key: &'static str, what: &str, visit: &Value) -> Line {
     Line::new(key, format!("{what}: first load, as sent"), Kilobytes, sum).at_most(FIRST_LOAD_KB).note(each.join(", "))
 }
 
-/// The same through a thin line: what is to be seen must not wait for what is still on its way.
+/// The same over a slow connection: what is visible must not wait for what is still loading.
 async fn slow(stage: &Stage, report: &mut Report, browser: &Browser, url: &str, what: &str, key: &'static str) {
     let (bytes_per_second, latency) = SLOW_LINE;
     let conditions = |latency: u32, bytes: i64| json!({ "offline": false, "latency": latency, "downloadThroughput": bytes, "uploadThroughput": bytes });

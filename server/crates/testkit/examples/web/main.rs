@@ -1,6 +1,6 @@
-//! The console in real Chromium, in figures: `cargo xtask bench web`.
+//! Measures the console in real Chromium: `cargo xtask bench web`.
 //!
-//! `web PATH_OF_YOI [--only TOPIC]… [--quick] [--json FILE]`. Nothing here asserts a time: machines differ.
+//! `web PATH_OF_YOI [--only TOPIC]… [--quick] [--json FILE]`. Nothing here asserts a time, because machines differ.
 //! docs/performance.md explains the lines.
 
 mod frames;

@@ -1,4 +1,4 @@
-//! A Pod of 10,000 blocks is opened by one who was never here, and then read back to its beginning.
+//! A Pod of 10,000 blocks is opened for the first time, and then scrolled back to its beginning.
 
 use serde_json::Value;
 use testkit::{
@@ -15,9 +15,9 @@ use crate::{
 };
 
 const ROUNDS: usize = 7;
-/// To the content, in milliseconds.
+/// The goal for the first content, in milliseconds.
 const OPEN_MS: f64 = 200.0;
-/// Clicks on "Earlier" until all is there; each brings a page.
+/// Clicks on "Earlier" until everything is there; each loads a page.
 const PAGES_MAX: usize = 300;
 
 const LOOK: &str = "
@@ -58,7 +58,7 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
     browser.quit().await;
 }
 
-/// Fetches older pages until so many blocks are in the page, and returns to the end. Gives how many there are.
+/// Loads older pages until this many blocks are on the page, and returns to the end. Returns how many there are.
 pub(crate) async fn read_back(browser: &Browser, wanted: usize) -> usize {
     let mut here = blocks_here(browser).await;
     for _ in 0..PAGES_MAX {

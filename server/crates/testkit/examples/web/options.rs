@@ -12,7 +12,7 @@ pub(crate) enum Topic {
     Switch,
     Frames,
     Heap,
-    /// Needs npm, so it is taken only when it is asked for.
+    /// Needs npm, so it runs only on request.
     Lighthouse,
 }
 
@@ -36,7 +36,7 @@ impl Topic {
 pub(crate) struct Options {
     pub(crate) binary: String,
     only: Vec<Topic>,
-    /// Fewer rounds and shorter streams: to see that it works, not to quote.
+    /// Fewer rounds and shorter streams: to check that it works, not to quote.
     pub(crate) is_quick: bool,
     pub(crate) json: Option<PathBuf>,
 }

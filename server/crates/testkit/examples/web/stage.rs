@@ -1,4 +1,4 @@
-//! What all topics play on: a yoi with a long Pod and two short ones, and browsers that note what they do.
+//! The setup of all topics: a yoi with one long Pod and two short ones, and instrumented browsers.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use testkit::{
 
 use crate::{journal, options::Options};
 
-/// Says what the page did before any of its scripts ran.
+/// Instruments the page before any of its scripts run.
 const PROBE: &str = include_str!("probe.js");
-/// The page of a desk.
+/// A desktop viewport.
 const VIEWPORT: (u32, u32) = (1440, 900);
-/// After a page is live, so long anything may still move or be fetched.
+/// For this long after a page is live, things may still move or be fetched.
 const SETTLES: Duration = Duration::from_millis(1_500);
 
 /// One yoi for all topics.
@@ -45,7 +45,7 @@ impl Stage {
         format!("{}{}", self.yoi.console_url(), path_of(pod))
     }
 
-    /// A browser that is logged in, at a page that fetches nothing else of the console.
+    /// A logged-in browser, on a page that loads nothing of the console.
     pub(crate) async fn browser(&self) -> Browser {
         let browser = Browser::start(VIEWPORT.0, VIEWPORT.1).await;
         browser.goto(&self.yoi.login_url()).await;
@@ -56,7 +56,7 @@ impl Stage {
         browser
     }
 
-    /// Opens a page as one who was never here: nothing of it is in the browser's cache. Returns when it is live.
+    /// Opens a page with an empty browser cache. Returns when it is live.
     pub(crate) async fn open_cold(&self, browser: &Browser, url: &str) {
         browser.goto("about:blank").await;
         browser.devtools("Network.clearBrowserCache", json!({})).await;
@@ -75,7 +75,7 @@ pub(crate) fn path_of(pod: &Value) -> String {
     pod_path(pod).replacen("/api/v1/runtimes/", "/pods/", 1).replacen("/workers/", "/", 1)
 }
 
-/// A Pod at rest with so many blocks of history.
+/// An idle Pod with this many blocks of history.
 async fn import(yoi: &YoiProcess, name: &str, blocks: usize) -> Value {
     let body = json!({ "name": name, "jsonl": journal::jsonl(name, blocks) });
     let pod = yoi.post("/api/v1/import", &body).await.expect(201);
@@ -83,19 +83,19 @@ async fn import(yoi: &YoiProcess, name: &str, blocks: usize) -> Value {
     pod
 }
 
-/// The middle one; of none it is 0.
+/// The median; 0 for no figures.
 pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     quantile(&figures, 0.5)
 }
 
-/// Of figures in order.
+/// A quantile of sorted figures.
 pub(crate) fn quantile(sorted: &[f64], part: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * part).round() as usize).copied().unwrap_or_default()
 }
 
-/// A number out of what a script gave.
+/// A number from a script's result.
 pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("a page gave {value} where a number was wanted"))
 }

@@ -1,4 +1,4 @@
-//! From one Pod to another in a page that is at work already.
+//! Switching from one Pod to another in a page that is already running.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use tokio::time::sleep;
 use crate::stage::{Stage, median, number, path_of, quantile};
 
 const ROUNDS: usize = 20;
-/// A frame.
+/// The goal: one frame.
 const SWITCH_MS: f64 = 16.0;
-/// So long a page is looked at.
+/// How long each page is looked at.
 const LOOKS: Duration = Duration::from_millis(300);
 
 pub(crate) async fn run(stage: &Stage, report: &mut Report) {
     let browser = stage.browser().await;
     stage.open(&browser, &stage.page_of(&stage.short[0])).await;
     browser.devtools("Runtime.evaluate", serde_json::json!({ "expression": "0" })).await;
-    // Both have been seen once before anything is counted.
+    // Both have been shown once before anything is measured.
     for pod in [&stage.short[1], &stage.short[0]] {
         go(&browser, pod).await;
     }
@@ -42,7 +42,8 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
     browser.quit().await;
 }
 
-/// Clicks on the Pod in the list. Milliseconds until its transcript is in the page, and until it was painted.
+/// Clicks on the Pod in the list. Returns the milliseconds until its transcript is in the page, and until it was
+/// painted.
 async fn go(browser: &Browser, pod: &Value) -> Value {
     let path = path_of(pod);
     let address = path.trim_start_matches("/pods/");
@@ -55,12 +56,12 @@ async fn go(browser: &Browser, pod: &Value) -> Value {
     let seen =
         timed(browser, &format!("document.querySelector('a[data-row][href=\"{path}\"]').click()"), &is_there).await;
     browser.wait_script("return window.__probe.live > 0").await;
-    // Nobody goes on before seeing anything.
+    // Give the page time to settle, as a person would.
     sleep(LOOKS).await;
     seen
 }
 
-/// The least that can be seen: one more letter in the page.
+/// The baseline: adding one letter to the page.
 async fn one_word(browser: &Browser) -> Value {
     let letter = "document.querySelector('.brand').append('.')";
     let seen = timed(browser, letter, "document.querySelector('.brand').textContent.endsWith('.')").await;
@@ -69,8 +70,8 @@ async fn one_word(browser: &Browser) -> Value {
     seen
 }
 
-/// Does `act` some milliseconds after a frame has begun. Milliseconds until what `is_there` says is in the page, and until
-/// the frame with it was painted: a message that is posted in a frame's callback comes after that frame's paint.
+/// Runs `act` some milliseconds after a frame has begun. Returns the milliseconds until the page fulfils `is_there`,
+/// and until that frame was painted: a message posted in a frame's callback arrives after that frame's paint.
 async fn timed(browser: &Browser, act: &str, is_there: &str) -> Value {
     let script = format!(
         "return new Promise((done) => {{

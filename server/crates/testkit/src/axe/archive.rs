@@ -1,4 +1,4 @@
-//! One file out of a `.tgz`, without a crate for it: headers of 512 bytes, each before its file.
+//! Extracts one file from a `.tgz` without a crate for it: 512-byte headers, each before its file.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 
 const BLOCK: usize = 512;
 
-/// The bytes of the file with this name. Long names, which need more than one header, are not understood.
+/// The bytes of the file with this name. Long names, which need more than one header, are not supported.
 pub(super) fn file(archive: &[u8], name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     GzDecoder::new(archive).read_to_end(&mut bytes)?;
@@ -27,7 +27,7 @@ fn text(field: &[u8]) -> &str {
     std::str::from_utf8(&field[..end]).unwrap_or_default().trim()
 }
 
-/// Octal digits.
+/// Parses octal digits.
 fn size(field: &[u8]) -> Option<usize> {
     usize::from_str_radix(text(field), 8).ok()
 }

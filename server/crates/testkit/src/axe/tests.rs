@@ -1,4 +1,4 @@
-//! The checker itself, against a page with two mistakes and none of our making beside them.
+//! Tests the checker itself, against a page with exactly two deliberate mistakes.
 
 use axum::{Router, response::Html, routing::get};
 

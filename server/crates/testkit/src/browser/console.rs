@@ -1,4 +1,4 @@
-//! The console of a yoi in a browser: to its pages, and on its keys.
+//! A yoi's console in a browser: its pages, and its keys.
 
 use serde_json::Value;
 use thirtyfour::{Key, TypingData};
@@ -13,7 +13,7 @@ pub fn page_of(yoi: &YoiProcess, pod: &Value) -> String {
 }
 
 impl Browser {
-    /// A browser that is logged in and shows the first page, alive.
+    /// A logged-in browser that shows the first page, live.
     pub async fn open(yoi: &YoiProcess, width: u32, height: u32) -> Self {
         let browser = Self::start(width, height).await;
         browser.goto(&yoi.login_url()).await;
@@ -21,7 +21,7 @@ impl Browser {
         browser
     }
 
-    /// The same on the page of one Pod.
+    /// The same, on the page of one Pod.
     pub async fn open_pod(yoi: &YoiProcess, pod: &Value) -> Self {
         let browser = Self::open(yoi, 1440, 900).await;
         browser.goto_pod(yoi, pod).await;
@@ -39,36 +39,36 @@ impl Browser {
         self.wait_live().await;
     }
 
-    /// Returns when the page hears the server: then it has its keys, too.
+    /// Waits until the page is connected to the server: then its keys work, too.
     pub async fn wait_live(&self) {
         self.wait_text(".connection [role=status]", "live").await;
     }
 
-    /// Presses keys where the focus is, as a keyboard does.
+    /// Types keys at the focus, as a keyboard does.
     pub async fn keys(&self, keys: impl Into<TypingData>) {
         let typed = self.driver.action_chain().send_keys(keys).perform().await;
         typed.unwrap_or_else(|error| panic!("the keys could not be pressed: {error}"));
     }
 
-    /// A key while another one is held.
+    /// Presses a key while another one is held.
     pub async fn chord(&self, held: Key, key: impl Into<char>) {
         let (held, key): (char, char) = (held.into(), key.into());
         let chord = self.driver.action_chain().key_down(held).key_down(key).key_up(key).key_up(held);
         chord.perform().await.unwrap_or_else(|error| panic!("the chord could not be pressed: {error}"));
     }
 
-    /// Out of any field, then these keys: they are shortcuts.
+    /// Leaves any field, then types these keys as shortcuts.
     pub async fn shortcut(&self, keys: &str) {
         self.keys(Key::Escape + "").await;
         self.keys(keys).await;
     }
 
-    /// Waits until the element of this id has the focus.
+    /// Waits until the element with this id has the focus.
     pub async fn wait_focus(&self, id: &str) {
         self.wait_script(&format!("return document.activeElement.id === '{id}'")).await;
     }
 
-    /// Waits until a dialog is open and has the focus in it.
+    /// Waits until a dialog with this text is open and has the focus.
     pub async fn wait_dialog(&self, text: &str) {
         self.wait_text("dialog[open]", text).await;
         self.wait_script("return document.querySelector('dialog[open]')?.contains(document.activeElement) === true")
@@ -79,8 +79,9 @@ impl Browser {
         self.wait_until("no dialog is open", async |browser| browser.is_absent("dialog[open]").await).await;
     }
 
-    /// From now on what this page does after so many milliseconds waits for [`let_time_pass`](Self::let_time_pass): what
-    /// can be taken back for a moment can be for as long as a test takes. Of the page that is open, until it is loaded anew.
+    /// From now on timers of this many milliseconds wait for [`let_time_pass`](Self::let_time_pass), so that what can
+    /// be undone for a moment can be undone for as long as a test takes. Applies to the current page until it is
+    /// reloaded.
     pub async fn hold_time(&self, milliseconds: u32) {
         let hold = format!(
             "const run = window.setTimeout; window.heldTimers = []; \
@@ -91,17 +92,17 @@ impl Browser {
         self.wait_script(&hold).await;
     }
 
-    /// Whether something waits for [`let_time_pass`](Self::let_time_pass).
+    /// Waits until a timer waits for [`let_time_pass`](Self::let_time_pass).
     pub async fn wait_held(&self) {
         self.wait_script("return window.heldTimers.length > 0").await;
     }
 
-    /// The time that was held is over.
+    /// Runs the held timers.
     pub async fn let_time_pass(&self) {
         self.eval("window.heldTimers.splice(0).forEach(what => what())").await;
     }
 
-    /// Writes into the message field and sends it.
+    /// Types into the message field and sends it.
     pub async fn send(&self, text: &str) {
         let composer = self.field("Message").await;
         composer.click().await.expect("the message field can be clicked");

@@ -1,4 +1,4 @@
-//! The processes behind a browser, and that none of them outlives it.
+//! The processes behind a browser, and their cleanup.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,7 +8,7 @@ use std::{
 
 use crate::helper::{Helper, NotReady};
 
-/// How often, and how long apart, leftover processes are killed: two seconds in all.
+/// How often, and how far apart, leftover processes are killed: two seconds in all.
 const ROUNDS_MAX: usize = 100;
 const ROUND: Duration = Duration::from_millis(20);
 
@@ -30,7 +30,7 @@ impl ChromeDriver {
         }
     }
 
-    /// With port 0 it takes a free port for IPv6, and ends when that one is taken for IPv4 by then.
+    /// With port 0 it picks a free IPv6 port, and exits if that one is taken for IPv4 by then.
     pub(super) async fn start_as(program: &Path) -> Result<Self, NotReady> {
         let (helper, port) = Helper::start(program, &["--port=0"], port_in).await?;
         Ok(Self { helper, port })
@@ -40,20 +40,20 @@ impl ChromeDriver {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// For the error of a browser that does not start.
+    /// Its last output, for the error when a browser does not start.
     pub(super) fn last_words(&self) -> String {
         self.helper.last_words()
     }
 }
 
-/// From the line "ChromeDriver was started successfully on port 43947."
+/// Parses the line "ChromeDriver was started successfully on port 43947."
 fn port_in(line: &str) -> Option<u16> {
     let (_, after) = line.split_once("successfully on port")?;
     let digits: String = after.trim_start().chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
 
-/// Kills the Chromium processes of one profile. They are known by its folder, which no other process names.
+/// Kills the Chromium processes of one profile, which are identified by its folder on their command lines.
 #[derive(Debug)]
 pub(super) struct Leftovers {
     profile: PathBuf,
@@ -67,8 +67,8 @@ impl Leftovers {
 
 impl Drop for Leftovers {
     fn drop(&mut self) {
-        // Again until none is left: one that was just being started is not in the first list, and the folder can be
-        // removed only when nobody writes to it.
+        // Repeated until none is left: one that was just starting is not in the first list, and the folder can be
+        // removed only when nothing writes to it.
         for _ in 0..ROUNDS_MAX {
             let pids = pids_naming(&self.profile);
             if pids.is_empty() {
@@ -80,7 +80,7 @@ impl Drop for Leftovers {
     }
 }
 
-/// Only Linux tells command lines as files; elsewhere the session's own end has to do.
+/// Only Linux exposes command lines as files; elsewhere ending the session has to suffice.
 pub(super) fn pids_naming(profile: &Path) -> Vec<String> {
     let wanted = profile.to_string_lossy();
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };

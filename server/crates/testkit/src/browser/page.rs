@@ -1,4 +1,4 @@
-//! The page that a browser shows: where it is, how it is shown, and what its scripts say.
+//! The page that a browser shows: its address, its display, and running scripts in it.
 
 use std::path::Path;
 
@@ -27,24 +27,24 @@ impl Page {
         self.driver.current_url().await.expect("a page has an address").to_string()
     }
 
-    /// The page's size in CSS pixels, exactly, also below a window's smallest width.
+    /// Sets the page's size in CSS pixels, exactly, even below a window's minimum width.
     pub async fn set_viewport(&self, width: u32, height: u32) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
     }
 
-    /// What `prefers-color-scheme` says from now on.
+    /// Sets `prefers-color-scheme`.
     pub async fn emulate_dark(&self, is_dark: bool) {
         self.emulate_media("prefers-color-scheme", if is_dark { "dark" } else { "light" }).await;
     }
 
-    /// Any media feature, such as `prefers-reduced-motion: reduce`. Replaces the one set before.
+    /// Sets any media feature, such as `prefers-reduced-motion: reduce`. Replaces the one set before.
     pub async fn emulate_media(&self, feature: &str, value: &str) {
         let features = json!({ "features": [{ "name": feature, "value": value }] });
         self.devtools("Emulation.setEmulatedMedia", features).await;
     }
 
-    /// Cuts or restores the browser's network; open sockets end when it is cut.
+    /// Disconnects or restores the browser's network; disconnecting closes open sockets.
     pub async fn set_offline(&self, is_offline: bool) {
         let conditions =
             json!({ "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
@@ -52,25 +52,25 @@ impl Page {
         self.devtools("Network.emulateNetworkConditions", conditions).await;
     }
 
-    /// Runs a script body in the page (`return …`) and gives its result.
+    /// Runs a script body in the page (`return …`) and returns its result.
     pub async fn eval(&self, script: &str) -> Value {
         let result = self.driver.execute(script, Vec::new()).await;
         result.unwrap_or_else(|error| panic!("the script failed: {error}\n{script}")).json().clone()
     }
 
-    /// Errors in the console since the last call: exceptions, `console.error`, failed loads, refused by the policy.
+    /// Errors in the console since the last call: exceptions, `console.error`, failed loads, policy violations.
     pub async fn console_errors(&self) -> Vec<String> {
         let entries = self.driver.browser_log().await.expect("chromedriver keeps the console");
         entries.into_iter().filter(|entry| entry.level == "SEVERE").map(|entry| entry.message).collect()
     }
 
-    /// Writes what is in the viewport as PNG.
+    /// Writes the viewport as PNG.
     pub async fn screenshot(&self, path: &Path) {
         self.driver.screenshot(path).await.unwrap_or_else(|error| panic!("no screenshot: {error}"));
     }
 
-    /// Another tab of this browser (same session, same cookies), which becomes the current one. Returns its handle for
-    /// `driver.switch_to_window`.
+    /// Opens another tab in this browser (same session, same cookies) and makes it the current one. Returns its
+    /// handle for `driver.switch_to_window`.
     pub async fn new_tab(&self) -> thirtyfour::WindowHandle {
         let handle = self.driver.new_tab().await.expect("a tab opens");
         self.driver.switch_to_window(handle.clone()).await.expect("a new tab can be shown");
@@ -83,7 +83,7 @@ impl Page {
         answer.unwrap_or_else(|error| panic!("{method} failed: {error}"))
     }
 
-    /// Fails when the console has told an error.
+    /// Fails if the console has reported an error.
     pub async fn no_errors(&self) {
         let errors = self.console_errors().await;
         assert!(errors.is_empty(), "{errors:#?}");

@@ -1,4 +1,4 @@
-//! Finding by what a person sees, and waiting until it is there.
+//! Finding elements by what a person sees, and waiting for them.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use tokio::time::{Instant, sleep};
 use super::Page;
 use crate::wait::WAIT_MAX;
 
-/// How often a condition is looked at.
+/// How often a condition is checked.
 const POLL: Duration = Duration::from_millis(50);
 
 impl Page {
-    /// The first element that fits the CSS selector and is shown.
+    /// The first visible element that matches the CSS selector.
     pub async fn find(&self, css: &str) -> WebElement {
         self.shown(By::Css(css), css).await
     }
@@ -33,12 +33,12 @@ impl Page {
         self.shown(By::XPath(field_xpath(label)), &format!("field {label:?}")).await
     }
 
-    /// Whether nothing that fits the selector is shown.
+    /// Whether no visible element matches the selector.
     pub async fn is_absent(&self, css: &str) -> bool {
         first_shown(self, By::Css(css)).await.is_ok_and(|element| element.is_none())
     }
 
-    /// Waits until some element that fits the selector contains the text, and returns that text.
+    /// Waits until some element that matches the selector contains the text, and returns its text.
     pub async fn wait_text(&self, css: &str, text: &str) -> String {
         let found = self.looked(async |page| page.texts(css).await.into_iter().find(|one| one.contains(text))).await;
         match found {
@@ -50,7 +50,7 @@ impl Page {
         }
     }
 
-    /// The visible texts of all elements that fit the selector; one that just went away is left out.
+    /// The visible texts of all elements that match the selector; one that has just disappeared is left out.
     pub async fn texts(&self, css: &str) -> Vec<String> {
         let mut texts = Vec::new();
         for element in self.driver.find_all(By::Css(css)).await.unwrap_or_default() {
@@ -59,7 +59,7 @@ impl Page {
         texts
     }
 
-    /// Waits until the condition holds. `what` completes "waited for …" in the failure.
+    /// Waits until the condition holds. `what` completes "waited for …" in the failure message.
     pub async fn wait_until(&self, what: &str, mut condition: impl AsyncFnMut(&Self) -> bool) {
         if self.looked(async |page| condition(page).await.then_some(())).await.is_none() {
             panic!("waited {WAIT_MAX:?} for {what}{}", self.at_end().await)
@@ -82,7 +82,7 @@ impl Page {
         }
     }
 
-    /// Looks again and again, for as long as any wait lasts.
+    /// Checks repeatedly, up to the time limit of any wait.
     async fn looked<T>(&self, mut look: impl AsyncFnMut(&Self) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + WAIT_MAX;
         while Instant::now() < deadline {
@@ -94,7 +94,7 @@ impl Page {
         None
     }
 
-    /// What a failing wait tells: where the browser was and what the page said.
+    /// Details for a failed wait: the address, the text of the page, and the console.
     async fn at_end(&self) -> String {
         let url = self.driver.current_url().await.map(|url| url.to_string()).unwrap_or_default();
         let page = self.texts("body").await.join("\n");
@@ -105,7 +105,7 @@ impl Page {
     }
 }
 
-/// An element that goes away while it is looked at counts as not shown.
+/// An element that disappears while it is checked counts as not visible.
 async fn first_shown(page: &Page, by: By) -> WebDriverResult<Option<WebElement>> {
     for element in page.driver.find_all(by).await? {
         if element.is_displayed().await.unwrap_or(false) {
@@ -130,13 +130,13 @@ fn field_xpath(label: &str) -> String {
     )
 }
 
-/// The accessible name in the three ways in which pages here give it.
+/// Matches the accessible name in the three ways in which our pages give it.
 fn named(name: &str) -> String {
     let text = literal(name);
     format!("@aria-label={text} or (not(@aria-label) and normalize-space(.)={text}) or @title={text}")
 }
 
-/// A text as XPath literal. XPath knows no escapes: a text with both kinds of quotes has to be put together.
+/// A text as an XPath literal. XPath has no escapes, so a text with both kinds of quotes has to be concatenated.
 fn literal(text: &str) -> String {
     if !text.contains('\'') {
         return format!("'{text}'");

@@ -1,4 +1,4 @@
-//! Scripts in place of the programs.
+//! Tests with scripts in place of the programs.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ pub(crate) fn stand_in(folder: &Path, name: &str, body: &str) -> PathBuf {
     let draft = folder.join(format!("{name}.draft"));
     std::fs::write(&draft, format!("#!/bin/sh\n{body}\n")).unwrap();
     let path = folder.join(name);
-    // By another process: a file that this one has written may still be open in one that another test is starting, and then
-    // it cannot be run.
+    // Written by another process: a file that this one has written may still be open in a process that another test
+    // is just starting, and then it cannot be executed.
     let install = std::process::Command::new("install").args(["-m", "755"]).args([&draft, &path]).status();
     assert!(install.unwrap().success());
     path

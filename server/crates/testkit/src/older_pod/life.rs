@@ -1,4 +1,4 @@
-//! What an older Pod does when it is asked something.
+//! How an older Pod handles requests.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,12 +7,12 @@ use tokio::time::sleep;
 
 use super::{Asked, OlderPod, Shared, line_of, words};
 
-/// In the place of an event: all connections are closed.
+/// In place of an event: closes all connections.
 pub(super) const HANG_UP: &str = "hang up";
-/// Between `shutdown` and the end.
+/// The time between `shutdown` and the end.
 const LAST_WORDS: Duration = Duration::from_millis(20);
 
-/// Takes one line; what comes back goes to this client alone, all else to everybody.
+/// Handles one line; what it returns goes to this client alone, everything else to all clients.
 pub(super) fn take(pod: &Arc<Shared>, line: &str) -> Option<String> {
     let request: Value = match serde_json::from_str(line) {
         Ok(request) => request,

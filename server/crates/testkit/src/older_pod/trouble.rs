@@ -1,27 +1,27 @@
-//! How an older Pod may misbehave.
+//! The ways in which an older Pod may misbehave.
 
 use std::time::Duration;
 
 use tokio::{io::AsyncWriteExt, net::unix::OwnedWriteHalf, time::sleep};
 
-/// What is wrong with it.
+/// The misbehaviour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// It closes the connection before the snapshot.
+    /// Closes the connection before the snapshot.
     EndBeforeSnapshot,
-    /// It never says what it is.
+    /// Never sends a snapshot.
     NoSnapshot,
-    /// It begins its snapshot and stops in the middle.
+    /// Starts its snapshot and stops in the middle.
     HalfLine,
-    /// Its first line has no end.
+    /// Its first line never ends.
     EndlessLine,
-    /// Its first line is no JSON.
+    /// Its first line is not JSON.
     NotJson,
-    /// Its alerts do not end.
+    /// Sends alerts without end.
     EndlessAlerts,
-    /// After the snapshot it answers nothing.
+    /// Answers nothing after the snapshot.
     Mute,
-    /// After the snapshot it says something without an end, as fast as it can.
+    /// After the snapshot, sends events without end as fast as it can.
     Flood,
 }
 
@@ -34,7 +34,7 @@ impl Trouble {
         *self == Self::Mute
     }
 
-    /// Does what it does on a new connection; false when that was all.
+    /// Misbehaves on a new connection; returns false if the connection is then over.
     pub(super) async fn begin(&self, writer: &mut OwnedWriteHalf, prelude: &str) -> bool {
         match self {
             Self::Mute => return true,

@@ -1,4 +1,4 @@
-//! A run of an older Pod: it does what the words of its input say.
+//! A run of an older Pod, which carries out the commands in its input.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,24 +9,24 @@ use super::{Asked, Shared, life::HANG_UP};
 
 const WORD_MS: u64 = 20;
 
-/// The words of all segments.
+/// The text of all segments.
 pub(super) fn of_input(input: &Value) -> String {
     let text =
         |segment: &Value| segment["content"].as_str().or(segment["path"].as_str()).unwrap_or_default().to_owned();
     input.as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// How a line ended.
+/// How a command ended.
 #[derive(PartialEq, Eq)]
 enum Went {
     Well,
     /// The run is over.
     Over,
-    /// It goes on when somebody says so.
+    /// It continues when told to.
     Paused,
 }
 
-/// One run, line by line.
+/// One run, command by command.
 pub(super) async fn obey(pod: Arc<Shared>, words: String) {
     pod.tell("llm_call_start", json!({ "llm_call": 0 }));
     for line in words.lines() {
@@ -84,7 +84,7 @@ fn think(pod: &Shared) -> Went {
     Went::Well
 }
 
-/// Its result comes before the call is whole.
+/// Its result arrives before the call is complete.
 fn tool(pod: &Shared, name: &str) -> Went {
     let arguments = "{\"command\":\"echo hi\"}";
     let call = json!({ "kind": "tool_call", "call_id": "call_1", "name": name, "arguments": arguments });
@@ -106,7 +106,7 @@ async fn stream(pod: &Shared, words: u32) -> Went {
         match asked {
             Asked::Nothing => (),
             Asked::Pause => {
-                // What was said so far is in the deltas alone.
+                // What was said so far is only in the deltas.
                 pod.tell("usage", json!({ "input_tokens": 100, "output_tokens": 0 }));
                 pod.tell("run_end", json!({ "result": "paused" }));
                 return Went::Paused;

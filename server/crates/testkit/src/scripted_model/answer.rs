@@ -1,4 +1,4 @@
-//! What a scripted model says: written down by a test, step by step.
+//! Scripted answers, written step by step.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 pub struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    /// Sent as it is, in the place of the steps.
+    /// Sent unchanged, in place of the steps.
     pub(super) body: Option<String>,
     pub(super) steps: Vec<Step>,
 }
@@ -21,36 +21,36 @@ pub struct Answer {
 pub enum Step {
     Text(String),
     Reasoning(String),
-    /// A call; its arguments come in these pieces. OpenAI's wire may leave the id out.
+    /// A call; its arguments are sent in these chunks. OpenAI's protocols may omit the id.
     ToolCall {
         id: Option<String>,
         name: String,
         pieces: Vec<String>,
     },
-    /// Reported with the end, wherever it stands before it.
+    /// Reported at the end, wherever it stands before it.
     Usage(Tokens),
-    /// Silent for a while.
+    /// Silence for a while.
     Pause(Duration),
-    /// Silent until a test says so.
+    /// Silence until a test notifies it.
     WaitFor(Arc<Notify>),
     /// Words `w1`, `w2`, … one after each pause.
     Trickle {
         words: usize,
         every: Duration,
     },
-    /// The connection is dropped.
+    /// Closes the connection.
     Cut,
-    /// Silent for ever.
+    /// Silence for ever.
     Stall,
-    /// An error inside a stream that began well.
+    /// An error inside a stream that had begun normally.
     ErrorFrame(Value),
-    /// These bytes, as they are.
+    /// These bytes, unchanged.
     Raw(String),
-    /// The end, with the reason of the wire or the one that fits.
+    /// The end, with this reason or the one that fits.
     Finish(Option<String>),
 }
 
-/// Tokens of an answer; `input` includes `cached`.
+/// The token counts of an answer; `input` includes `cached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tokens {
     pub input: u64,
@@ -59,13 +59,13 @@ pub struct Tokens {
 }
 
 impl Answer {
-    /// Begins an answer that is streamed. It ends with its last step: without `finish` it just stops.
+    /// Begins a streamed answer. It ends after its last step: without `finish` it just stops.
     #[expect(clippy::new_without_default, reason = "an empty answer is nothing to fall back to")]
     pub fn new() -> Self {
         Self { status: StatusCode::OK, headers: HeaderMap::new(), body: None, steps: Vec::new() }
     }
 
-    /// A whole answer: this text.
+    /// A complete answer with this text.
     pub fn say(text: impl Into<String>) -> Self {
         Self::new().text(text).finish()
     }
@@ -73,14 +73,14 @@ impl Answer {
     /// A refusal.
     ///
     /// # Panics
-    /// When `status` is no HTTP status.
+    /// If `status` is not an HTTP status.
     pub fn refuse(status: u16, body: impl Into<String>) -> Self {
         let status = StatusCode::from_u16(status).expect("a test wrote an HTTP status");
         Self { status, body: Some(body.into()), ..Self::new() }
     }
 
     /// # Panics
-    /// When it is no valid header.
+    /// If it is not a valid header.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
         let value = HeaderValue::from_str(value).expect("a test wrote a header");
@@ -110,7 +110,7 @@ impl Answer {
         self.step(Step::ToolCall { id: Some(id.to_owned()), name: name.to_owned(), pieces })
     }
 
-    /// The tokens that it reports with its end.
+    /// The token counts that it reports at the end.
     #[must_use]
     pub fn usage(self, tokens: Tokens) -> Self {
         self.step(Step::Usage(tokens))

@@ -1,4 +1,4 @@
-//! An answer as server-sent events of OpenAI, on both of its wires, and of Anthropic, or as the bytes that a test wrote.
+//! An answer as server-sent events in OpenAI's two protocols or Anthropic's, or as the bytes that a test wrote.
 
 mod items;
 
@@ -17,7 +17,7 @@ pub(super) enum Piece {
     Cut,
 }
 
-/// One answer on its way out.
+/// One answer being sent.
 #[derive(Debug)]
 pub(super) struct Wire {
     steps: VecDeque<Step>,
@@ -32,17 +32,17 @@ pub(super) struct Wire {
 enum Dialect {
     OpenAi {
         model: Value,
-        /// The client asked for tokens; without that there are none.
+        /// Whether the client asked for token counts, without which there are none.
         wants_usage: bool,
     },
     Anthropic {
-        /// Type of the open block.
+        /// The type of the open block.
         open: Option<&'static str>,
-        /// Blocks so far, the open one included.
+        /// Blocks so far, including the open one.
         blocks: usize,
     },
     Responses(Items),
-    /// Any other wire: a test writes its bytes.
+    /// Any other protocol, whose bytes a test writes.
     Raw,
 }
 
@@ -84,12 +84,12 @@ impl Wire {
         Self { steps: answer.steps.clone().into(), ready: VecDeque::new(), tokens, dialect, calls: 0 }
     }
 
-    /// All of it was given.
+    /// Whether everything was sent.
     pub(super) fn is_over(&self) -> bool {
         self.ready.is_empty() && self.steps.is_empty()
     }
 
-    /// None after the last step.
+    /// `None` after the last step.
     pub(super) async fn next(&mut self) -> Option<Piece> {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
@@ -110,7 +110,7 @@ impl Wire {
                     }
                 }
                 Step::Cut => {
-                    // The server sends what was said so far when it has to wait for more.
+                    // The server sends what was written so far when it has to wait for more.
                     tokio::task::yield_now().await;
                     return Some(Piece::Cut);
                 }
@@ -271,7 +271,7 @@ impl Wire {
         events.into_iter().for_each(|event| self.event(event));
     }
 
-    /// An event that is named by its own type.
+    /// An event named after its own type.
     fn event(&mut self, event: Value) {
         let name = event["type"].as_str().unwrap_or_default();
         self.ready.push_back(format!("event: {name}\ndata: {event}\n\n").into());

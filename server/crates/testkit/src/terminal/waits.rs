@@ -1,4 +1,4 @@
-//! Waiting for a screen. Each wait is bounded, and shows the screen when it fails.
+//! Waiting for a screen. Each wait has a time limit, and prints the screen when it fails.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio::time::{sleep, timeout};
 use super::{Ended, Terminal};
 use crate::wait::WAIT_MAX;
 
-/// What was typed is in the terminal after so long, and by then a program has read it that is not held up.
+/// After this long, typed text has reached the terminal and a responsive program has read it.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);
-/// How often it is looked whether a program that is held up has read it.
+/// How often to check whether a slow program has read it.
 const POLL: Duration = Duration::from_millis(10);
 
 impl Terminal {
-    /// Waits until the screen fits and returns it. `what` says in words what is waited for.
+    /// Waits until the screen matches, and returns it. `what` describes what is waited for.
     #[track_caller]
     pub fn wait_for(&self, what: impl Into<String>, fits: impl Fn(&str) -> bool) -> impl Future<Output = String> {
         let (place, what) = (std::panic::Location::caller(), what.into());
@@ -38,21 +38,21 @@ impl Terminal {
         }
     }
 
-    /// Waits until these words are on the screen, in one line or broken over several.
+    /// Waits until these words are on the screen, even if wrapped.
     #[track_caller]
     pub fn wait_text(&self, words: &str) -> impl Future<Output = String> {
         let wanted = flat(words);
         self.wait_for(format!("{words:?}"), move |screen| flat(screen).contains(&wanted))
     }
 
-    /// Waits until these words are not on the screen any more.
+    /// Waits until these words are no longer on the screen.
     #[track_caller]
     pub fn wait_without(&self, words: &str) -> impl Future<Output = String> {
         let unwanted = flat(words);
         self.wait_for(format!("end of {words:?}"), move |screen| !flat(screen).contains(&unwanted))
     }
 
-    /// Waits until the program has read all that was typed.
+    /// Waits until the program has read everything that was typed.
     pub(super) async fn wait_taken(&self) {
         let taken = async {
             sleep(ON_ITS_WAY).await;
@@ -65,7 +65,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the program has ended and the shell has said how.
+    /// Waits until the program has exited and the shell has printed how.
     pub async fn wait_end(&self) -> Ended {
         let screen = self.wait_for("end of the program", |screen| screen.contains("no more")).await;
         let code =

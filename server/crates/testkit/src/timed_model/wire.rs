@@ -1,8 +1,8 @@
-//! What a delta looks like on each wire.
+//! The form of a delta in each protocol.
 
 use serde_json::{Value, json};
 
-/// How a vendor's answers are written.
+/// The protocol of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     Responses,
@@ -26,7 +26,7 @@ impl Wire {
         }
     }
 
-    /// By the path that is asked.
+    /// Determined by the requested path.
     pub(super) fn of(request_line: &str) -> Self {
         let paths = [
             ("/responses", Self::Responses),
@@ -38,7 +38,7 @@ impl Wire {
         known.map_or(Self::ChatCompletions, |(_, wire)| wire)
     }
 
-    /// Before the first delta.
+    /// What precedes the first delta.
     pub(super) fn begin(self) -> String {
         let frames = match self {
             Self::Responses => vec![json!({
@@ -53,7 +53,7 @@ impl Wire {
         self.frames(&frames)
     }
 
-    /// What stands before and behind the text of a delta.
+    /// What precedes and follows the text of a delta.
     pub(super) fn around_delta(self) -> (String, String) {
         const TEXT: &str = "TEXT";
         let frame = self.delta(TEXT);
@@ -79,7 +79,7 @@ impl Wire {
         self.frames(&[frame])
     }
 
-    /// After the last of so many deltas.
+    /// What follows the last of `deltas` deltas.
     pub(super) fn end(self, deltas: usize) -> String {
         let frames = match self {
             Self::Responses => vec![json!({

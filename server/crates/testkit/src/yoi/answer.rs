@@ -13,7 +13,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body, when the status is this one; else the test fails and shows the answer.
+    /// The body if the status is this one; otherwise fails and shows the answer.
     #[track_caller]
     pub fn expect(self, status: u16) -> Value {
         assert_eq!(self.status, status, "answered with {:#}", self.body);
@@ -29,7 +29,7 @@ impl Answer {
 }
 
 impl YoiProcess {
-    /// A request with the token, to change before it is sent. `path` begins with a slash.
+    /// A request with the token, for modification before it is sent. `path` begins with a slash.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.token)
     }
@@ -42,7 +42,7 @@ impl YoiProcess {
         answer(self.request(Method::POST, path).json(body)).await
     }
 
-    /// A command with an id of the caller's choice, to repeat it.
+    /// A command with an id of the caller's choice, so that it can be repeated.
     pub async fn post_with_key(&self, key: &str, path: &str, body: &Value) -> Answer {
         answer(self.request(Method::POST, path).header("Idempotency-Key", key).json(body)).await
     }
@@ -55,7 +55,7 @@ impl YoiProcess {
         answer(self.request(Method::DELETE, path)).await
     }
 
-    /// All records of a Pod, over all pages, oldest first.
+    /// All records of a Pod, from all pages, oldest first.
     pub async fn journal(&self, pod: &Value) -> Vec<Value> {
         let mut records = Vec::new();
         let mut before = String::new();
@@ -76,14 +76,14 @@ impl YoiProcess {
         self.post("/api/v1/pods", &json!({ "name": name, "provider": "rehearsal" })).await.expect(201)
     }
 
-    /// Sends a line of text as input, queued when the Pod is busy, and returns the receipt.
+    /// Sends a line of text as input, queued if the Pod is busy, and returns the receipt.
     pub async fn say(&self, pod: &Value, text: &str) -> Value {
         let body = json!({ "segments": [{ "type": "text", "text": text }], "queue": true });
         self.post(&format!("{}/input", pod_path(pod)), &body).await.expect(202)
     }
 }
 
-/// The path of a Pod under the API, from its summary or from a bare reference.
+/// The API path of a Pod, from its summary or from a bare reference.
 pub fn pod_path(pod: &Value) -> String {
     let reference = if pod["pod"].is_object() { &pod["pod"] } else { pod };
     let part = |name: &str| {
@@ -103,8 +103,8 @@ async fn answer(request: RequestBuilder) -> Answer {
     Answer { status, body }
 }
 
-/// reqwest is built without a choice of cryptography; the first client of a process makes it.
+/// reqwest is built without a cryptography provider; the first client of a process installs one.
 pub(crate) fn install_tls_provider() {
-    // An error says that one is installed already, which is as good.
+    // An error means that one is installed already, which is just as good.
     rustls::crypto::ring::default_provider().install_default().ok();
 }

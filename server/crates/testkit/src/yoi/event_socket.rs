@@ -1,4 +1,4 @@
-//! A viewer: the WebSocket of `/api/v1/events`, frame by frame, with every wait bounded.
+//! A viewer: the WebSocket of `/api/v1/events`, frame by frame, with a time limit on every wait.
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use tokio_tungstenite::{
 
 use super::{WAIT_MAX, YoiProcess};
 
-/// How many of the frames seen a failing wait prints.
+/// How many of the received frames a failing wait prints.
 const FRAMES_SHOWN: usize = 12;
 
-/// An open socket. It remembers every frame, so that a failing wait can show what came instead.
+/// An open socket. It records every frame, so that a failing wait can show what arrived instead.
 #[derive(Debug)]
 pub struct EventSocket {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -45,23 +45,23 @@ impl EventSocket {
         self.send_text(&frame.to_string()).await;
     }
 
-    /// Sends any text, also such as is no frame.
+    /// Sends any text, even if it is not a frame.
     pub async fn send_text(&mut self, text: &str) {
         self.stream.send(Message::text(text)).await.expect("the socket is open");
     }
 
-    /// Follows one Pod. `pod` is its reference or its summary; without `after` a snapshot comes first.
+    /// Subscribes to one Pod. `pod` is its reference or its summary; without `after` a snapshot comes first.
     pub async fn subscribe(&mut self, id: &str, pod: &Value, after: Option<&str>) {
         let reference = if pod["pod"].is_object() { &pod["pod"] } else { pod };
         self.send(&json!({ "type": "subscribe", "id": id, "pod": reference, "after": after })).await;
     }
 
-    /// Follows the list of Pods.
+    /// Subscribes to the list of Pods.
     pub async fn subscribe_pods(&mut self, id: &str) {
         self.send(&json!({ "type": "subscribe", "id": id, "pods": true })).await;
     }
 
-    /// The next JSON frame, or none when the server has closed the socket.
+    /// The next JSON frame, or `None` when the server has closed the socket.
     pub async fn next_frame(&mut self) -> Option<Value> {
         loop {
             match timeout(WAIT_MAX, self.stream.next()).await {
@@ -77,7 +77,7 @@ impl EventSocket {
         }
     }
 
-    /// Reads until a frame fits. Heartbeats do not extend the wait: it is bounded as a whole.
+    /// Reads until a frame matches. Heartbeats do not extend the wait, because its total time is limited.
     pub async fn wait_for(&mut self, mut fits: impl FnMut(&Value) -> bool) -> Value {
         let search = async {
             while let Some(frame) = self.next_frame().await {
@@ -94,7 +94,8 @@ impl EventSocket {
         }
     }
 
-    /// All records of one subscription, from its snapshot and its `records` frames, up to and with the first that fits.
+    /// All records of one subscription, from its snapshot and its `records` frames, up to and including the first
+    /// that matches.
     pub async fn records_until(&mut self, id: &str, mut fits: impl FnMut(&Value) -> bool) -> Vec<Value> {
         let mut records = Vec::new();
         self.wait_for(|frame| {
@@ -118,7 +119,7 @@ impl EventSocket {
         &self.seen
     }
 
-    /// Ends the connection in order.
+    /// Closes the connection properly.
     pub async fn close(mut self) {
         self.stream.close(None).await.ok();
     }

@@ -1,4 +1,4 @@
-//! How a yoi is started: arguments, environment, folders, and waiting for its first line.
+//! Starting a yoi: arguments, environment, folders, and waiting for its first line.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,13 +19,13 @@ use super::{Log, WAIT_MAX, YoiProcess};
 use crate::helper::says_port_lost;
 
 const READY: &str = "yoi is ready: ";
-/// Before another start on a port that was taken.
+/// The pause before another attempt on a port that was taken.
 const PORT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Variables that would let the machine's own keys and settings into a test.
+/// Prefixes of variables that would let the machine's own keys and settings into a test.
 const FOREIGN_VARIABLES: [&str; 5] = ["YOI_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "OLLAMA_"];
 
-/// What to start. Cheap to clone; clones share the folders, which go away with the last of them.
+/// What to start. Cheap to clone; clones share the folders, which are deleted with the last of them.
 #[derive(Debug, Clone)]
 pub struct Launch {
     binary: PathBuf,
@@ -37,13 +37,13 @@ pub struct Launch {
     open_files: Option<(u64, u64)>,
 }
 
-/// Folders of this launch alone, removed with it.
+/// The folders of this launch, deleted with it.
 #[derive(Debug)]
 struct Folders {
     root: TempDir,
 }
 
-/// A process that ended instead of becoming ready.
+/// A process that exited before becoming ready.
 #[derive(Debug)]
 pub struct FailedStart {
     pub status: ExitStatus,
@@ -58,10 +58,10 @@ impl Launch {
             std::fs::create_dir(root.path().join(name)).expect("a new folder can be filled");
         }
         Self {
-            // The process runs in another directory, where a relative path would lead elsewhere.
+            // The process runs in another directory, where a relative path would point elsewhere.
             binary: std::path::absolute(binary).expect("the binary has a path"),
             listen: "127.0.0.1:0".to_owned(),
-            // Not made here: a fresh start makes it.
+            // Not created here, because a fresh start creates it.
             data: root.path().join("data"),
             folders: Arc::new(Folders { root }),
             arguments: Vec::new(),
@@ -70,25 +70,25 @@ impl Launch {
         }
     }
 
-    /// Another data folder than the fresh one.
+    /// Uses this data folder in place of a fresh one.
     pub fn data(mut self, folder: &Path) -> Self {
         self.data = folder.to_owned();
         self
     }
 
-    /// Another program than the one that this launch was made for, such as a script that starts it under some limit.
+    /// Uses another program, such as a script that starts yoi with some limit.
     pub fn binary(mut self, program: &Path) -> Self {
         self.binary = program.to_owned();
         self
     }
 
-    /// Another address than `127.0.0.1:0`.
+    /// Listens on another address than `127.0.0.1:0`.
     pub fn listen(mut self, address: &str) -> Self {
         self.listen = address.to_owned();
         self
     }
 
-    /// One more argument of `serve`.
+    /// Adds an argument to `serve`.
     pub fn arg(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
         self
@@ -99,7 +99,7 @@ impl Launch {
         self
     }
 
-    /// The soft and the hard limit of open files that `serve` is started with.
+    /// Sets the soft and hard limits of open files for `serve`.
     pub fn open_files(mut self, soft: u64, hard: u64) -> Self {
         self.open_files = Some((soft, hard));
         self
@@ -114,12 +114,12 @@ impl Launch {
         self.folders.root.path().join("work")
     }
 
-    /// The command with a clean environment and no verb: for the other verbs of the command line.
+    /// The command with a clean environment and no verb, for other verbs of the command line.
     pub fn command(&self) -> Command {
         self.cleaned(Command::new(&self.binary))
     }
 
-    /// The command for `serve`, through a shell where there are limits to be set first.
+    /// The command for `serve`, through a shell if limits have to be set first.
     fn server(&self) -> Command {
         let Some((soft, hard)) = self.open_files else { return self.command() };
         let mut shell = Command::new("sh");
@@ -146,8 +146,8 @@ impl Launch {
         command
     }
 
-    /// Starts `serve` and waits for the line that says it is ready. Where the port is another program's, which may have it for a
-    /// moment only, it is started again.
+    /// Starts `serve` and waits for the line that announces that it is ready. If another program has the port, which
+    /// may be temporary, tries again.
     pub async fn start(self) -> YoiProcess {
         let deadline = Instant::now() + WAIT_MAX;
         loop {
@@ -159,7 +159,7 @@ impl Launch {
         }
     }
 
-    /// As [`start`](Self::start), for tests of starts that must be refused.
+    /// Like [`start`](Self::start), for tests of starts that must be refused.
     pub async fn try_start(self) -> Result<YoiProcess, FailedStart> {
         let mut command = self.server();
         command.arg("serve").args(["--listen", &self.listen]).arg("--data").arg(&self.data).args(&self.arguments);
@@ -176,7 +176,7 @@ impl Launch {
 
         match timeout(WAIT_MAX, is_ready).await {
             Ok(Ok(url)) => Ok(self.running(child, &url, log)),
-            // The output was closed without that line: the process has ended, or is about to.
+            // The output was closed without that line: the process has exited, or is about to.
             Ok(Err(_)) => {
                 let status = end_of(&mut child).await;
                 out_reader.await.ok();
@@ -202,7 +202,7 @@ async fn end_of(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Reads lines until the stream ends, so that the process never blocks on a full pipe. Tells the address once.
+/// Reads lines until the stream ends, so that the process never blocks on a full pipe. Sends the address once.
 async fn gather(stream: impl AsyncBufRead + Unpin, log: Log, mut ready: Option<oneshot::Sender<String>>) {
     let mut lines = stream.lines();
     while let Ok(Some(line)) = lines.next_line().await {
@@ -220,7 +220,7 @@ fn split_login_url(url: &str) -> (String, String) {
     (base_url.to_owned(), token.to_owned())
 }
 
-/// Where programs ask: a console's own name is this machine's loopback, and not every resolver knows that.
+/// The address for programs: a console's own name is this machine's loopback, but not every resolver knows that.
 fn base_url_of(console_url: &str) -> String {
     match console_url.split_once(".localhost:") {
         Some((_, port)) => format!("http://127.0.0.1:{port}"),

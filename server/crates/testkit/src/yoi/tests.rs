@@ -1,4 +1,4 @@
-//! The driver of the binary itself, with a shell script in place of the binary.
+//! Tests the driver of the binary itself, with a shell script in place of the binary.
 
 use super::{Launch, YoiProcess};
 

@@ -1,5 +1,5 @@
-//! The parser's events to the tree, with a stack of what is open. Never recurses, so no input can exhaust the stack; and the stack
-//! is bounded, so that each event costs the same however deep it stands.
+//! Builds the tree from the parser's events, with an explicit stack of open elements. It never recurses, so no input
+//! can overflow the call stack; and its own stack is bounded, so that each event costs the same at any depth.
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Tag};
 
@@ -9,7 +9,7 @@ use super::{Alignment, Inline, ListItem, MarkupBlock, NESTING_MAX, is_allowed};
 #[derive(Debug)]
 pub(super) struct Built {
     pub(super) blocks: Vec<MarkupBlock>,
-    /// For each top-level element: how many blocks come before it, and where it begins in the source.
+    /// For each top-level element: how many blocks precede it, and where it begins in the source.
     pub(super) starts: Vec<(usize, usize)>,
 }
 
@@ -21,9 +21,9 @@ pub(super) fn build<'a>(events: impl Iterator<Item = (Event<'a>, usize)>) -> Bui
     Built { blocks: root.blocks, starts: builder.starts }
 }
 
-/// An element that has begun.
+/// An open element.
 enum Open {
-    /// No element of its own: its content goes to the element around it.
+    /// No element of its own: its content goes to the enclosing element.
     Flat,
     Paragraph,
     Heading(u8),
@@ -38,7 +38,7 @@ enum Open {
     Emphasis,
     Strong,
     Strikethrough,
-    /// A link or an image; images are links, nothing is ever loaded.
+    /// A link or an image; images become links, and nothing is ever loaded.
     Link(String),
 }
 
@@ -57,9 +57,9 @@ struct Frame {
 }
 
 struct Builder {
-    /// At most [`NESTING_MAX`] above the root.
+    /// At most [`NESTING_MAX`] elements above the root.
     stack: Vec<Frame>,
-    /// So many more have begun: their content goes to the last one of the stack.
+    /// How many more elements are open beyond the limit: their content goes to the top of the stack.
     deeper: usize,
     starts: Vec<(usize, usize)>,
 }
@@ -149,7 +149,7 @@ impl Frame {
         self.blocks.push(block);
     }
 
-    /// Words that stand in a block without a paragraph, as in a tight list.
+    /// Closes text that stands in a block without a paragraph, as in a tight list.
     fn close_paragraph(&mut self) {
         while self.inlines.last() == Some(&Inline::SoftBreak) {
             self.inlines.pop();

@@ -1,4 +1,4 @@
-//! A text that grows: only its last top-level block is parsed again.
+//! A growing text, of which only the last top-level block is parsed again.
 
 use super::{MarkupBlock, build, parser};
 
@@ -7,21 +7,21 @@ use super::{MarkupBlock, build, parser};
 pub struct MarkupStream {
     text: String,
     blocks: Vec<MarkupBlock>,
-    /// So many blocks cannot change any more.
+    /// How many blocks are final.
     settled: usize,
-    /// Byte where the first block that can change begins.
+    /// The byte where the first block that can still change begins.
     tail: usize,
 }
 
 impl MarkupStream {
-    /// Takes the text as it is now. Gives the index of the first block that may differ from before.
+    /// Updates to the current text. Returns the index of the first block that may differ from before.
     pub fn update(&mut self, text: &str) -> usize {
         match text.strip_prefix(self.text.as_str()) {
             Some("") => return self.blocks.len(),
             Some(more) => self.text.push_str(more),
             None => *self = Self { text: text.to_owned(), ..Self::default() },
         }
-        // A definition (`[name]: address`) further down changes links further up.
+        // A definition (`[name]: address`) changes links before it.
         if self.text.contains("]:") {
             (self.settled, self.tail) = (0, 0);
         }
@@ -43,12 +43,13 @@ impl MarkupStream {
     }
 }
 
-/// Two whole lines (a table's head) tell that a block begins here; with less it may yet join the one before.
+/// Whether it is certain that a block begins here, which takes two whole lines (a table's head); with less it may
+/// still join the one before.
 fn is_certain(from_here: &str) -> bool {
     from_here.bytes().filter(|byte| *byte == b'\n').nth(1).is_some()
 }
 
-/// The indentation before a block belongs to it.
+/// The start of the line: a block's indentation belongs to it.
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind(['\n', '\r']).map_or(0, |line_break| line_break + 1)
 }

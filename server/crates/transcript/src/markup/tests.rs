@@ -69,7 +69,7 @@ fn nesting_is_bounded_and_loses_no_word() {
     assert!(format!("{emphasis:?}").contains("word"));
 }
 
-/// Pieces that mean something in Markdown, in any order.
+/// Pieces with a meaning in Markdown, in any order.
 fn markdown() -> impl Strategy<Value = Vec<String>> {
     let pieces = [
         "word ",

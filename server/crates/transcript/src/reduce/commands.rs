@@ -1,4 +1,4 @@
-//! What a person's commands have come to.
+//! The states of a person's commands.
 
 use std::collections::HashMap;
 
@@ -18,13 +18,13 @@ struct Command {
 }
 
 impl Commands {
-    /// The command's message stands in this block.
+    /// The command's message is in this block.
     pub(super) fn said(&mut self, rows: &mut Rows, command_id: &str, person: Key, state: PersonState) {
         self.0.entry(command_id.to_owned()).or_default().person = Some(person);
         self.reaches(rows, command_id, state);
     }
 
-    /// A command's state never goes back, so it does not matter which of its records comes first.
+    /// A command's state never goes back, so the order of its records does not matter.
     pub(super) fn reaches(&mut self, rows: &mut Rows, command_id: &str, reached: PersonState) {
         let command = self.0.entry(command_id.to_owned()).or_default();
         command.state = command.state.max(reached);

@@ -1,4 +1,4 @@
-//! Messages between Pods: where each is, and how far it has come.
+//! Messages between Pods: their blocks, and their delivery.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,13 @@ pub(super) struct Messages(HashMap<String, Cards>);
 /// The blocks that show one message.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cards {
-    /// A card for receipts without a text.
+    /// The card with receipts, without the text.
     card: Option<Key>,
     peer: Option<Key>,
 }
 
 impl Messages {
-    /// The message itself stands in this block.
+    /// The message itself is in this block.
     pub(super) fn said(&mut self, rows: &mut Rows, message_id: &str, peer: Key) {
         let cards = self.0.entry(message_id.to_owned()).or_default();
         cards.peer = Some(peer);
@@ -71,14 +71,14 @@ impl Messages {
     }
 }
 
-/// The card of a message that now has a block of its own.
+/// Marks the card of a message that now has a block of its own.
 fn deliver(rows: &mut Rows, card: Key) {
     if let Some(BlockKind::Message { delivered, .. }) = rows.edit(card).map(|block| &mut block.kind) {
         *delivered = true;
     }
 }
 
-/// The newer part had receipts for a message that it did not know.
+/// The newer part had receipts for a message that it did not contain.
 fn join_receipt(rows: &mut Rows, home: Key, card: Key) {
     if let Some((gone, kept)) = rows.take_into(card, home)
         && let BlockKind::Message { receipt, .. } = gone.kind
@@ -87,7 +87,7 @@ fn join_receipt(rows: &mut Rows, home: Key, card: Key) {
     }
 }
 
-/// Shows a receipt on a message's card. The turn that read it stays known.
+/// Shows a receipt on a message's card. The turn that read it is kept.
 fn put_receipt(kind: &mut BlockKind, mut new: Receipt) {
     match kind {
         BlockKind::Peer { receipt, .. } => {

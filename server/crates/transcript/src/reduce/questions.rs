@@ -1,4 +1,4 @@
-//! Questions to a person: asked, answered, or void.
+//! Approvals: open, answered, or void.
 
 use std::collections::HashMap;
 
@@ -15,12 +15,12 @@ pub(crate) struct Questions {
     blocks: HashMap<String, Key>,
     /// Those that may still be open, to be voided when the run ends.
     open: Vec<Key>,
-    /// Something in here voided every question that was open then.
+    /// Whether a record in here voided every approval that was open then.
     voids: bool,
 }
 
 impl Questions {
-    /// Those that wait for a person, oldest first. Costs as much as the newest run has asked.
+    /// The open approvals, oldest first. The cost is proportional to the number of approvals in the newest run.
     pub(crate) fn open<'a>(&'a self, rows: &'a Rows) -> impl Iterator<Item = &'a Block> {
         self.open.iter().filter_map(|&key| rows.get(key)).filter(|block| block.is_live())
     }
@@ -45,7 +45,8 @@ impl Questions {
         }
     }
 
-    /// The questions of runs. What a command asks that a person runs belongs to no run, and does not end with one.
+    /// Voids the approvals of runs. Those of a command that you run yourself belong to no run, and do not end with
+    /// one.
     pub(super) fn void(&mut self, rows: &mut Rows) {
         self.voids = true;
         self.open.iter().for_each(|&key| void(rows, key));
@@ -104,7 +105,7 @@ fn question<'a>(record: &Record, event: &'a ControlEvent) -> Option<(&'a str, Bl
     Some((id, BlockKind::Approval { approval_id, tool, arguments, state, decision, by, reason, answered_at }))
 }
 
-/// A question asked once more stays answered when it was; all else is as the newer record says.
+/// An approval that is repeated stays answered if it was; otherwise the newer record counts.
 fn follow(kind: &mut BlockKind, newer: BlockKind) {
     let is_answered = |kind: &BlockKind| matches!(kind, BlockKind::Approval { state: ApprovalState::Answered, .. });
     if is_answered(&newer) || !is_answered(kind) {

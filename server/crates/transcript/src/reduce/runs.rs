@@ -1,4 +1,4 @@
-//! Runs: where each begins and ends, and what is tried again in it.
+//! Runs: where each begins and ends, and the retries in it.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Runs {
     /// By run id; records without one share the empty id.
     by_id: HashMap<String, Run>,
-    /// So many began in here.
+    /// How many runs began in here.
     began: u64,
 }
 
@@ -22,9 +22,10 @@ pub(super) struct Runs {
 struct Run {
     started: Option<Started>,
     ends: Vec<End>,
-    /// The retry whose place a further attempt takes. Chunks settle it but do not end it: they may be folded away.
+    /// The retry that a further attempt replaces. Chunks settle it but do not end it, because they may be folded
+    /// away.
     retry: Option<Key>,
-    /// A retry before any solid record of this run: an older page may hold the attempt before it.
+    /// A retry before any solid record of this run: an older page may have the attempt before it.
     leading_retry: Option<Key>,
     has_chunk: bool,
     has_solid: bool,
@@ -42,11 +43,11 @@ struct Started {
 pub(super) struct End {
     pub(super) key: Key,
     pub(super) at: Timestamp,
-    /// So many blocks directly before it were closed by it.
+    /// How many blocks directly before it were closed by it.
     pub(super) closed: usize,
 }
 
-/// A record that shows that a run goes on: may it be folded away later?
+/// A record that shows that a run continues, by whether it may be folded away later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thread {
     Chunk,
@@ -54,7 +55,7 @@ pub(super) enum Thread {
 }
 
 impl Thread {
-    /// None of what no run says.
+    /// `None` for events that do not belong to a run's progress.
     pub(super) fn of(event: &TurnEvent) -> Option<Self> {
         use TurnEvent as E;
         match event {
@@ -68,7 +69,7 @@ impl Thread {
 }
 
 impl Runs {
-    /// `is_whole`: the transcript reaches back to the first record, so that turns can be counted.
+    /// `is_whole`: whether the transcript reaches back to the first record, so that turns can be counted.
     pub(super) fn started(
         &mut self,
         rows: &mut Rows,
@@ -86,7 +87,7 @@ impl Runs {
         self.run(record).started = Some(Started { at: record.at, trigger, command_id: command_id.cloned() });
     }
 
-    /// A model or a tool of this run has said something: what was retried has gone through.
+    /// A model or a tool of this run has produced something, so a retry has succeeded.
     pub(super) fn goes_on(&mut self, rows: &mut Rows, record: &Record, thread: Thread) {
         let run = self.run(record);
         match thread {
@@ -117,7 +118,8 @@ impl Runs {
         }
     }
 
-    /// The end of a run that closed so many streaming blocks. Gives the command whose message goes back to its sender.
+    /// The end of a run, which closed `closed` streaming blocks. Returns the command whose message is returned to its
+    /// sender.
     pub(super) fn finished(
         &mut self,
         rows: &mut Rows,
@@ -142,7 +144,7 @@ impl Runs {
         command_id.filter(|_| *outcome == Outcome::RolledBack)
     }
 
-    /// The first end in here of a run.
+    /// The first end of this run in here.
     pub(super) fn first_end(&mut self, run_id: &str) -> Option<&mut End> {
         self.by_id.get_mut(run_id)?.ends.first_mut()
     }
@@ -168,10 +170,10 @@ impl Runs {
         }
     }
 
-    /// The record's run, made when there is none.
+    /// The record's run, created if there is none.
     fn run(&mut self, record: &Record) -> &mut Run {
         let name = record.run_id.as_deref().unwrap_or_default();
-        // Not `entry`: it would copy the id for every chunk.
+        // Not `entry`, which would copy the id for every chunk.
         if !self.by_id.contains_key(name) {
             self.by_id.insert(name.to_owned(), Run::default());
         }
@@ -180,7 +182,7 @@ impl Runs {
 }
 
 impl Run {
-    /// With what the newer part knows of the same run.
+    /// Merges what the newer part knows of the same run.
     fn joined(mut self, rows: &mut Rows, commands: &mut Commands, newer: Self) -> Self {
         if let Some(started) = &self.started {
             newer.ends.iter().for_each(|end| complete_end(rows, commands, end, started));
@@ -201,7 +203,7 @@ impl Run {
         }
     }
 
-    /// Gives the retry whose place the next attempt takes.
+    /// Returns the retry that the next attempt replaces.
     fn join_retry(&self, rows: &mut Rows, newer: &Self) -> Option<Key> {
         let Some(before) = self.retry else { return newer.retry };
         let Some(after) = newer.leading_retry else {
@@ -217,7 +219,8 @@ impl Run {
     }
 }
 
-/// The runtime names the third run of a Pod `run-3`. Of another name nothing can be said before the first run is here.
+/// The ordinal in the run's name: the runtime names the third run of a Pod `run-3`. With any other name it is unknown
+/// until the first run is here.
 fn ordinal(run_id: &str) -> Option<u64> {
     run_id.strip_prefix("run-")?.parse().ok()
 }
@@ -228,7 +231,7 @@ fn settle_retry(rows: &mut Rows, key: Key) {
     }
 }
 
-/// The beginning of a run was in the older page: its end now knows when and why it began.
+/// The beginning of a run was in the older page: adds to its end when and why it began.
 fn complete_end(rows: &mut Rows, commands: &mut Commands, end: &End, started: &Started) {
     let Some(block) = rows.edit(end.key) else { return };
     let BlockKind::RunEnd { started_at, trigger, outcome, .. } = &mut block.kind else { return };
@@ -243,7 +246,7 @@ fn complete_end(rows: &mut Rows, commands: &mut Commands, end: &End, started: &S
     }
 }
 
-/// Numbers every turn, now that the first is here. Happens once in a transcript's life.
+/// Numbers every turn, now that the first is here. Happens once in the life of a transcript.
 fn number_turns(rows: &mut Rows) {
     let mut turns = 0;
     for block in rows.blocks_mut() {

@@ -1,4 +1,4 @@
-//! What streams in, by its block: chunks grow it, and what is finished replaces it. Here text and reasoning.
+//! Streaming blocks: chunks extend them, and the finished record replaces them. Here text and reasoning.
 
 mod join;
 mod tools;
@@ -16,11 +16,11 @@ use crate::{
 pub(super) struct Streams {
     /// By the records' `block`, one map for each [`Family`].
     pieces: [HashMap<String, Piece>; 3],
-    /// By run id: blocks with a place of their own that its end interrupts if they are still live, calls without a result.
+    /// By run id: placed blocks that the end of the run interrupts if they are still live (calls without a result).
     unended: HashMap<String, Vec<Key>>,
 }
 
-/// What kind of stream a `block` names.
+/// The kind of stream that a `block` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     Text,
@@ -43,7 +43,7 @@ impl Family {
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     key: Key,
-    /// A record that is never folded has given its place: `…_finished`, `tool_called` or `tool_finished`.
+    /// Whether a record that is never folded has fixed its place: `…_finished`, `tool_called` or `tool_finished`.
     whole: bool,
 }
 
@@ -88,14 +88,14 @@ impl Streams {
         self.remember(family, block, Piece { key, whole: true });
         let Some(block) = rows.edit(key) else { return };
         block.last_seq = record.seq;
-        // An interruption that brings no text keeps what was on the screen.
+        // An interruption without text keeps what was on the screen.
         if let Some(shown) = text_of(&mut block.kind).filter(|_| !(is_interrupted && text.is_empty())) {
             text.clone_into(shown);
         }
         end(&mut block.kind, status, record.at);
     }
 
-    /// The record ends its run: every block of it that still streams ends, too. Gives how many.
+    /// The record ends its run, and with it every block of the run that is still streaming. Returns how many.
     pub(super) fn close(&mut self, rows: &mut Rows, record: &Record) -> usize {
         let streaming = rows.len() - rows.open..rows.len();
         let keys: Vec<Key> = streaming
@@ -126,7 +126,7 @@ impl Streams {
         }
     }
 
-    /// A block that more records belong to.
+    /// Adds a block that more records belong to.
     fn add_open(&mut self, rows: &mut Rows, block: Block) -> Key {
         if let Some(crowded_out) = rows.make_room() {
             let run_id = rows.get(crowded_out).and_then(|block| block.run_id.clone());
@@ -135,7 +135,7 @@ impl Streams {
         rows.add_open(block)
     }
 
-    /// The end of this run interrupts the block, if it is live by then.
+    /// Has the end of this run interrupt the block, if it is live by then.
     fn ends_with(&mut self, run_id: Option<&str>, key: Key) {
         self.unended.entry(run_id.unwrap_or_default().to_owned()).or_default().push(key);
     }
@@ -178,7 +178,7 @@ fn end(kind: &mut BlockKind, how: Status, at: Timestamp) {
     }
 }
 
-/// Its run ended first.
+/// Interrupts a block whose run ended first.
 fn interrupt(kind: &mut BlockKind, at: Timestamp) {
     end(kind, Status::Interrupted, at);
     if let BlockKind::Tool { interrupted, .. } = kind {

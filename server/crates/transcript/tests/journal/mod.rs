@@ -1,4 +1,4 @@
-//! Makes plausible journals from random numbers: each pair of bytes is one thing that may happen next.
+//! Generates plausible journals from random numbers: each pair of bytes is one possible next event.
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Without the chunks of the finished streams that `mask` picks.
+    /// The records without the chunks of the finished streams that `mask` selects.
     pub(crate) fn folded(&self, mask: u64) -> Vec<Record> {
         let dropped: std::collections::HashSet<Seq> = self
             .folds
@@ -43,7 +43,7 @@ enum Kind {
     Output,
 }
 
-/// A stream that has begun.
+/// An open stream.
 #[derive(Debug)]
 struct Stream {
     kind: Kind,
@@ -217,7 +217,7 @@ impl Writer {
         self.push_as(event, run_id);
     }
 
-    /// Most ends finish what streams, as a Pod does; some leave it, as a broken one might.
+    /// Most ends finish what is streaming, as a Pod does; some do not, as a broken one might.
     fn end(&mut self, detail: usize) {
         let Some(run) = self.run.clone() else { return };
         while !detail.is_multiple_of(3)
@@ -267,7 +267,7 @@ impl Writer {
         self.push_as(ControlEvent::MessageReceipt { message_id, peer: bob(), state, turn, reason: None }, None);
     }
 
-    /// Some are asked in runs, and some by what a person runs, which belongs to none.
+    /// Some approvals belong to runs, others to a command that a person runs, which belongs to none.
     fn question(&mut self, detail: usize) {
         let number = detail / 2 % 4;
         let run_id = self.run.clone().filter(|_| number.is_multiple_of(2));

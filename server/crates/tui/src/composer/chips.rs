@@ -1,5 +1,5 @@
-//! Pasted pieces and files that are named: one character in the text, drawn as what they are, sent as segments of their
-//! own.
+//! Chips: pasted pieces and named files. Each is one character of the text, drawn as a label, and sent as a segment
+//! of its own.
 
 use commands::PIECE;
 use protocol::Segment;
@@ -10,18 +10,18 @@ use super::Composer;
 const PLAIN_LINES_MAX: usize = 3;
 const PLAIN_CHARS_MAX: usize = 400;
 
-/// What one character of the text stands for.
+/// What a [`PIECE`] character in the text stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Chip {
     Paste(String),
-    /// A file that was chosen by `@`, by its path.
+    /// A file chosen by `@`, by its path.
     File(String),
-    /// A picture or a file that the server keeps, as it is sent.
+    /// A picture or file stored on the server, as it will be sent.
     Kept(Segment),
 }
 
 impl Chip {
-    /// As it is drawn. No space that a line could be broken at.
+    /// The label that is drawn. It contains no breaking space.
     fn words(&self) -> String {
         match self {
             Self::Paste(text) => words(text),
@@ -40,7 +40,7 @@ impl Chip {
 }
 
 impl Composer {
-    /// Puts in what was pasted: a short piece as text, a long one as a chip.
+    /// Inserts pasted text: a short paste as text, a long one as a chip.
     pub(crate) fn paste(&mut self, text: &str) {
         let clean = clean(text);
         if clean.lines().count() <= PLAIN_LINES_MAX && clean.chars().count() <= PLAIN_CHARS_MAX {
@@ -49,7 +49,7 @@ impl Composer {
         self.put(Chip::Paste(clean));
     }
 
-    /// Puts in a picture or a file that the server keeps.
+    /// Inserts a picture or file stored on the server.
     pub(crate) fn attach(&mut self, kept: Segment) {
         self.put(Chip::Kept(kept));
     }
@@ -60,17 +60,17 @@ impl Composer {
         self.cursor += PIECE.len_utf8();
     }
 
-    /// As it is drawn.
+    /// The text as drawn.
     pub(crate) fn shown(&self) -> String {
         self.drawn(&self.text)
     }
 
-    /// What is drawn before the cursor; the view finds its place from it.
+    /// The drawn text before the cursor, from which the view computes the cursor's position.
     pub(crate) fn shown_before_cursor(&self) -> String {
         self.drawn(&self.text[..self.cursor])
     }
 
-    /// What is sent: text, pasted pieces and files in turn. Empty when there is nothing in it to read.
+    /// The message to send: text, pastes and files in order. Empty if there is nothing to read in it.
     pub(crate) fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::new();
         for (index, text) in self.text.split(PIECE).enumerate() {
@@ -84,14 +84,14 @@ impl Composer {
         segments
     }
 
-    /// What was sent, to be changed and sent again.
+    /// The content of a message that was sent, for editing and sending again.
     pub(crate) fn of_segments(segments: &[Segment]) -> Self {
         let mut composer = Self::default();
         composer.add(segments);
         composer
     }
 
-    /// Puts a message that came back behind what is there.
+    /// Appends a message that came back to what is there.
     pub(crate) fn add(&mut self, segments: &[Segment]) {
         self.cursor = self.text.len();
         if !self.text.trim().is_empty() && !self.text.ends_with('\n') {
@@ -119,8 +119,8 @@ impl Composer {
     }
 }
 
-/// Text between two pieces, as it is sent. A file stands within a sentence, so what is beside it stays; a pasted piece and
-/// the ends of the message have lines of their own.
+/// The text between two chips, as it is sent. Whitespace next to a file is kept, because a file stands within a
+/// sentence; next to a paste and at the ends of the message it is trimmed.
 fn trimmed<'a>(text: &'a str, before: Option<&Chip>, behind: Option<&Chip>) -> &'a str {
     let is_file = |chip: Option<&Chip>| matches!(chip, Some(Chip::File(_)));
     if text.trim().is_empty() && !(is_file(before) && is_file(behind)) {
@@ -130,7 +130,7 @@ fn trimmed<'a>(text: &'a str, before: Option<&Chip>, behind: Option<&Chip>) -> &
     if is_file(behind) { text } else { text.trim_end_matches('\n') }
 }
 
-/// `[pasted 34 lines]`. No space that a line could be broken at.
+/// `[pasted 34 lines]`, with non-breaking spaces.
 pub(crate) fn words(paste: &str) -> String {
     match paste.lines().count() {
         ..=1 => format!("[pasted\u{a0}{}\u{a0}characters]", paste.chars().count()),
@@ -142,7 +142,8 @@ pub(super) fn count(text: &str) -> usize {
     text.matches(PIECE).count()
 }
 
-/// [`PIECE`] is never typed. A pasted escape sequence is text here, and nothing that the terminal obeys.
+/// Removes [`PIECE`], which is never typed, and control characters, so that a pasted escape sequence is text and
+/// nothing that the terminal obeys.
 pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars().filter(|char| *char != PIECE && (!char.is_control() || matches!(char, '\n' | '\t'))).collect()

@@ -1,16 +1,16 @@
-//! A file that is being named: `@` and what is typed behind it.
+//! Naming a file: `@` and what is typed after it.
 
 use commands::{FileWord, file_word, rest_of_word};
 
 use super::{Chip, Composer};
 
 impl Composer {
-    /// The name that the cursor stands behind or in.
+    /// The file name that the cursor stands in or after.
     pub(crate) fn file_word(&self) -> Option<FileWord> {
         file_word(&self.text, self.cursor)
     }
 
-    /// Puts a file into the place of the name that is being typed, with what is left of the word behind the cursor.
+    /// Replaces the whole word being typed, including the part after the cursor, by a file.
     pub(crate) fn take_file(&mut self, word: &FileWord, path: String) {
         self.remove(word.at..self.cursor + rest_of_word(&self.text, self.cursor));
         self.put(Chip::File(path));

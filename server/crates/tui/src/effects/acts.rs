@@ -1,4 +1,4 @@
-//! A command to one Pod, as a call of the API.
+//! Carries out a command on one Pod as an API call.
 
 use client::{Client, ClientError};
 use commands::PreviewAct;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::export;
 use crate::model::{Act, Answer, Then};
 
-/// Most acts are commands of which only success matters; the others have an answer of their own.
+/// Most acts are commands of which only success matters; the others return an answer of their own.
 pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: &Act) -> Result<Answer, ClientError> {
     let pod = pod.clone();
     let command: Command = match act {
@@ -55,7 +55,7 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             operations::Unlink { pod, peer }.into()
         }
         Act::Introduce(target) => {
-            // The server finds the other one, so that what it refuses is in its audit.
+            // The server resolves the target, so that its refusals are in its audit.
             let body = PeerCommand { target: target.clone(), note: None };
             let introduced = client.carry_out(id, &operations::Introduce { pod, body }).await?;
             return Ok(Answer::Peer(introduced.answer));
@@ -90,7 +90,8 @@ async fn preview(client: &Client, pod: PodRef, act: &PreviewAct) -> Result<Answe
     })
 }
 
-/// A message that is to steer is sent anew; when that fails it is given back, so that nothing is lost.
+/// Takes back a queued message. One that is to steer is sent again; if that fails it is returned, so that nothing is
+/// lost.
 async fn take_back(
     client: &Client,
     pod: &PodRef,

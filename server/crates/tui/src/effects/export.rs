@@ -1,4 +1,4 @@
-//! A whole transcript as a Markdown file in the working directory.
+//! Writes a whole transcript as a Markdown file into the working directory.
 
 use std::{
     fs::{File, OpenOptions},
@@ -8,10 +8,10 @@ use std::{
 use client::{Client, ClientError};
 use protocol::PodRef;
 
-/// So many files of one name are kept beside each other.
+/// The maximum number of files with one base name.
 const FILES_MAX: u32 = 99;
 
-/// Returns the name of the file. One that is there is never written over; one that broke off is removed.
+/// Exports and returns the file's name. Never overwrites an existing file; removes an incomplete one.
 pub(super) async fn export(client: &Client, pod: &PodRef, name: &str) -> Result<String, ClientError> {
     let mut download = client.export(pod, "markdown").await?;
     let (path, mut file) = create(name).map_err(|error| unwritten(&error))?;
@@ -34,7 +34,7 @@ fn unwritten(error: &std::io::Error) -> ClientError {
     ClientError::Invalid(format!("cannot write the transcript here: {error}"))
 }
 
-/// `ada.md`, or `ada-2.md` where that is taken.
+/// Creates `ada.md`, or `ada-2.md` if that exists.
 fn create(name: &str) -> std::io::Result<(String, File)> {
     for number in 1..=FILES_MAX {
         let path = if number == 1 { format!("{name}.md") } else { format!("{name}-{number}.md") };

@@ -1,4 +1,4 @@
-//! What the last word of the line of a new Pod can be, and what counts without it.
+//! Completions for the last word of the line that makes a Pod, and the defaults that apply without it.
 
 use commands::{
     Named, Offer,
@@ -10,10 +10,10 @@ use transcript::words::model_words;
 use super::{SETTINGS, being_said, escaped, words};
 use crate::model::{Choices, Model};
 
-/// So many are offered of what fits.
+/// The maximum number of completions offered.
 pub(crate) const OFFERED_MAX: usize = 50;
 
-/// What the line says already.
+/// The settings that the line already has.
 #[derive(Default)]
 pub(super) struct Said {
     profile: Option<String>,
@@ -45,7 +45,7 @@ impl Said {
     }
 }
 
-/// What the last word of the line can be. None: it makes no Pod, or its name is still being typed.
+/// Completions for the last word of the line. `None` if the line makes no Pod, or its name is still being typed.
 pub(crate) fn offers(model: &Model, line: &str) -> Option<Vec<Offer>> {
     let (before, word) = being_said(line)?;
     let (said, unknown) = (Said::of(before), Choices::default());
@@ -68,7 +68,7 @@ pub(crate) fn offers(model: &Model, line: &str) -> Option<Vec<Offer>> {
     })
 }
 
-/// It is not said yet, or can be said again; and there is something to choose from.
+/// Whether the setting is still missing or can be repeated, and there is something to choose from.
 fn is_open(setting: &str, said: &Said, choices: &Choices) -> bool {
     match setting {
         "read" | "write" | "deny" => true,
@@ -77,7 +77,7 @@ fn is_open(setting: &str, said: &Said, choices: &Choices) -> bool {
     }
 }
 
-/// Where Pods can be made.
+/// The runtimes where Pods can be made.
 fn places(choices: &Choices) -> impl Iterator<Item = &RuntimeView> {
     choices.runtimes.iter().filter(|runtime| runtime.kind != RuntimeKind::Compat)
 }
@@ -87,7 +87,7 @@ fn defaults(said: &Said, choices: &Choices) -> Defaults {
     Defaults::of(&choices.providers, profile, said.provider.as_deref())
 }
 
-/// What a setting is, and what counts without it.
+/// The description of a setting and its default.
 fn meaning(setting: &str, said: &Said, choices: &Choices) -> String {
     let usual = |words: Option<String>| match words.filter(|_| said.is_here()).filter(|words| !words.is_empty()) {
         Some(words) => format!("default: {words}"),
@@ -116,7 +116,7 @@ fn meaning(setting: &str, said: &Said, choices: &Choices) -> String {
     }
 }
 
-/// What can be behind the sign, each with the setting before it.
+/// The possible values of a setting, each prefixed with `setting=`.
 fn values(model: &Model, choices: &Choices, said: &Said, setting: &str, begun: &str) -> Vec<Named> {
     let named =
         |value: &str, what: String| Named { name: format!("{setting}={}", escaped(value)), what, refusal: None };
@@ -129,7 +129,7 @@ fn values(model: &Model, choices: &Choices, said: &Said, setting: &str, begun: &
             .filter(|runtime| fits(runtime.runtime_id.as_str()))
             .map(|runtime| named(runtime.runtime_id.as_str(), runtime.state.as_str().to_owned()))
             .collect(),
-        // What stands in these lists is this server's.
+        // The remaining lists are this server's own.
         _ if !said.is_here() => Vec::new(),
         "profile" => {
             let profiles = choices.profiles.iter().filter(|profile| fits(&profile.name));
@@ -149,12 +149,12 @@ fn values(model: &Model, choices: &Choices, said: &Said, setting: &str, begun: &
     }
 }
 
-/// Folders that are there, and those that Pods work in already.
+/// Matching folders that exist, and those that Pods already work in.
 fn folders(model: &Model, choices: &Choices, said: &Said, begun: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     if begun.starts_with('/') {
         let found = model.folders.found.as_ref().filter(|(word, _)| {
-            // What was found for the letters before stays until the answer for these is there.
+            // Results for the previous letters stay until those for the current ones arrive.
             word.runtime == said.runtime && begun.starts_with(&word.begun)
         });
         let items = found.map(|(_, list)| list.items.as_slice()).unwrap_or_default();
@@ -173,7 +173,7 @@ fn folders(model: &Model, choices: &Choices, said: &Said, begun: &str) -> Vec<(S
     offered
 }
 
-/// Those of the provider that is named, or of all, each with its provider where that is not the one that counts anyway.
+/// The models of the named provider, or of all; each with its provider unless that is the default anyway.
 fn models(choices: &Choices, said: &Said, begun: &str) -> Vec<Named> {
     let usual = defaults(said, choices).provider;
     let is_meant = |provider: &&ProviderView| said.provider.as_ref().is_none_or(|name| *name == provider.name);
@@ -193,7 +193,7 @@ fn models(choices: &Choices, said: &Said, begun: &str) -> Vec<Named> {
     providers.into_iter().flat_map(of).collect()
 }
 
-/// Those that the model has; of one of which nothing is known, each may be tried.
+/// The model's thinking levels; for an unknown model, all of them.
 fn levels(choices: &Choices, said: &Said) -> Vec<Thinking> {
     let defaults = defaults(said, choices);
     let model = said.model.clone().or(defaults.model).unwrap_or_default();
@@ -201,7 +201,7 @@ fn levels(choices: &Choices, said: &Said) -> Vec<Thinking> {
     facts.and_then(|facts| facts.thinking.clone()).unwrap_or_else(|| Thinking::ALL.to_vec())
 }
 
-/// Whether a provider can be asked, and where it was found.
+/// Whether a provider can be used, and where its key comes from.
 pub(crate) fn standing(provider: &ProviderView) -> String {
     let key = match (provider.has_key, provider.source.as_str()) {
         (true, "data folder") => "key given here".to_owned(),

@@ -1,15 +1,15 @@
-//! What a Pod can be made of, as far as the server has said.
+//! The choices for a new Pod, as far as the server has sent them.
 
 use protocol::{FolderList, ProfileView, ProviderTest, ProviderView, RuntimeId, RuntimeView, UnconfiguredProvider};
 
-/// Models, profiles, runtimes, and the folder of a Pod that names none.
+/// Models, profiles, runtimes, and the default folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Choices {
     pub(crate) providers: Vec<ProviderView>,
     pub(crate) unconfigured: Vec<UnconfiguredProvider>,
     pub(crate) profiles: Vec<ProfileView>,
     pub(crate) runtimes: Vec<RuntimeView>,
-    /// Where this console was started, or where the server was, when that is another machine.
+    /// The folder where this console was started, or where the server was started if that is another machine.
     pub(crate) folder: Option<String>,
 }
 
@@ -18,36 +18,36 @@ impl Choices {
         self.profiles.iter().find(|profile| profile.name == name)
     }
 
-    /// The provider that a Pod has that names none.
+    /// The default provider.
     pub(crate) fn usual(&self) -> Option<&ProviderView> {
         self.providers.iter().find(|provider| provider.default)
     }
 }
 
-/// Folders whose path begins like what is typed.
+/// Folders that match the path being typed.
 #[derive(Debug, Default)]
 pub(crate) struct Folders {
-    /// What was asked for last, and not answered yet.
+    /// The last request that has not been answered yet.
     pub(crate) asked: Option<FolderWord>,
     pub(crate) found: Option<(FolderWord, FolderList)>,
 }
 
-/// The beginning of a path, and where it is one.
+/// The beginning of a path, and the runtime that it is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FolderWord {
     pub(crate) runtime: Option<RuntimeId>,
     pub(crate) begun: String,
 }
 
-/// The providers, one after the other.
+/// The overlay that lists the providers.
 #[derive(Debug, Default)]
 pub(crate) struct ProviderSheet {
     pub(crate) selected: usize,
-    /// How those answered that were asked, or that they are being asked.
+    /// Results of the providers tested; `None` while a test is running.
     pub(crate) tests: Vec<(String, Option<ProviderTest>)>,
 }
 
-/// Whose key is being typed.
+/// The provider whose key is being typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyOf {
     pub(crate) provider: String,

@@ -1,4 +1,4 @@
-//! What happens to the model, and what it wants done outside.
+//! The messages that change the model, and the effects that it requests.
 
 use client::{ClientError, StreamItem};
 use commands::PreviewAct;
@@ -12,7 +12,7 @@ use protocol::{
 
 use super::{Asked, Choices, FolderWord, Sending};
 
-/// What happens to the model.
+/// Something that changes the model.
 #[derive(Debug)]
 pub(crate) enum Message {
     Key(KeyEvent),
@@ -31,28 +31,28 @@ pub(crate) enum Message {
         done: Result<PodRef, ClientError>,
     },
     Created(Result<PodRef, ClientError>),
-    /// A page of records before those that are here.
+    /// An older page of records.
     Older {
         pod: PodRef,
         done: Result<Listing<Record>, ClientError>,
     },
-    /// Records that are cut in the transcript.
+    /// Records that were truncated in the transcript.
     Whole {
         pod: PodRef,
         done: Result<Vec<Record>, ClientError>,
     },
-    /// The queue of a Pod, whom it knows, and what it asks.
+    /// A Pod's queue, its peers, and its approvals.
     Looked {
         pod: PodRef,
         done: Result<Looked, ClientError>,
     },
-    /// Files whose path fits what was `begun`.
+    /// Files whose path matches `begun`.
     Files {
         pod: PodRef,
         begun: String,
         done: Result<Listing<String>, ClientError>,
     },
-    /// A picture or a file is kept on the server, and goes with the next message.
+    /// A picture or file has been uploaded, and goes with the next message.
     Attached {
         pod: PodRef,
         done: Result<Segment, ClientError>,
@@ -67,18 +67,18 @@ pub(crate) enum Message {
         done: Result<Vec<SearchHit>, ClientError>,
     },
     Walls(Result<Vec<WallItem>, ClientError>),
-    /// What a Pod can be made of.
+    /// The choices for a new Pod.
     Choices(Result<Box<Choices>, ClientError>),
     Folders {
         word: FolderWord,
         done: Result<FolderList, ClientError>,
     },
-    /// A provider was asked whether it works.
+    /// A provider was tested.
     Tested {
         provider: String,
         done: Result<ProviderTest, ClientError>,
     },
-    /// A key works and is kept, or is not.
+    /// A key was tested, and stored if it works.
     KeyGiven {
         provider: String,
         done: Result<ProviderView, ClientError>,
@@ -87,7 +87,7 @@ pub(crate) enum Message {
         command_id: CommandId,
         done: Result<Receipt, ClientError>,
     },
-    /// A command has come to its end.
+    /// A command has completed.
     Done {
         pod: PodRef,
         act: Act,
@@ -100,16 +100,16 @@ pub(crate) enum Message {
 pub(crate) struct Looked {
     pub(crate) detail: Box<PodDetail>,
     pub(crate) peers: Vec<PeerView>,
-    /// Its open questions, with what they would do to the files of now.
+    /// Its open approvals, with their changes to the files as they are now.
     pub(crate) asked: Vec<Approval>,
 }
 
-/// What is to be done outside.
+/// Something to be done outside the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Effect {
     Subscribe(PodRef),
     Unsubscribe(String),
-    /// Into the clipboard of the terminal.
+    /// Copy to the terminal's clipboard.
     Copy(String),
     Resolve(String),
     Create {
@@ -120,29 +120,29 @@ pub(crate) enum Effect {
         pod: PodRef,
         before: Seq,
     },
-    /// These records as they are, and not as a page has room for them.
+    /// Load these records without truncation.
     LoadWhole {
         pod: PodRef,
         seqs: Vec<Seq>,
     },
-    /// Its queue and whom it knows.
+    /// Load the Pod's queue, peers and approvals.
     Look(PodRef),
     Preview(PodRef),
-    /// Keeps a file of this machine on the server.
+    /// Upload a local file to the server.
     Attach {
         pod: PodRef,
         path: String,
     },
-    /// Files that the Pod may read, by the beginning of a name.
+    /// Find files that the Pod may read, by the beginning of a name.
     FindFiles {
         pod: PodRef,
         begun: String,
     },
-    /// What these Pods ask, and all requests.
+    /// Load the approvals of these Pods, and all peer requests.
     LoadInbox(Vec<PodRef>),
-    /// What stands between commands and the machine.
+    /// Load the state of the sandbox.
     LoadWalls,
-    /// What a Pod can be made of.
+    /// Load the choices for a new Pod.
     LoadChoices,
     FindFolders(FolderWord),
     TestProvider(String),
@@ -169,7 +169,7 @@ impl Effect {
     }
 }
 
-/// A command to one Pod.
+/// A command on one Pod.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Act {
     Control(ControlVerb),
@@ -177,17 +177,17 @@ pub(crate) enum Act {
     Introduce(String),
     Unlink(String),
     Rename(PodName),
-    /// What its commands reach.
+    /// How much of the network its commands can reach.
     Network(protocol::NetworkPolicy),
-    /// The model that answers, and its provider where that one changes too.
+    /// The model, and its provider if that changes too.
     Model(String, Option<String>),
     Think(protocol::Thinking),
-    /// What it may use at most.
+    /// The limit of its usage.
     Budget(Option<protocol::Budget>),
     AutoResume(bool),
-    /// What its commands serve.
+    /// The previews of what its commands serve.
     Preview(PreviewAct),
-    /// Its name, as a confirmation.
+    /// Delete it; the name serves as confirmation.
     Delete(String),
     Answer {
         approval: String,
@@ -199,33 +199,33 @@ pub(crate) enum Act {
     },
     Spawn(Spawn),
     Rewind(RewindCommand),
-    /// The whole transcript into a file of this name.
+    /// Export the whole transcript into a file with this base name.
     Export(String),
-    /// A message from the last line.
+    /// A message typed in the last line.
     Say(InputCommand),
-    /// A message that waits is taken out of the queue.
+    /// Take a waiting message out of the queue.
     TakeBack {
         queued: CommandId,
         then: Then,
     },
-    /// A message between this Pod and another one that is held back.
+    /// Release or drop a held message between this Pod and a peer.
     Held {
         message_id: String,
         decision: HeldDecision,
     },
 }
 
-/// What becomes of a message that was taken back.
+/// What happens to a message that was taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// Into the composer.
+    /// Put it into the composer.
     Edit,
     Forget,
-    /// Sent again, into the present run.
+    /// Send it again, into the current run.
     Steer,
 }
 
-/// A child that is to be.
+/// A child to be spawned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spawn {
     pub(crate) name: String,
@@ -233,20 +233,20 @@ pub(crate) struct Spawn {
     pub(crate) scope: Vec<ScopeRule>,
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
     /// It is on the server's disk.
     Accepted,
     Peer(PeerAnswer),
     Tool(ToolAnswer),
-    /// The ports that are listened on or shown; of one that was opened, that one, with the link.
+    /// The ports listened on or previewed; after opening one, that one with its link.
     Previews(Vec<Preview>),
     /// The file that was written.
     File(String),
-    /// What was taken back.
+    /// The message that was taken back.
     Returned(QueuedInput),
-    /// It was taken back, and could not be sent again.
+    /// It was taken back and could not be sent again.
     NotSteered {
         input: QueuedInput,
         why: ClientError,

@@ -1,4 +1,4 @@
-//! The Pod that is looked at.
+//! The open Pod.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -10,51 +10,51 @@ use transcript::{BlockId, BlockKind, Change, Transcript, group};
 use super::{Asking, Detail, Waiting};
 use crate::composer::Composer;
 
-/// Lines of so many blocks are kept; beyond it all are drawn anew.
+/// The cache keeps the lines of at most this many blocks; beyond that it is cleared.
 const DRAWN_MAX: usize = 4_000;
 
 #[derive(Debug)]
 pub(crate) struct OpenPod {
     pub(crate) pod: PodRef,
-    /// Its frames carry this id; those with another are of a Pod that was looked at before.
+    /// The id of its subscription; frames with another id belong to a Pod that was open before.
     pub(crate) subscription: Option<String>,
-    /// The first snapshot has come: until then it is not known that nothing was said.
+    /// Whether the first snapshot has arrived: until then the transcript is not known to be empty.
     pub(crate) is_known: bool,
     pub(crate) transcript: Transcript,
-    /// The blocks as they are drawn: runs of thinking and of reads are one.
+    /// The blocks as they are drawn: runs of reasoning and of read-only calls are grouped.
     pub(crate) groups: Vec<group::Group>,
     pub(crate) older: Older,
     pub(crate) composer: Composer,
     /// How far back in the history the composer is, and what was in it before.
     pub(crate) recalled: Option<(usize, Composer)>,
-    /// The file that is being named in the composer.
+    /// The file being named in the composer.
     pub(crate) naming: Option<Naming>,
     pub(crate) focus: Focus,
     pub(crate) place: Place,
-    /// What was last looked for with `/`.
+    /// The text that `/` last searched for.
     pub(crate) find: String,
-    /// The block that was gone to: a hit, a message. It is the one at hand until the screen is scrolled.
+    /// The block that was gone to: a search result, a message. It is the current block until the screen is scrolled.
     pub(crate) mark: Option<BlockId>,
     pub(crate) seek: Option<Seek>,
-    /// Inputs that wait for the present run to end.
+    /// Queued messages.
     pub(crate) queued: Vec<QueuedInput>,
-    /// The Pods it knows, and requests between it and others.
+    /// Its peers, and the peer requests from and to it.
     pub(crate) peers: Vec<PeerView>,
-    /// What it asks, with what that would do to the files of now.
+    /// Its open approvals, with their changes to the files as they are now.
     pub(crate) asked: Vec<Approval>,
-    /// For its details.
+    /// The request for these details.
     pub(crate) asking: Asking,
-    /// The message that is on its way. It stays in the composer until the server has it on its disk.
+    /// The message being sent. It stays in the composer until the server has it on disk.
     pub(crate) sending: Option<Sending>,
     /// The newest message that failed: sent again unchanged, it keeps its id and happens once.
     pub(crate) failed: Option<Sending>,
     pub(crate) drawn: RefCell<Drawn>,
 }
 
-/// Lines of blocks that have not changed since they were drawn.
+/// Cached lines of blocks that have not changed since they were drawn.
 #[derive(Debug, Default)]
 pub(crate) struct Drawn {
-    /// Columns and detail they are for.
+    /// The columns and detail that they were drawn for.
     of: (usize, Detail),
     lines: HashMap<BlockId, Rc<Vec<Line<'static>>>>,
 }
@@ -64,22 +64,22 @@ pub(crate) struct Drawn {
 pub(crate) struct Sending {
     pub(crate) command_id: CommandId,
     pub(crate) segments: Vec<Segment>,
-    /// For the present run, when its model is asked next.
+    /// Whether it steers the current run.
     pub(crate) steer: bool,
 }
 
-/// A file that is being named behind an `@`, and what the server knows for it.
+/// A file being named after an `@`, and the server's suggestions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Naming {
     pub(crate) word: FileWord,
-    /// What was found for the newest name that was answered; it stays while the next answer is on its way.
+    /// The newest suggestions received; they stay until the next answer arrives.
     pub(crate) found: Vec<String>,
     pub(crate) chosen: usize,
-    /// The name that the server was asked for and has not answered yet. Only one question is under way.
+    /// The name that the server was asked about and has not answered yet. Only one request is in flight.
     pub(crate) asked: Option<String>,
 }
 
-/// Whether there are older records than those that are here.
+/// Whether there are older records than those loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Older {
     #[default]
@@ -94,21 +94,21 @@ pub(crate) enum Focus {
     Transcript,
 }
 
-/// Where the transcript is looked at.
+/// The scroll position of the transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// At its end, wherever that goes.
+    /// At the end, following it.
     #[default]
     End,
     /// The lowest line on the screen is this line of this block, whatever comes after it.
     At { block: BlockId, line: usize },
 }
 
-/// A record to look at, further up than what has been loaded.
+/// A record to go to, before those loaded so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seek {
     pub(crate) seq: Seq,
-    /// So many more pages are asked for.
+    /// How many more pages may be requested.
     pub(crate) pages_left: u32,
 }
 
@@ -139,7 +139,7 @@ impl OpenPod {
         }
     }
 
-    /// A snapshot takes the place of what was there.
+    /// Replaces everything by a snapshot.
     pub(crate) fn begin(&mut self, records: &[Record]) {
         self.transcript = Transcript::from_records(records);
         self.is_known = true;
@@ -154,7 +154,7 @@ impl OpenPod {
         self.groups = group::groups(self.transcript.blocks());
     }
 
-    /// Takes records that were cut.
+    /// Replaces truncated records.
     pub(crate) fn complete(&mut self, whole: &[Record]) {
         for record in whole {
             let change = self.transcript.complete(record);
@@ -172,12 +172,12 @@ impl OpenPod {
         self.groups = group::groups(self.transcript.blocks());
     }
 
-    /// The list has heard of all that the transcript has.
+    /// Whether the list is as new as the transcript.
     pub(crate) fn head_is_listed(&self, summary: Option<&PodSummary>) -> bool {
         summary.is_some_and(|summary| summary.head_seq >= self.transcript.head() || !summary.state.is_live())
     }
 
-    /// What waits for it, then what is held back, each oldest first.
+    /// Queued messages, then held ones, each oldest first.
     pub(crate) fn waiting(&self) -> Vec<Waiting> {
         let held = self.transcript.blocks().iter().filter_map(|block| match &block.kind {
             BlockKind::Message { message_id, peer, receipt, delivered: false }
@@ -194,7 +194,7 @@ impl OpenPod {
         self.queued.iter().cloned().map(Waiting::Queued).chain(held).collect()
     }
 
-    /// What people wrote to it, oldest first, without repetitions in a row.
+    /// What people wrote to it, oldest first, without consecutive duplicates.
     pub(crate) fn history(&self) -> Vec<&[Segment]> {
         let mut written: Vec<&[Segment]> = Vec::new();
         for block in self.transcript.blocks() {
@@ -209,7 +209,7 @@ impl OpenPod {
 }
 
 impl Drawn {
-    /// The lines of this block, made when there are none for these columns and this detail.
+    /// The cached lines of this block for these columns and this detail; calls the closure if there are none.
     pub(crate) fn lines(
         &mut self,
         id: &BlockId,
@@ -223,7 +223,7 @@ impl Drawn {
         Rc::clone(self.lines.entry(id.clone()).or_insert_with(|| Rc::new(make())))
     }
 
-    /// Of so many blocks.
+    /// How many blocks are cached.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
@@ -234,7 +234,7 @@ impl Drawn {
         match change {
             Change::None => {}
             Change::Changed { index } => drop(self.lines.remove(&blocks[index].id)),
-            // What a rewind took out of the context is drawn otherwise than before.
+            // Blocks that the rewind removed from the context are drawn differently from now on.
             Change::Added { index } if matches!(blocks[index].kind, BlockKind::Rewound { .. }) => self.lines.clear(),
             Change::Added { .. } => {}
             Change::Several { from } => blocks.iter().skip(from).for_each(|block| drop(self.lines.remove(&block.id))),

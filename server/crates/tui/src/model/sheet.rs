@@ -1,4 +1,4 @@
-//! What lies over the dashboard or a Pod.
+//! Overlays on top of the dashboard or a Pod.
 
 use commands::Topic;
 use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
@@ -9,49 +9,49 @@ use super::{Asking, ProviderSheet};
 pub(crate) enum Sheet {
     Help {
         topic: Topic,
-        /// Lines that are scrolled off at the top.
+        /// How many lines are scrolled off at the top.
         skipped: usize,
     },
     Inbox(Inbox),
     Found(Found),
     Walls(Walls),
     Providers(ProviderSheet),
-    /// What waits for the open Pod, and what is held back; drawn from the Pod itself.
+    /// The open Pod's queued and held messages; drawn from the Pod itself.
     Queue {
         selected: usize,
     },
 }
 
-/// A message that a person can still decide on.
+/// A message that you can still act on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Waiting {
-    /// To the Pod, for the end of its run or for its model's next question.
+    /// Queued for the Pod, until its run ends or its model's next call.
     Queued(QueuedInput),
-    /// Between it and another Pod.
+    /// Held between it and a peer.
     Held { message_id: String, peer: String, why: Option<String> },
 }
 
-/// All questions to a person.
+/// Everything that waits for your answer.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) asked: Vec<Asked>,
-    /// They have come at least once.
+    /// Whether it has been loaded at least once.
     pub(crate) is_known: bool,
     pub(crate) selected: usize,
     pub(crate) asking: Asking,
 }
 
-/// One question.
+/// One thing that waits for your answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Asked {
-    /// A Pod may not go on without an answer.
+    /// An approval.
     Tool { pod: PodRef, approval: Approval },
-    /// A Pod wants to be introduced to another one.
+    /// A peer request.
     Peer(OpenRequest),
 }
 
 impl Asked {
-    /// The Pod whose people have to answer.
+    /// The Pod for which you answer.
     pub(crate) fn pod(&self) -> &PodRef {
         match self {
             Self::Tool { pod, .. } => pod,
@@ -60,20 +60,20 @@ impl Asked {
     }
 }
 
-/// What stands between the server's commands and its machine.
+/// The state of the sandbox around commands.
 #[derive(Debug, Default)]
 pub(crate) struct Walls {
-    /// None: on their way.
+    /// `None` while loading.
     pub(crate) items: Option<Vec<WallItem>>,
-    /// Lines that are scrolled off at the top.
+    /// How many lines are scrolled off at the top.
     pub(crate) skipped: usize,
 }
 
-/// Hits of a search over all transcripts.
+/// Results of a search over all transcripts.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) words: String,
-    /// None: on their way.
+    /// `None` while loading.
     pub(crate) hits: Option<Vec<SearchHit>>,
     pub(crate) selected: usize,
 }

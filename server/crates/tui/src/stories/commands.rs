@@ -69,7 +69,7 @@ fn a_rewind_wants_a_y_and_a_second_enter_is_none_and_carries_the_head_that_was_s
     story.key(KeyCode::Enter);
     assert_eq!(story.effects, []);
     story.shows("rewind to before \"fix all the tests\"? y confirms");
-    // More comes while the question stands: the head that was seen is what counts.
+    // More records arrive while the confirmation is open: the head that was shown is what counts.
     story.records(vec![said(3)]);
     story.key(KeyCode::Char('y'));
     let expected = RewindCommand { to_seq: Seq(2), expected_head: Seq(4) };

@@ -1,4 +1,4 @@
-//! The journals that the browser's transcript is held to, drawn here: the same blocks in the same order.
+//! Draws the journals that the browser's transcript is tested with: the same blocks in the same order.
 
 use std::{fs, path::PathBuf};
 
@@ -58,14 +58,14 @@ fn the_rows_are_the_blocks_of_the_shared_transcript_in_its_order() {
         let of_blocks: Vec<_> =
             shared.blocks().iter().filter(|block| !block.is_empty()).map(|block| &block.id).collect();
         assert_eq!(of_rows, of_blocks, "{name}");
-        // At the full detail each row draws something.
+        // At full detail each row draws something.
         for row in 0..rows.len() {
             assert!(!rows.lines(row).is_empty(), "{name}: row {row} draws nothing");
         }
     }
 }
 
-/// One by one, in two halves, and at once: the same screen.
+/// One by one, in two parts, or all at once: the same screen.
 #[test]
 fn how_records_come_does_not_matter_to_what_is_drawn() {
     for (name, records) in journals() {
@@ -73,7 +73,7 @@ fn how_records_come_does_not_matter_to_what_is_drawn() {
         let mut single = opened(&[]);
         for record in &records {
             single.apply(std::slice::from_ref(record));
-            // What is kept of a drawing must not outlive a change.
+            // Cached lines must not survive a change.
             drawn(&single, Detail::Normal, 80);
         }
         assert_eq!(drawn(&single, Detail::Normal, 80), whole, "{name}, one by one");

@@ -1,11 +1,12 @@
-//! What models, tools, peers and servers write, as if they meant harm.
+//! Hostile text from models, tools, peers and servers.
 
 use protocol::SearchHit;
 
 use super::*;
 use crate::model::Asked;
 
-/// Sets the title, clears the screen (twice, once in one character), rings, and turns the rest of the line around.
+/// Sets the title, clears the screen (twice, once with a C1 control character), rings the bell, and reverses the rest
+/// of the line.
 const HOSTILE: &str = "evil\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}2J\u{202e}txt.sh\u{2066}\r\u{8}\u{7f}";
 
 #[track_caller]

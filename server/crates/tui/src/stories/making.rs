@@ -72,7 +72,7 @@ fn settings_are_completed_and_a_profile_changes_what_counts() {
     story.shows("write= a folder it writes; default: read src");
     story.types("model=");
     story.shows("model=gemma3 of local-llm · 32k context (server) · no price set · no");
-    // An arrow and Enter take what is chosen; the Pod is made by the next Enter.
+    // An arrow key and Enter take the completion; the next Enter makes the Pod.
     story.key(KeyCode::Up);
     story.key(KeyCode::Enter);
     assert_eq!(story.effects, []);
@@ -94,7 +94,7 @@ fn folders_are_completed_by_the_server_one_question_at_a_time() {
     story.shows("folder=/work a Pod works there");
     story.types("/s");
     let word = |begun: &str| FolderWord { runtime: None, begun: begun.to_owned() };
-    // "/" was asked for first; what was typed meanwhile is asked for when the answer is there.
+    // "/" was requested first; what was typed meanwhile is requested when its answer arrives.
     let list = |items: &[&str]| FolderList {
         items: items.iter().map(|item| (*item).to_owned()).collect(),
         is_cut: false,

@@ -45,7 +45,7 @@ fn each_failure_is_a_sentence_of_its_own_in_the_last_line_and_no_block() {
         let error = ClientError::Api(ApiError::new(code, detail).with_candidates(candidates));
         let mut story = introduces(Err(error));
         story.shows(sentence);
-        // It is there while the person goes on writing.
+        // The sentence stays while the user continues typing.
         story.types("meanwhile");
         story.shows(sentence);
         seen.push(sentence);

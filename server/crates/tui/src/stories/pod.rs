@@ -1,6 +1,6 @@
 use super::*;
 
-/// A run with all that a run has.
+/// A run with everything that a run can have.
 fn a_run() -> Vec<Value> {
     let usage = json!({ "input": 1200, "cached": 0, "output": 340, "cost": 0.0042 });
     vec![

@@ -12,7 +12,7 @@ fn input(id: &str, text: &str) -> QueuedInput {
     serde_json::from_value(queued(id, text, false)).unwrap()
 }
 
-/// ada runs; two messages wait, one is held back.
+/// ada is running; two messages are queued, one is held.
 fn waiting() -> Story {
     let mut story = Story::with_ada();
     story.looked(json!({ "queued": [queued("q1", "and the tests", false), queued("q2", "stop there", true)] }));

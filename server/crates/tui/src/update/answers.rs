@@ -1,4 +1,4 @@
-//! What calls came to.
+//! Handles the results of calls.
 
 use client::ClientError;
 use commands::PreviewAct;
@@ -26,7 +26,7 @@ pub(super) fn created(model: &mut Model, done: Result<PodRef, ClientError>) {
     }
 }
 
-/// Older records go above what is there; what is looked at stays where it is.
+/// Prepends older records; the scroll position stays.
 pub(super) fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record>, ClientError>) {
     let Some(open) = model.open_as(pod) else { return };
     match done {
@@ -43,7 +43,7 @@ pub(super) fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record
     }
 }
 
-/// What was cut is all here.
+/// Replaces truncated records by whole ones.
 pub(super) fn whole(model: &mut Model, pod: &PodRef, done: Result<Vec<Record>, ClientError>) {
     let Some(open) = model.open_as(pod) else { return };
     match done {
@@ -58,7 +58,7 @@ pub(super) fn whole(model: &mut Model, pod: &PodRef, done: Result<Vec<Record>, C
 pub(super) fn looked(model: &mut Model, pod: &PodRef, done: Result<Looked, ClientError>) {
     let Some(open) = model.open_as(pod) else { return };
     let again = open.asking.end();
-    // When it fails, what is known stays: the stream says what is wrong.
+    // On failure the known values stay: the stream reports what is wrong.
     if let Ok(Looked { detail, peers, asked }) = done {
         open.queued = detail.queued;
         (open.peers, open.asked) = (peers, asked);
@@ -101,7 +101,7 @@ pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Ans
     }
 }
 
-/// A message that was taken back to be changed, or that could not be sent again, is in the composer of its Pod.
+/// Puts a message that was taken back for editing, or could not be sent again, into its Pod's composer.
 fn give_back(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) {
     let input = match (act, done) {
         (Act::TakeBack { then: Then::Edit, .. }, Ok(Answer::Returned(input))) => input,

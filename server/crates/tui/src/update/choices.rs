@@ -1,4 +1,4 @@
-//! What a Pod can be made of and what a line can be completed with: asked for while it is typed. Providers and their keys.
+//! Loads the choices for a new Pod and the completions of a line while it is typed. Also providers and their keys.
 
 use client::ClientError;
 use protocol::{FolderList, GiveKey, ProviderTest, ProviderView};
@@ -10,7 +10,8 @@ use crate::{
     sentences,
 };
 
-/// The line has changed. Asks for what completes it, unless an older question is under way: its answer asks again.
+/// The line has changed: requests its completions, unless an older request is in flight, whose answer triggers
+/// another.
 pub(super) fn typed(model: &mut Model) {
     let Some(line) = model.line.as_ref().filter(|line| line.what == LineOf::Command) else { return };
     let text = line.text.text();
@@ -29,7 +30,7 @@ pub(super) fn typed(model: &mut Model) {
     }
 }
 
-/// Asks what there is to choose from, now.
+/// Requests the choices now.
 pub(super) fn load(model: &mut Model) {
     if !model.is_choosing {
         model.is_choosing = true;
@@ -45,7 +46,7 @@ pub(super) fn loaded(model: &mut Model, done: Result<Box<Choices>, ClientError>)
             model.sheet = None;
             model.complain(sentences::of_error(&error));
         }
-        // There is nothing to choose from, and all can be typed.
+        // There is nothing to choose from, but everything can be typed.
         Err(_) => {}
     }
 }
@@ -55,7 +56,7 @@ pub(super) fn folders(model: &mut Model, word: FolderWord, done: Result<FolderLi
         return;
     }
     model.folders.asked = None;
-    // When it fails there is nothing to choose from, and the path is taken as it is typed.
+    // On failure there is nothing to choose from, and the path is taken as typed.
     let list = done.unwrap_or(FolderList { items: Vec::new(), is_cut: false, default: String::new() });
     model.folders.found = Some((word, list));
     typed(model);
@@ -66,13 +67,13 @@ pub(super) fn open_providers(model: &mut Model) {
     load(model);
 }
 
-/// The next line that is typed is the key.
+/// Starts typing a key.
 pub(super) fn ask_key(model: &mut Model, provider: String, base_url: Option<String>) {
     begin_line(model, LineOf::Key, "");
     model.key_of = Some(KeyOf { provider, base_url });
 }
 
-/// That of the provider that is chosen in the list.
+/// Starts typing the key of the provider selected in the list.
 pub(super) fn ask_key_of_chosen(model: &mut Model) {
     let Some(name) = chosen(model) else { return };
     match name.as_str() {
@@ -81,7 +82,7 @@ pub(super) fn ask_key_of_chosen(model: &mut Model) {
     }
 }
 
-/// What is typed is the key of the one that it was asked for.
+/// Submits the typed key for the provider that it was asked for.
 pub(super) fn give_key(model: &mut Model, key: &str) {
     let Some(KeyOf { provider, base_url }) = model.key_of.take() else { return };
     let key = key.trim().to_owned();
@@ -104,7 +105,7 @@ pub(super) fn key_given(model: &mut Model, provider: &str, done: Result<Provider
     }
 }
 
-/// Asks the chosen provider whether it works.
+/// Tests the selected provider.
 pub(super) fn test_chosen(model: &mut Model) {
     let Some(name) = chosen(model) else { return };
     let is_there =

@@ -1,4 +1,4 @@
-//! Enter in the line that began with a colon.
+//! Handles Enter in a line that began with a colon.
 
 use commands::{
     Command, Page,
@@ -18,7 +18,7 @@ use crate::{
     wrap::fit,
 };
 
-/// So much of the message that a rewind goes back to is quoted.
+/// How much of the message that a rewind goes back to is quoted.
 const QUOTE_COLUMNS: usize = 30;
 const SPAWN: &str = ":spawn NAME [read=PATH] [write=PATH] TASK";
 
@@ -57,7 +57,7 @@ fn make(model: &mut Model, text: &str) {
     }
 }
 
-/// The first Pod of all, with whatever model there is.
+/// Makes the very first Pod, with the default model.
 pub(super) fn begin(model: &mut Model) {
     if let Ok(name) = sentences::name(FIRST_NAME) {
         create(model, CreatePod::named(name));
@@ -68,7 +68,7 @@ fn create(model: &mut Model, create: CreatePod) {
     model.start(Effect::Create { command_id: CommandId::random(), create: Box::new(create) });
 }
 
-/// Commands that `parse` lets through only with a Pod.
+/// Commands that `parse` accepts only with a Pod.
 fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
     let act = match command {
         Command::Control(ControlVerb::Compact) => {
@@ -81,7 +81,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Queue => return sheets::open_queue(model),
         Command::Attach(path) => {
             model.tell(format!("attaching {path}"));
-            // Whether its model sees pictures is said before one is sent.
+            // The facts about the model are needed to warn before a picture is sent that it cannot see.
             choices::load(model);
             return model.start(Effect::Attach { pod, path });
         }
@@ -120,7 +120,7 @@ fn go(model: &mut Model, page: Page) {
             close(model);
         }
         Page::Approvals => sheets::open_inbox(model),
-        // `parse` gives the others to the browser alone.
+        // `parse` accepts the others only in the browser.
         page => model.complain(format!("{} are only in the browser", page.title())),
     }
 }
@@ -135,7 +135,7 @@ fn delete(model: &mut Model, pod: PodRef, name: String) {
     model.confirm = Some(Confirm { question, effect: Effect::act(pod, Act::Delete(name)) });
 }
 
-/// Answers the oldest open question of the open Pod.
+/// Answers the oldest open approval of the open Pod.
 pub(super) fn answer(model: &mut Model, said: commands::Answer) {
     let asked = model.open.as_ref().and_then(|open| {
         let question = open.transcript.open_questions().next()?;
@@ -148,7 +148,7 @@ pub(super) fn answer(model: &mut Model, said: commands::Answer) {
     }
 }
 
-/// Back to before the newest message that the model still has. Done after a `y`, and only on the head of now.
+/// Rewinds to before the newest message that is still in the context. Needs `y`, and the head as it is now.
 fn rewind(model: &mut Model) {
     let Some(open) = &model.open else { return };
     let rewinds = open.transcript.rewinds();
@@ -165,7 +165,7 @@ fn rewind(model: &mut Model) {
     model.confirm = Some(Confirm { question, effect });
 }
 
-/// `NAME [read=PATH]… [write=PATH]… TASK…`. Without a path the child may read what lies in its parent's folder.
+/// Parses `NAME [read=PATH]… [write=PATH]… TASK…`. Without a path the child may read its parent's folder.
 fn spawn(model: &Model, pod: &PodRef, text: &str) -> Result<Act, String> {
     let mut words = text.split_whitespace();
     let name = words.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What Tab and the arrows make of the command that is typed.
+//! Tab and the arrow keys in the command being typed.
 
 use commands::Offer;
 
@@ -16,7 +16,7 @@ pub(super) fn choose(model: &mut Model, step: isize) {
     if let Some(line) = &mut model.line
         && !offers.is_empty()
     {
-        // The first press says that the choice counts, and moves it only where the line has that one already.
+        // The first press confirms the preselected completion, and moves on only if the line already has that one.
         let to = match (at, step) {
             (None, 1) => 0,
             (None, _) => offers.len() - 1,
@@ -27,13 +27,13 @@ pub(super) fn choose(model: &mut Model, step: isize) {
     }
 }
 
-/// Puts the choice into the line, or the first that fits what has been begun.
+/// Completes the line with the chosen completion, or with the first match.
 pub(super) fn take(model: &mut Model) {
     let offers = offers(model);
     let is_begun = model.line.as_ref().is_some_and(|line| !line.text.is_empty());
     let at = choice(model, &offers).or(is_begun.then_some(0));
     let Some(offer) = at.and_then(|at| offers.get(at)) else { return };
-    // What comes behind a sign comes at once.
+    // An argument is expected, so a space follows.
     let wants_more = !offer.argument.is_empty();
     if let Some(line) = &mut model.line {
         line.text = Composer::with(format!("{}{}", offer.line, if wants_more { " " } else { "" }));
@@ -41,7 +41,7 @@ pub(super) fn take(model: &mut Model) {
     }
 }
 
-/// The arrows have chosen a command that needs something after it, or a setting of a Pod that has more of them.
+/// Whether the arrow keys have chosen a command that needs an argument, or a setting of a new Pod that can have more.
 pub(super) fn is_begun(model: &Model) -> bool {
     let offers = offers(model);
     let Some(line) = &model.line else { return false };
@@ -50,7 +50,7 @@ pub(super) fn is_begun(model: &Model) -> bool {
     chosen.is_some_and(|offer| offer.refusal.is_none() && (!offer.argument.is_empty() || is_setting(offer)))
 }
 
-/// What the arrows have chosen.
+/// The line chosen with the arrow keys.
 pub(super) fn chosen(model: &Model) -> Option<String> {
     let chosen = model.line.as_ref()?.chosen?;
     offers(model).get(chosen).map(|offer| offer.line.clone())

@@ -1,4 +1,4 @@
-//! What is written to a Pod: sent, kept, recalled.
+//! Messages to a Pod: sending, keeping and recalling them.
 
 use client::ClientError;
 use commands::{making::facts_of, said::blind_words};
@@ -11,7 +11,7 @@ use crate::{
     sentences,
 };
 
-/// Enter in the composer; with `steer` the message goes into the present run.
+/// Enter in the composer; with `steer` the message goes into the current run.
 pub(super) fn send(model: &mut Model, steer: bool) {
     let here = model.here();
     let Some(open) = &mut model.open else { return };
@@ -33,7 +33,7 @@ pub(super) fn send(model: &mut Model, steer: bool) {
     model.start(Effect::Send { pod, message });
 }
 
-/// The server has the message on its disk, or it does not: only then does the composer clear.
+/// The result of sending: the composer clears only if the server has the message on disk.
 pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Receipt, ClientError>) {
     let Some(open) = &mut model.open else { return };
     let Some(sending) = open.sending.take_if(|sending| sending.command_id == *command_id) else { return };
@@ -41,7 +41,7 @@ pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Recei
         Ok(_) => {
             open.failed = None;
             open.place = Place::End;
-            // What was typed since is another message.
+            // Anything written since is another message.
             match open.composer.segments() == sending.segments {
                 true => drop(open.composer.take()),
                 false => open.composer.remove_sent(&Composer::of_segments(&sending.segments)),
@@ -55,7 +55,7 @@ pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Recei
     }
 }
 
-/// A file is on the server: it goes with what is being written.
+/// A file has been uploaded and goes with the message being written.
 pub(super) fn attached(model: &mut Model, pod: &PodRef, done: Result<Segment, ClientError>) {
     match (done, model.open_as(pod)) {
         (Ok(kept), Some(open)) => {
@@ -69,7 +69,7 @@ pub(super) fn attached(model: &mut Model, pod: &PodRef, done: Result<Segment, Cl
     }
 }
 
-/// That the Pod's model sees no pictures, as far as it is known.
+/// A warning that the Pod's model cannot see pictures, as far as known.
 fn blind_words_of(model: &Model, pod: &PodRef) -> String {
     let words = || {
         let (choices, summary) = (model.choices.as_ref()?, model.summary_of(pod)?);
@@ -78,7 +78,7 @@ fn blind_words_of(model: &Model, pod: &PodRef) -> String {
     words().map(|words| format!(" · {words}")).unwrap_or_default()
 }
 
-/// Puts an earlier message into the composer, or a later one. What was being written comes back at the end.
+/// Recalls an earlier or later message into the composer. After the newest comes what was being written.
 pub(super) fn recall(open: &mut OpenPod, is_earlier: bool) {
     let history = open.history();
     let to = match (&open.recalled, is_earlier) {

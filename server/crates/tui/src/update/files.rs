@@ -1,17 +1,18 @@
-//! Naming a file behind an `@`: asked for while it is typed, chosen with the arrows, taken with Tab or Enter.
+//! Naming a file after an `@`: suggestions are requested while typing, chosen with the arrow keys, taken with Tab or
+//! Enter.
 
 use client::ClientError;
 use protocol::{Listing, PodRef};
 
 use crate::model::{Effect, Model, Naming, OpenPod};
 
-/// The text or the cursor has changed. Asks for the name that is typed now, unless an older question is under way: its
-/// answer asks again.
+/// The text or the cursor has changed: requests suggestions, unless an older request is in flight, whose answer
+/// triggers another.
 pub(super) fn typed(open: &mut OpenPod) -> Option<Effect> {
     let before = open.naming.take();
     let word = open.composer.file_word()?;
     let naming = match before {
-        // Another `@`: nothing is known of it.
+        // Another `@`: earlier suggestions do not apply.
         Some(before) if before.word.at == word.at => Naming { word, chosen: 0, ..before },
         _ => Naming { word, found: Vec::new(), chosen: 0, asked: None },
     };
@@ -33,7 +34,7 @@ pub(super) fn found(model: &mut Model, pod: &PodRef, begun: &str, done: Result<L
         return;
     }
     naming.asked = None;
-    // When it fails there is nothing to choose from, and the name is sent as it was typed.
+    // On failure there is nothing to choose from, and the name is sent as typed.
     naming.found = done.map(|listing| listing.items).unwrap_or_default();
     naming.chosen = naming.chosen.min(naming.found.len().saturating_sub(1));
     if naming.word.begun != begun {
@@ -42,7 +43,7 @@ pub(super) fn found(model: &mut Model, pod: &PodRef, begun: &str, done: Result<L
     }
 }
 
-/// There is something to choose from.
+/// Whether there are suggestions.
 pub(super) fn is_offered(open: &OpenPod) -> bool {
     open.naming.as_ref().is_some_and(|naming| !naming.found.is_empty())
 }
@@ -53,7 +54,7 @@ pub(super) fn choose(open: &mut OpenPod, step: isize) {
     }
 }
 
-/// Puts the choice into the message.
+/// Inserts the chosen file into the message.
 pub(super) fn take(open: &mut OpenPod) {
     let Some(Naming { word, mut found, chosen, .. }) = open.naming.take() else { return };
     if chosen < found.len() {

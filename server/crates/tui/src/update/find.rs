@@ -1,4 +1,4 @@
-//! Looking for words in the transcript, and copying of it.
+//! Finding text in the transcript, and copying from it.
 
 use protocol::Seq;
 use transcript::{Block, BlockKind, plain_text};
@@ -9,7 +9,7 @@ use crate::{
     view::Rows,
 };
 
-/// Begins at what is looked at and goes up: the newest hit is met first.
+/// Starts at the current position and searches upwards, so that the newest match comes first.
 pub(super) fn begin(model: &mut Model, words: String) {
     let Some(open) = &mut model.open else { return };
     if !words.is_empty() {
@@ -19,7 +19,7 @@ pub(super) fn begin(model: &mut Model, words: String) {
     go(model, true);
 }
 
-/// To the next hit further up, or further down.
+/// Goes to the next match further up or down.
 pub(super) fn again(model: &mut Model, is_up: bool) {
     go(model, is_up);
 }
@@ -33,7 +33,7 @@ fn go(model: &mut Model, is_up: bool) {
     let (words, rows) = (open.find.to_lowercase(), Rows::new(open, model.detail, area.width));
     let lowest = rows.lowest(&open.place).map_or(0, |(row, _)| row);
     let highest = rows.highest(&open.place, area.height).map_or(0, |(row, _)| row);
-    // From the last hit on as long as it is on the screen, else from what is.
+    // Continues from the last match while it is on the screen, otherwise from the screen.
     let hit = open.mark.as_ref().and_then(|mark| rows.row_of(mark)).filter(|row| (highest..=lowest).contains(row));
     let is_hit = |row: &usize| rows.blocks(*row).any(|block| has(block, &words));
     let found = match is_up {
@@ -66,7 +66,7 @@ fn has(block: &Block, words: &str) -> bool {
     plain_text(block).to_lowercase().contains(words)
 }
 
-/// Copies the block at hand.
+/// Copies the current block.
 pub(super) fn copy(model: &mut Model) {
     let area = crate::view::transcript_area(model);
     let Some(open) = &model.open else { return };
@@ -81,7 +81,7 @@ pub(super) fn copy(model: &mut Model) {
     model.start(Effect::Copy(text));
 }
 
-/// Fetches what is cut of the block at hand.
+/// Loads the truncated parts of the current block.
 pub(super) fn show_all(model: &mut Model) {
     let area = crate::view::transcript_area(model);
     let Some(open) = &model.open else { return };

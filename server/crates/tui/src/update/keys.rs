@@ -1,4 +1,4 @@
-//! What a person types. Which keys mean what depends on where the focus is.
+//! Key presses. Their meaning depends on the focus.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -9,7 +9,7 @@ use crate::{
     view::dashboard_pods,
 };
 
-/// Lines that one notch of the wheel moves.
+/// How many lines one notch of the wheel scrolls.
 const WHEEL_LINES: isize = 3;
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
@@ -36,7 +36,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Ctrl-C. What is written and not sent goes with the console, so it is asked for twice.
+/// Ctrl-C. Unsent text would be lost, so it has to be pressed twice then.
 fn leave(model: &mut Model) {
     let has_text = model.open.as_ref().is_some_and(|open| !open.composer.is_empty());
     if has_text && !model.is_leaving {
@@ -68,7 +68,7 @@ pub(super) fn wheel(model: &mut Model, notches: isize) {
     }
 }
 
-/// Only `y` does it. Enter leaves the question standing, so that a second Enter is no answer.
+/// Only `y` confirms. Enter leaves the question open, so that a second Enter does not confirm it.
 fn confirm(model: &mut Model, key: KeyEvent) {
     match key.code {
         KeyCode::Char('y') => model.effects.extend(model.confirm.take().map(|confirm| confirm.effect)),
@@ -120,7 +120,7 @@ pub(super) fn anywhere(model: &mut Model, key: KeyEvent, was_going: bool) {
     }
 }
 
-/// Down the list of Pods, or up.
+/// Moves the selection down or up the list of Pods.
 pub(super) fn select(model: &mut Model, step: isize) {
     let pods = dashboard_pods(model);
     let at = pods.iter().position(|summary| Some(&summary.pod) == model.selected.as_ref());
@@ -128,7 +128,7 @@ pub(super) fn select(model: &mut Model, step: isize) {
     model.selected = pods.get(to).map(|summary| summary.pod.clone()).or(model.selected.take());
 }
 
-/// Keys that change a text.
+/// Keys that edit text.
 pub(super) fn edit(composer: &mut Composer, key: KeyEvent) {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let to = match key.code {

@@ -1,4 +1,4 @@
-//! Keys while a Pod is looked at.
+//! Keys while a Pod is open.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -32,7 +32,7 @@ fn in_text(model: &mut Model, key: KeyEvent) {
     match key.code {
         KeyCode::Esc => (open.focus, open.naming) = (Focus::Transcript, None),
         KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
-        // Esc and the letter, as a terminal sends it; while writing, too.
+        // Terminals send Alt as Esc and the letter; this works while writing, too.
         KeyCode::Char('a') if is_alt(&key) => command::answer(model, commands::Answer::Once),
         KeyCode::Char('A') if is_alt(&key) => command::answer(model, commands::Answer::Always),
         KeyCode::Char('d') if is_alt(&key) => command::answer(model, commands::Answer::Deny(String::new())),
@@ -55,7 +55,7 @@ fn in_text(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Together with Alt alone: AltGr, which makes letters, comes as Ctrl and Alt from some terminals.
+/// Alt alone: some terminals report AltGr, which produces letters, as Ctrl and Alt.
 fn is_alt(key: &KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::ALT) && !key.modifiers.contains(KeyModifiers::CONTROL)
 }

@@ -1,15 +1,15 @@
-//! What waits for the open Pod and what is held back, and what a person makes of it.
+//! The open Pod's queued and held messages, and the actions on them.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use protocol::{CommandId, HeldDecision};
 
 use crate::model::{Act, Model, Sheet, Then, Waiting};
 
-/// A key in the list; false when it means nothing there.
+/// Handles a key in the list; returns false if it has no meaning there.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> bool {
     let (Some(Sheet::Queue { selected }), Some(open)) = (&model.sheet, &model.open) else { return false };
     let mut waiting = open.waiting();
-    // One may have gone since the list was looked at.
+    // A message may have gone since the list was drawn.
     waiting.truncate(selected + 1);
     let Some(selected) = waiting.pop() else { return false };
     match (key.code, &selected) {
@@ -45,7 +45,7 @@ pub(super) fn decide_oldest(model: &mut Model, decision: HeldDecision) {
 
 fn take_back(model: &mut Model, waiting: &Waiting, then: Then) {
     let (Some(open), Waiting::Queued(input)) = (&model.open, waiting) else { return };
-    // Every id that a server gave is one.
+    // Ids that come from the server always parse.
     if let Ok(queued) = CommandId::parse(&input.command_id) {
         model.act(open.pod.clone(), Act::TakeBack { queued, then });
     }

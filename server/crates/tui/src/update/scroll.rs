@@ -1,4 +1,4 @@
-//! Moving over the transcript. What is looked at stays where it is, whatever is added below.
+//! Scrolling the transcript. The position stays, whatever is added below.
 
 use ratatui::layout::Rect;
 use transcript::BlockKind;
@@ -8,7 +8,7 @@ use crate::{
     view::{Rows, transcript_area},
 };
 
-/// Up (negative) or down by lines. At the top, older records are asked for.
+/// Scrolls up (negative) or down by lines. At the top, requests older records.
 pub(crate) fn lines(model: &mut Model, step: isize) {
     let (area, detail) = (transcript_area(model), model.detail);
     let Some(open) = &mut model.open else { return };
@@ -24,13 +24,13 @@ pub(crate) fn lines(model: &mut Model, step: isize) {
     }
 }
 
-/// Up or down by a screen, less one line to hold on to.
+/// Scrolls by a screen less one line, for continuity.
 pub(crate) fn page(model: &mut Model, step: isize) {
     let height = isize::try_from(transcript_area(model).height).unwrap_or(1);
     lines(model, step * (height - 1).max(1));
 }
 
-/// To the first line that is loaded; older records are asked for.
+/// Goes to the first line that is loaded, and requests older records.
 pub(crate) fn top(model: &mut Model) {
     let (area, detail) = (transcript_area(model), model.detail);
     let Some(open) = &mut model.open else { return };
@@ -41,7 +41,7 @@ pub(crate) fn top(model: &mut Model) {
     load_older(model);
 }
 
-/// To the next message to this Pod below the lowest line, or to the one before it.
+/// Goes to the next or previous message to this Pod: from the block that was gone to, else from the top of the screen.
 pub(crate) fn turn(model: &mut Model, is_next: bool) {
     let (area, detail) = (transcript_area(model), model.detail);
     let Some(open) = &mut model.open else { return };
@@ -53,7 +53,7 @@ pub(crate) fn turn(model: &mut Model, is_next: bool) {
     };
     let found = if is_next { (at + 1..rows.len()).find(begins) } else { (0..at).rev().find(begins) };
     match found {
-        // Its first line becomes the highest one.
+        // Its first line goes to the top of the screen.
         Some(row) => {
             let place = below(&rows, row, usize::from(area.height.saturating_sub(1)));
             (open.place, open.mark) = (place, Some(rows.id(row).clone()));
@@ -63,7 +63,7 @@ pub(crate) fn turn(model: &mut Model, is_next: bool) {
     }
 }
 
-/// Goes on to a record further up; none when it is there, or given up.
+/// Continues to a record further up; stops once it is there or after too many pages.
 pub(super) fn seek(model: &mut Model) {
     let (area, detail) = (transcript_area(model), model.detail);
     let Some(open) = &mut model.open else { return };
@@ -84,24 +84,24 @@ pub(super) fn seek(model: &mut Model) {
     }
 }
 
-/// This line with a few below it, so that it is not the last of the screen.
+/// A position that shows this line with some room below it.
 pub(super) fn place_with_room(rows: &Rows<'_>, row: usize, line: usize, height: u16) -> Place {
     let height = usize::from(height);
     let above: usize = (0..row).map(|row| rows.lines(row).len()).take(height).sum::<usize>() + line;
     match above + height / 2 < height {
-        // The first line stands at the top of the screen, and not below it.
+        // Then the first line is at the top of the screen, and not further down.
         true => below_line(rows, 0, 0, height.saturating_sub(1)),
         false => below_line(rows, row, line, height / 2),
     }
 }
 
 fn below(rows: &Rows<'_>, row: usize, count: usize) -> Place {
-    // An empty line stands before most blocks; it need not be on the screen.
+    // Most blocks begin with an empty line, which need not be on the screen.
     let first = usize::from(rows.lines(row).first().is_some_and(|line| line.width() == 0));
     below_line(rows, row, first, count)
 }
 
-/// The place so many lines further down; the end when there are not so many.
+/// The position `count` lines further down; the end if there are not so many.
 fn below_line(rows: &Rows<'_>, row: usize, line: usize, count: usize) -> Place {
     let mut left = line + count;
     for row in row..rows.len() {
@@ -124,7 +124,7 @@ fn load_older(model: &mut Model) {
 fn up(rows: &Rows<'_>, place: &Place, area: Rect) -> Option<Place> {
     let (row, line) = rows.lowest(place)?;
     let height = usize::from(area.height);
-    // A screenful has to be left, else the top of the transcript would move down the screen.
+    // Keep a full screen, otherwise the top of the transcript would move down.
     let mut above = line;
     for row in (0..row).rev() {
         if above >= height {
@@ -154,7 +154,7 @@ fn down(rows: &Rows<'_>, place: &Place) -> Option<Place> {
     Some(next.map_or(Place::End, |next| at(rows, next, 0)))
 }
 
-/// The last line of all is the end, which goes on with what comes.
+/// The position of a line; the very last line is the end, which follows new records.
 fn at(rows: &Rows<'_>, row: usize, line: usize) -> Place {
     let is_last = line + 1 == rows.lines(row).len() && (row + 1..rows.len()).all(|row| rows.lines(row).is_empty());
     if is_last { Place::End } else { Place::At { block: rows.id(row).clone(), line } }

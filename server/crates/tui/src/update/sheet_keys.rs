@@ -1,4 +1,4 @@
-//! Keys while help, questions, hits or walls are looked at.
+//! Keys while an overlay is open: help, approvals, search results, sandbox.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use protocol::RequestDecision;
@@ -9,7 +9,7 @@ use crate::{
     view::{help_lines, wall_lines},
 };
 
-/// So many pages are loaded to reach a hit.
+/// How many pages may be loaded to reach a search result.
 const SEEK_PAGES_MAX: u32 = 50;
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
@@ -59,7 +59,7 @@ pub(super) fn select(model: &mut Model, step: isize) {
     }
 }
 
-/// Opens the Pod that asks, or the place of a hit.
+/// Opens the Pod that asks, or the place of a search result.
 fn enter(model: &mut Model) {
     let pod = match &model.sheet {
         Some(Sheet::Inbox(inbox)) => inbox.asked.get(inbox.selected).map(|asked| (asked.pod().clone(), None)),
@@ -78,7 +78,7 @@ fn enter(model: &mut Model) {
     }
 }
 
-/// Answers the question that is selected.
+/// Answers the selected approval or request.
 fn answer(model: &mut Model, said: commands::Answer) {
     let Some(Sheet::Inbox(inbox)) = &model.sheet else { return };
     let (pod, act) = match inbox.asked.get(inbox.selected) {

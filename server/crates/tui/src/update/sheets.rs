@@ -1,4 +1,4 @@
-//! Help, questions, hits and walls: opened, filled, kept up to date.
+//! The overlays with help, approvals, search results and the sandbox: opening, filling and updating them.
 
 use client::ClientError;
 use commands::Topic;
@@ -9,7 +9,7 @@ use crate::{
     sentences,
 };
 
-/// So many Pods that ask are asked what.
+/// At most this many waiting Pods are asked for their approvals.
 const ASKING_MAX: usize = 50;
 
 pub(super) fn open_help(model: &mut Model, topic: Topic) {
@@ -51,13 +51,13 @@ pub(super) fn found(model: &mut Model, words: &str, done: Result<Vec<SearchHit>,
     }
 }
 
-/// A sheet that cannot be filled closes.
+/// Closes an overlay that cannot be filled.
 fn give_up(model: &mut Model, error: &ClientError) {
     model.sheet = None;
     model.complain(sentences::of_error(error));
 }
 
-/// Asks for all questions, where they are looked at: the list of Pods is another one, or one was answered.
+/// Requests all approvals again if their overlay is open, because the list of Pods has changed or one was answered.
 pub(super) fn reload(model: &mut Model) {
     let waits = |state| state == PodState::Waiting;
     if let Some(Sheet::Inbox(inbox)) = &mut model.sheet
@@ -85,7 +85,7 @@ pub(super) fn inbox(model: &mut Model, done: Result<Vec<Asked>, ClientError>) {
     }
 }
 
-/// What was answered is no question any more, whoever answered it.
+/// Reloads after an answer, since whatever was answered is no longer open.
 pub(super) fn answered(model: &mut Model, act: &Act) {
     if matches!(act, Act::Answer { .. } | Act::Decide { .. }) {
         reload(model);

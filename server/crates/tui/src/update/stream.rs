@@ -1,4 +1,4 @@
-//! What comes from the server by itself.
+//! Handles what the server sends by itself.
 
 use client::{Connection, StreamItem};
 use commands::grouped;
@@ -28,7 +28,7 @@ fn take_connection(model: &mut Model, connection: Connection) {
     }
 }
 
-/// Does not take the place of an error that nobody has read yet.
+/// Shows a notice, unless an error is showing.
 fn tell_softly(model: &mut Model, text: String) {
     if !model.notice.as_ref().is_some_and(|notice| notice.is_error) {
         model.tell(text);
@@ -60,7 +60,7 @@ fn take_frame(model: &mut Model, frame: ServerFrame) {
     }
 }
 
-/// After it the queue or the peers may be others, or what is asked would do something else.
+/// Whether the record may change the queue, the peers, or what an approval would do.
 fn is_telling(record: &Record) -> bool {
     matches!(
         &record.event,
@@ -82,7 +82,7 @@ fn open_with<'a>(model: &'a mut Model, id: &str) -> Option<&'a mut OpenPod> {
 
 fn diagnosed(model: &mut Model, id: &str, code: DiagnosticCode, detail: String) {
     let Some(pod) = open_with(model, id).map(|open| open.pod.clone()) else {
-        // The list itself: what is there stays, and says so.
+        // About the list itself: keep what is there and report the problem.
         return model.complain(format!("list of Pods: {detail}"));
     };
     let name = model.called(&pod);
@@ -92,7 +92,7 @@ fn diagnosed(model: &mut Model, id: &str, code: DiagnosticCode, detail: String) 
             close(model);
         }
         DiagnosticCode::RuntimeUnavailable => model.complain(format!("{name} is unreachable, retrying: {detail}")),
-        // A snapshot follows, and is told as such.
+        // A snapshot follows, which is reported by itself.
         DiagnosticCode::Lagged | DiagnosticCode::CursorExpired | DiagnosticCode::CursorInvalid => {}
         _ => model.complain(detail),
     }
@@ -110,14 +110,14 @@ fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, remove
     arrange(model);
     sheets::reload(model);
     look_for_queue(model);
-    // The first screen says which model a Pod would have.
+    // The first screen names the default model.
     if model.is_fresh() && model.choices.is_none() {
         choices::load(model);
     }
 }
 
-/// What waits is in no stream, and how much of it is in the list: somebody else may have put something there, or taken it
-/// away.
+/// No stream carries the queue, but the list carries its length: request the queue again when the two differ, because
+/// another viewer may have added or removed a message.
 fn look_for_queue(model: &mut Model) {
     let Some(open) = &model.open else { return };
     if model.summary_of(&open.pod).is_some_and(|summary| summary.queued_count as usize != open.queued.len()) {
@@ -132,7 +132,7 @@ fn upsert(pods: &mut Vec<PodSummary>, summary: PodSummary) {
     }
 }
 
-/// Into the order of the list; what is selected is one of them.
+/// Sorts the Pods in the order of the list, and makes sure that one of them is selected.
 fn arrange(model: &mut Model) {
     model.pods = grouped(&model.pods, "").into_iter().flat_map(|(_, pods)| pods).collect();
     let is_there = |pod: &PodRef| model.pods.iter().any(|summary| summary.pod == *pod);

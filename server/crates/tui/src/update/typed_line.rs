@@ -1,4 +1,4 @@
-//! Keys while a line is typed at the bottom: a command, words to find, a filter.
+//! Keys while a line is typed at the bottom: a command, text to find, a filter.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -58,7 +58,7 @@ fn in_command(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// The list follows while it is typed.
+/// The list is filtered while you type.
 fn in_filter(model: &mut Model, key: KeyEvent) {
     let Some(line) = &mut model.line else { return };
     match key.code {

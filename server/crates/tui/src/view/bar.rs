@@ -1,5 +1,4 @@
-//! The last line: a command, or the queue, the newest notice and the wait for a provider; and whether the server is
-//! there.
+//! The last line: a command, or the queue, the newest notice and a pending retry; and the state of the connection.
 
 use ratatui::{
     Frame,
@@ -16,12 +15,12 @@ use crate::{
     wrap::{fit, printable, width_of, wrap_styled},
 };
 
-/// A long sentence is shown on so many lines, and no more.
+/// The maximum number of rows for a long sentence.
 const ROWS_MAX: u16 = 4;
-/// So much of a question's argument is shown.
+/// How much of an approval's argument is shown.
 const QUESTION_COLUMNS: usize = 40;
 
-/// Lines that it needs.
+/// How many rows it needs.
 pub(super) fn rows(model: &Model, width: u16) -> u16 {
     u16::try_from(lines(model, width).len()).unwrap_or(1).clamp(1, ROWS_MAX)
 }
@@ -41,14 +40,14 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Line::from(Span::styled(link_words(&model.link), style)).right_aligned(), last);
 }
 
-/// The left side in lines; the last one leaves room for the words at the right.
+/// The left side as lines; the last one leaves room for the words at the right.
 fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width);
     let link = width_of(&link_words(&model.link)) + 2;
     let room = width.saturating_sub(link);
     if let Some(line) = &model.line {
         let shown = line.text.shown();
-        // A key is not shown; how long it is helps to see that it came.
+        // The key is masked; its length helps to see that it was pasted.
         let shown = if line.what == LineOf::Key { "•".repeat(width_of(&shown)) } else { shown };
         return vec![Line::raw(fit(&format!("{}{shown}", prefix(model, line.what)), room))];
     }
@@ -62,7 +61,7 @@ fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     }
 }
 
-/// Over the whole width; when the last line would reach the words at the right, over what they leave.
+/// Wraps over the whole width; if the last line would reach the words at the right, over the room beside them.
 fn wrapped(spans: &[Span<'static>], width: usize, room: usize) -> Vec<Line<'static>> {
     let spans: Vec<_> = spans.iter().map(|span| Span::styled(printable(&span.content), span.style)).collect();
     let mut lines = wrap_styled(&spans, width);
@@ -77,7 +76,7 @@ fn wrapped(spans: &[Span<'static>], width: usize, room: usize) -> Vec<Line<'stat
     lines.into_iter().map(Line::from).collect()
 }
 
-/// Queue, notice, retry: in this order, as far as there is something to say.
+/// Queue, notice, retry: in this order, as far as present.
 fn said(model: &Model) -> Vec<Span<'static>> {
     let mut parts: Vec<Span<'static>> = Vec::new();
     let open = model.open.as_ref().filter(|_| model.sheet.is_none());
@@ -99,7 +98,7 @@ fn said(model: &Model) -> Vec<Span<'static>> {
     said
 }
 
-/// The provider failed and is asked again.
+/// A failed provider is about to be asked again.
 fn retry(open: &OpenPod) -> Option<Span<'static>> {
     let newest = open.transcript.blocks().iter().rev().find(|block| block.is_live())?;
     let BlockKind::Retry { attempt, wait_ms, detail, .. } = &newest.kind else { return None };
@@ -123,7 +122,7 @@ fn hints(model: &Model) -> String {
     }
 }
 
-/// What can be done with the message that is selected.
+/// The actions on the selected message.
 fn queue_hints(open: Option<&OpenPod>, selected: usize) -> String {
     let waiting = open.map(OpenPod::waiting).unwrap_or_default();
     let keys = match waiting.get(selected.min(waiting.len().saturating_sub(1))) {

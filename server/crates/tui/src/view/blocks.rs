@@ -20,13 +20,13 @@ use crate::{
 /// How blocks are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Columns of a line.
+    /// Columns per line.
     pub(super) width: usize,
     pub(super) detail: Detail,
 }
 
-/// The lines of a block, with an empty one before those that begin something. What a rewind took out of the model's
-/// context is dimmed; a call that waits for an answer (`is_asked`) says so, and a question what it would `change`.
+/// The lines of a block, with an empty one before those that begin something new. What a rewind removed from the
+/// context is dimmed; a call that waits for approval (`is_asked`) says so, and an approval shows its `change`.
 pub(super) fn block_lines(
     block: &Block,
     rewinds: &[(Seq, Seq)],
@@ -61,12 +61,12 @@ fn lines(block: &Block, is_asked: bool, change: Option<&Approval>, look: Look) -
     }
 }
 
-/// Consecutive reads as one line, or one each.
+/// Consecutive read-only calls as one line, or one line each.
 pub(super) fn reads_lines(blocks: &[&Block], look: Look) -> Vec<Line<'static>> {
     clipped(tool::reads_lines(blocks, look), look.width)
 }
 
-/// On a very narrow screen not even the end of a call fits.
+/// On a very narrow screen not even the end of a call fits, so cut it.
 fn clipped(mut lines: Vec<Line<'static>>, width: usize) -> Vec<Line<'static>> {
     for line in lines.iter_mut().filter(|line| line.width() > width) {
         line.spans = wrap_styled(&line.spans, width).swap_remove(0);
@@ -74,7 +74,7 @@ fn clipped(mut lines: Vec<Line<'static>>, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Something that happened, marked by its words and, beside them, its colour. Lines that follow are indented.
+/// An event, marked by its words and additionally by colour. Continuation lines are indented.
 fn noted(text: &str, colour: Color, look: Look) -> Vec<Line<'static>> {
     let style = Style::new().fg(colour);
     wrap(text, look.width.saturating_sub(2))
@@ -84,7 +84,7 @@ fn noted(text: &str, colour: Color, look: Look) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// A heading in one line: bold words, then dim ones as far as they fit.
+/// A heading on one line: bold words, then dim ones as far as they fit.
 fn heading(words: &str, rest: &str, style: Style, look: Look) -> Line<'static> {
     let words = fit(words, look.width);
     let room = look.width.saturating_sub(crate::wrap::width_of(&words));

@@ -1,16 +1,16 @@
-//! Colours, or none: <https://no-color.org>. Only the sixteen of the terminal are used, so its theme holds.
+//! Colours, or none: <https://no-color.org>. Only the terminal's sixteen colours are used, so that its theme applies.
 
 use ratatui::{buffer::Buffer, style::Color};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colours {
     Sixteen,
-    /// Weight and shape alone: nothing on the screen is told by its colour only.
+    /// Only weight and shape: nothing on the screen is told by colour alone.
     None,
 }
 
 impl Colours {
-    /// `NO_COLOR`, when it is set to anything, means none.
+    /// No colours if `NO_COLOR` is set to anything.
     pub(crate) fn of_environment() -> Self {
         match std::env::var_os("NO_COLOR") {
             Some(value) if !value.is_empty() => Self::None,

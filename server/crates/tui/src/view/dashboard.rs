@@ -1,4 +1,4 @@
-//! All Pods, grouped by what they want of a person.
+//! All Pods, grouped by what they need from you.
 
 use commands::{Attention, Sign, matches, needing, peering::called, total_tokens};
 use protocol::{PodState, PodSummary};
@@ -18,16 +18,16 @@ use crate::{
     wrap::{fit, padded, width_of, wrap},
 };
 
-/// Columns of name, state and figures; the rest is what the Pod does.
+/// Columns of name, state and figures; the rest is for the Pod's activity.
 const NAME_WIDTH: usize = 20;
 const STATE_WIDTH: usize = 13;
 const FIGURES_WIDTH: usize = 14;
 /// Columns of a key on the first screen.
 const FIRST_WIDTH: usize = 12;
-/// What the first Pod is called, where nobody names it.
+/// The default name of the first Pod.
 pub(crate) const FIRST_NAME: &str = "ada";
 
-/// The Pods in the order of the rows: all, or those that fit the filter.
+/// The Pods in the order of the rows: all, or those that match the filter.
 pub(crate) fn shown(model: &Model) -> Vec<&PodSummary> {
     model.pods.iter().filter(|pod| matches(pod, &model.filter)).collect()
 }
@@ -118,7 +118,7 @@ fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
     entry(is_selected, spans)
 }
 
-/// `⇄2 ⤷1 4.2k`: peers, children, tokens. What is none is left out.
+/// `⇄2 ⤷1 4.2k`: peers, children, tokens. Zeros are omitted.
 pub(super) fn figures(summary: &PodSummary) -> String {
     let counted = |mark: &str, count: u32| (count > 0).then(|| format!("{mark}{count}"));
     let tokens = Some(total_tokens(summary)).filter(|tokens| *tokens > 0).map(tokens_words);
@@ -150,7 +150,7 @@ pub(super) fn state_style(summary: &PodSummary) -> Style {
     }
 }
 
-/// What a fresh start shows: what works at once, and how to come to a model of one's own.
+/// The first screen: something that works at once, and how to connect a model of your own.
 fn first_lines(model: &Model, width: usize) -> Vec<Line<'static>> {
     let usual = model.choices.as_ref().and_then(Choices::usual).filter(|usual| usual.missing.is_none());
     let begins = match usual {

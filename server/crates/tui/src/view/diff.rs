@@ -1,4 +1,4 @@
-//! A unified diff: what came green with a plus, what went red with a minus.
+//! A unified diff: added lines green with a plus, removed ones red with a minus.
 
 use ratatui::{
     style::{Color, Style},
@@ -14,7 +14,7 @@ pub(super) fn counts(diff: &str) -> String {
     format!("+{more} −{less} · ")
 }
 
-/// One line each, cut at the edge.
+/// One line each, truncated at the edge.
 pub(super) fn lines(diff: &str, width: usize) -> Vec<Line<'static>> {
     let lines = diff.lines().filter(|line| !line.starts_with("+++ ") && !line.starts_with("--- "));
     lines.map(|line| Line::from(fit(&format!("  {line}"), width)).style(style(line))).collect()

@@ -1,4 +1,4 @@
-//! What can be typed, from the one table of commands; and what a peer is.
+//! Keys and commands, from the one table of commands; and an explanation of peers.
 
 use commands::{TABLE, Topic, Where, refusal, said::PEERS};
 use ratatui::{

@@ -1,4 +1,4 @@
-//! Markdown as lines: the same tree as the browser's, drawn with weight, marks and indentation.
+//! Markdown as lines: the same tree as in the browser, drawn with weight, marks and indentation.
 
 use ratatui::{
     style::{Color, Style, Stylize},
@@ -8,16 +8,16 @@ use transcript::markup::{Inline, ListItem, MarkupBlock, inline_text, parse};
 
 use crate::wrap::{padded, printable, width_of, wrap, wrap_styled};
 
-/// Narrower than this a table is drawn as its words, cell by cell.
+/// If columns would be narrower than this, a table is drawn cell by cell as text.
 const CELL_WIDTH_MIN: usize = 6;
 
-/// Always at least one line.
+/// Renders Markdown as lines; at least one.
 pub(super) fn lines(text: &str, width: usize) -> Vec<Line<'static>> {
     let lines = blocks(&parse(text), width.max(1));
     if lines.is_empty() { vec![Line::default()] } else { lines }
 }
 
-/// Blocks with an empty line between them.
+/// Blocks, separated by an empty line.
 fn blocks(blocks: &[MarkupBlock], width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
@@ -92,7 +92,7 @@ fn paragraph(content: &[Inline], style: Style, width: usize) -> Vec<Line<'static
     lines.into_iter().flat_map(|spans| wrap_styled(&spans, width)).map(Line::from).collect()
 }
 
-/// Adds to the last line; a line break begins another one.
+/// Appends to the last line; a line break begins another one.
 fn spans(content: &[Inline], style: Style, lines: &mut Vec<Vec<Span<'static>>>) {
     for inline in content {
         let mut put = |text: &str, style: Style| {
@@ -116,7 +116,7 @@ fn spans(content: &[Inline], style: Style, lines: &mut Vec<Vec<Span<'static>>>) 
             Inline::Link { href, content } => {
                 let words = inline_text(content);
                 spans(content, style.underlined(), lines);
-                // A link says where it goes.
+                // Show the destination, unless the words already say it.
                 if words != *href && format!("mailto:{words}") != *href {
                     let shown = format!(" ({href})");
                     lines
@@ -151,7 +151,7 @@ fn table(head: &[Vec<Inline>], rows: &[Vec<Vec<Inline>>], width: usize) -> Vec<L
     lines
 }
 
-/// What each column needs, the widest cut first until all fit.
+/// The width of each column: what it needs, with the widest reduced first until all fit.
 fn widths(head: &[String], rows: &[Vec<String>], room: usize) -> Vec<usize> {
     let needed = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).chain(head.get(column));

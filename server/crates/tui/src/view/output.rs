@@ -1,4 +1,4 @@
-//! Text of programs and of other Pods under the head of a call: in its colours, indented, and only so much of it.
+//! Text from programs and other Pods below the head of a call: in its colours, indented, limited in length.
 
 use ratatui::{
     style::{Color, Style, Stylize},
@@ -33,7 +33,7 @@ pub(super) fn output_lines(output: &str, count: usize, look: Look) -> Vec<Line<'
     limited(lines, count)
 }
 
-/// Cut at the edge; wrapped when everything is to be seen.
+/// Truncated at the edge; wrapped at full detail.
 fn output_line(spans: Vec<Span<'static>>, look: Look) -> Vec<Line<'static>> {
     let mut wrapped = wrap_styled(&spans, look.width.saturating_sub(3));
     let is_cut = wrapped.len() > 1 && look.detail != Detail::Full;
@@ -66,7 +66,7 @@ fn style_of(style: ansi::Style) -> Style {
     drawn
 }
 
-/// Each line of the text behind a mark, wrapped behind spaces.
+/// The lines of a text with a mark before each; continuation lines are indented by spaces.
 pub(super) fn indented(text: &str, mark: &str, look: Look) -> Vec<Line<'static>> {
     let (indent, width) = (" ".repeat(width_of(mark)), look.width.saturating_sub(width_of(mark)));
     let line = |line: &str| {
@@ -78,7 +78,7 @@ pub(super) fn indented(text: &str, mark: &str, look: Look) -> Vec<Line<'static>>
     text.lines().flat_map(line).collect()
 }
 
-/// The first so many, and how many are left out. None at all: not even that.
+/// The first `count` lines, and how many more there are. Nothing at all for a count of zero.
 pub(super) fn limited(lines: Vec<Line<'static>>, count: usize) -> Vec<Line<'static>> {
     let hidden = lines.len().saturating_sub(count);
     let mut lines: Vec<_> = lines.into_iter().take(count).collect();

@@ -21,13 +21,13 @@ use crate::{
     wrap::{fit, width_of, wrap},
 };
 
-/// The composer grows with its text up to this.
+/// The composer grows with its text up to this many rows.
 const COMPOSER_ROWS_MAX: usize = 8;
-/// So many queued messages are shown; the last line counts them all.
+/// At most this many rows for queued messages; the last one counts them all.
 const QUEUE_ROWS_MAX: usize = 3;
-/// Columns that model and folder have at least, beside the figures.
+/// Minimum columns for model and folder, beside the figures.
 const REST_WIDTH_MIN: usize = 12;
-/// Before the first line of the composer.
+/// Precedes the first line of the composer.
 const PROMPT: &str = "❯ ";
 const PROMPT_WIDTH: u16 = 2;
 
@@ -44,7 +44,7 @@ pub(super) fn draw(model: &Model, open: &OpenPod, frame: &mut Frame<'_>, body: R
     }
 }
 
-/// What is typed goes into the message.
+/// Whether typing goes into the message.
 fn has_focus(model: &Model, open: &OpenPod) -> bool {
     open.focus == Focus::Composer && model.line.is_none() && model.sheet.is_none()
 }
@@ -62,7 +62,7 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     };
     let name = called(&summary.name, &summary.pod.runtime_id);
     let used = width_of(&name) + 2 + width_of(&state);
-    // What is least needed gives way on a narrow screen.
+    // On a narrow screen the least important parts are dropped.
     let figures = figures(summary);
     let unit = if total_tokens(summary) > 0 { " tokens" } else { "" };
     let rights = [format!("{figures}{unit}{context}"), format!("{figures}{context}"), figures];
@@ -80,7 +80,8 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     ])
 }
 
-/// From the lowest line upwards until the screen is full: a long transcript costs no more than a short one.
+/// Draws upwards from the lowest line until the screen is full, so that a long transcript costs no more than a short
+/// one.
 fn transcript_lines(model: &Model, open: &OpenPod, area: Rect) -> Vec<Line<'static>> {
     let height = usize::from(area.height);
     let rows = Rows::new(open, model.detail, area.width);
@@ -88,7 +89,7 @@ fn transcript_lines(model: &Model, open: &OpenPod, area: Rect) -> Vec<Line<'stat
         return vec![Line::from(empty_words(model, open)).dim()];
     };
     let at_hand = (open.focus == Focus::Transcript).then(|| rows.at_hand(area.height)).flatten();
-    // What was looked for stands out as long as the hit is the block at hand.
+    // Matches are highlighted while the match is the current block.
     let words = if open.mark.is_some() && at_hand.is_some() { open.find.as_str() } else { "" };
     let mut lines: Vec<Line<'static>> = Vec::with_capacity(height);
     for row in (0..=lowest).rev() {
@@ -105,7 +106,7 @@ fn transcript_lines(model: &Model, open: &OpenPod, area: Rect) -> Vec<Line<'stat
     std::iter::repeat_n(Line::default(), free).chain(lines.into_iter().rev()).collect()
 }
 
-/// A bar at the left of the block at hand, and the words that were found reversed.
+/// Marks a line of the current block with a bar at the left, and highlights the words that were found.
 fn marked(line: &Line<'static>, is_at_hand: bool, words: &str) -> Line<'static> {
     let mark = if is_at_hand && line.width() > 0 { "▎ " } else { "  " };
     let mut spans = vec![Span::raw(mark)];
@@ -115,7 +116,7 @@ fn marked(line: &Line<'static>, is_at_hand: bool, words: &str) -> Line<'static> 
 
 fn highlighted(span: &Span<'static>, words: &str) -> Vec<Span<'static>> {
     let (text, found) = (span.content.to_lowercase(), words.to_lowercase());
-    // Some letters are longer in lower case: their places would be wrong.
+    // Some letters have another length in lower case, which would shift the positions.
     if words.is_empty() || text.len() != span.content.len() || !text.contains(&found) {
         return vec![span.clone()];
     }
@@ -155,7 +156,7 @@ pub(super) fn composer_rows(open: &OpenPod, width: u16) -> u16 {
     u16::try_from(rows + 1).unwrap_or(2)
 }
 
-/// Without the prompt, and with room for the cursor behind the last character.
+/// The width without the prompt, and with room for the cursor after the last character.
 fn text_width(width: u16) -> usize {
     usize::from(width.saturating_sub(PROMPT_WIDTH + 1)).max(1)
 }

@@ -1,4 +1,4 @@
-//! What fits what is typed: commands above the last line, with what each does and why it does nothing now; files above the
+//! Completions: commands above the last line, each with its description or why it is unavailable; files above the
 //! message.
 
 use commands::Offer;
@@ -18,16 +18,16 @@ use crate::{
     wrap::{fit, padded, printable, width_of},
 };
 
-/// So many are shown at once; the choice is among them.
+/// At most this many are shown at once, including the chosen one.
 const ROWS_MAX: u16 = 8;
-/// Columns of the command and its argument, at least.
+/// Minimum columns of the command and its argument.
 const WORD_WIDTH: usize = 18;
-/// Columns of a file's name, at least.
+/// Minimum columns of a file's name.
 const FILE_WIDTH: usize = 28;
 
 pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
     let offers = offers(model);
-    // What follows stands in one column, and has room.
+    // The descriptions are aligned in one column that is wide enough.
     let longest = offers.iter().map(|offer| width_of(&word(offer))).max().unwrap_or_default();
     let width = usize::from(body.width);
     let column = longest.clamp(WORD_WIDTH, WORD_WIDTH.max(width / 2));
@@ -36,14 +36,14 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
     });
 }
 
-/// The files that fit the name behind an `@`, in the rows above the message.
+/// The files that match the name after an `@`, in the rows above the message.
 pub(super) fn draw_files(naming: &Naming, frame: &mut Frame<'_>, above: Rect) {
     draw_rows(frame, above, naming.found.len(), Some(naming.chosen), |index, is_chosen| {
         file(&naming.found[index], is_chosen, above.width.into())
     });
 }
 
-/// At the bottom of this area, as many rows as fit, the chosen one among them.
+/// Draws as many rows as fit at the bottom of this area, including the chosen one.
 fn draw_rows(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -62,7 +62,7 @@ fn draw_rows(
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// `▸ main.rs            src/deep`: the name is what one looks for.
+/// `▸ main.rs            src/deep`: the name comes first because it is what you look for.
 fn file(path: &str, is_chosen: bool, width: usize) -> Line<'static> {
     let path = printable(path);
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
@@ -72,7 +72,7 @@ fn file(path: &str, is_chosen: bool, width: usize) -> Line<'static> {
     entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(folder, room))])
 }
 
-/// What is typed for it; of a new Pod's settings the last one.
+/// What is typed for it; for the settings of a new Pod, only the last one.
 fn word(offer: &Offer) -> String {
     match making::last_setting(&offer.line) {
         Some(setting) => setting.to_owned(),

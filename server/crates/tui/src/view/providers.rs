@@ -1,4 +1,4 @@
-//! Who answers for models: whether each can be asked, where its key is from, and how to add what is missing.
+//! The providers: whether each is usable, where its key comes from, and how to add what is missing.
 
 use protocol::{ProviderTest, ProviderView, UnconfiguredProvider};
 use ratatui::{
@@ -16,14 +16,14 @@ use crate::{
 
 /// Columns of a provider's name.
 const NAME_WIDTH: usize = 14;
-/// So many models of the chosen provider are told with what is known of them.
+/// How many models of the selected provider are listed with their facts.
 const MODELS_MAX: usize = 12;
 const INDENT: &str = "      ";
 
 const ABOUT: &str = "Keys come from here, from the environment or from the configuration. One that is given here is tried at \
     once, kept on the server for its owner alone, and never shown.";
 
-/// All lines, each with the place of its provider in the list.
+/// All lines, each with the index of its provider.
 pub(super) fn lines(choices: Option<&Choices>, sheet: &ProviderSheet, width: usize) -> Vec<(usize, Line<'static>)> {
     let Some(choices) = choices else { return vec![(0, Line::from("Looking …").dim())] };
     let mut lines: Vec<_> = wrap(ABOUT, width).into_iter().map(|line| (0, Line::from(line).dim())).collect();
@@ -90,7 +90,7 @@ fn of_missing(provider: &UnconfiguredProvider, is_chosen: bool, width: usize) ->
     std::iter::once(entry(is_chosen, vec![Span::raw(name)])).chain(whats.map(beneath)).collect()
 }
 
-/// How a provider answered when it was asked from here.
+/// The result of a test made here.
 fn tested(test: Option<&ProviderTest>, width: usize) -> Vec<Line<'static>> {
     let (words, style) = match test {
         None => ("testing, up to 10 s …".to_owned(), Style::new()),

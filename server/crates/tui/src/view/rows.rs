@@ -1,4 +1,4 @@
-//! The transcript as rows: each block, or run of thinking or of reads, with its lines.
+//! The transcript as rows: each block, or group of reasoning or of read-only calls, with its lines.
 
 use std::rc::Rc;
 
@@ -9,10 +9,10 @@ use transcript::{Block, BlockId, BlockKind, group::Group};
 use super::blocks::{Look, block_lines, reads_lines, thoughts_lines};
 use crate::model::{Detail, OpenPod, Place};
 
-/// Columns at the left that hold the mark of the block at hand.
+/// Columns at the left for the mark of the current block.
 const MARGIN: usize = 2;
 
-/// Rows of one transcript at one width and detail.
+/// The rows of one transcript at one width and detail.
 #[derive(Debug)]
 pub(crate) struct Rows<'a> {
     open: &'a OpenPod,
@@ -29,7 +29,7 @@ impl<'a> Rows<'a> {
         self.open.groups.len()
     }
 
-    /// The block that names the row.
+    /// The block that identifies the row.
     pub(crate) fn id(&self, row: usize) -> &'a BlockId {
         let index = match &self.open.groups[row] {
             Group::One(index) => *index,
@@ -38,7 +38,7 @@ impl<'a> Rows<'a> {
         &self.open.transcript.blocks()[index].id
     }
 
-    /// The blocks of a row that have something to draw.
+    /// The blocks of a row that draw something.
     pub(crate) fn blocks(&self, row: usize) -> impl Iterator<Item = &'a Block> + use<'a> {
         let range = match &self.open.groups[row] {
             Group::One(index) => *index..*index + 1,
@@ -47,7 +47,7 @@ impl<'a> Rows<'a> {
         self.open.transcript.blocks()[range].iter().filter(|block| !block.is_empty())
     }
 
-    /// The lines of a row, with an empty one before those that begin something.
+    /// The lines of a row, with an empty one before those that begin something new.
     pub(crate) fn lines(&self, row: usize) -> Rc<Vec<Line<'static>>> {
         match &self.open.groups[row] {
             Group::One(index) => {
@@ -62,7 +62,7 @@ impl<'a> Rows<'a> {
                         self.look,
                     )
                 };
-                // Whether it is asked for is another block's matter: what is live is drawn anew.
+                // Whether a call waits for approval depends on another block, so live blocks are not cached.
                 if block.is_live() {
                     return Rc::new(make());
                 }
@@ -73,7 +73,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The lowest line of the screen: its row, and the line in it. None when there is nothing to look at.
+    /// The lowest line on the screen: its row, and the line within it. `None` if there is nothing to show.
     pub(crate) fn lowest(&self, place: &Place) -> Option<(usize, usize)> {
         let at = match place {
             Place::End => None,
@@ -88,7 +88,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The highest line of a screen of this height.
+    /// The highest line on a screen of this height.
     pub(crate) fn highest(&self, place: &Place, height: u16) -> Option<(usize, usize)> {
         let (lowest, line) = self.lowest(place)?;
         let mut left = usize::from(height).saturating_sub(line + 1);
@@ -105,8 +105,8 @@ impl<'a> Rows<'a> {
         Some((0, 0))
     }
 
-    /// The block at hand: the one that was gone to, else the lowest on the screen that is words, and not only tells
-    /// that something ended.
+    /// The current block: the one that was gone to, else the lowest one on the screen that is text and not just the
+    /// end of something.
     pub(crate) fn at_hand(&self, height: u16) -> Option<usize> {
         let place = &self.open.place;
         let (lowest, _) = self.lowest(place)?;
@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
         (highest..=lowest).rev().find(is_words).or(Some(lowest))
     }
 
-    /// The call that a person has to allow first.
+    /// Whether this call waits for your approval.
     fn is_asked(&self, block: &Block) -> bool {
         let BlockKind::Tool { name: Some(name), arguments: Some(given), result: None, .. } = &block.kind else {
             return false;
@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// What a question would do to the file of now.
+    /// What an approval would do to its file as it is now.
     fn change(&self, block: &Block) -> Option<&'a Approval> {
         let BlockKind::Approval { approval_id, .. } = &block.kind else { return None };
         self.open.asked.iter().find(|asked| asked.id == *approval_id)
@@ -137,7 +137,7 @@ impl<'a> Rows<'a> {
 
     pub(crate) fn row_of(&self, id: &BlockId) -> Option<usize> {
         (0..self.len()).rev().find(|row| self.id(*row) == id).or_else(|| {
-            // It went into a group that another block names now.
+            // It was merged into a group that is identified by another block.
             (0..self.len()).rev().find(|row| self.blocks(*row).any(|block| block.id == *id))
         })
     }

@@ -1,4 +1,4 @@
-//! Help, questions to a person, hits of a search, walls: over the whole body.
+//! Overlays that cover the whole body: help, approvals, search results, the sandbox.
 
 use commands::peering::called;
 use protocol::Segment;
@@ -22,12 +22,12 @@ use crate::{
     wrap::{fit, padded, width_of, wrap},
 };
 
-/// Columns of the name of a Pod, and of the tool that it asks for.
+/// Columns of the Pod's name, and of the tool that it asks for.
 const NAME_WIDTH: usize = 16;
 const TOOL_WIDTH: usize = 12;
 /// Columns of how a message waits.
 const HOW_WIDTH: usize = 8;
-/// Before what belongs to an entry.
+/// Indents the details of an entry.
 const INDENT: &str = "    ";
 
 pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Rect) {
@@ -74,7 +74,7 @@ fn inbox_lines(model: &Model, inbox: &Inbox, area: Rect) -> Vec<Line<'static>> {
     let rows = inbox.asked.iter().enumerate().flat_map(|(index, asked)| {
         let is_selected = index == inbox.selected;
         let mut lines = vec![row(model, asked, is_selected, width)];
-        // All of what is asked, for the one that would be answered now.
+        // In full for the one that a key would answer now.
         lines.extend(is_selected.then(|| whole(asked, width)).into_iter().flatten());
         lines.into_iter().map(move |line| (index, line))
     });
@@ -134,7 +134,7 @@ fn waiting_lines(model: &Model, selected: usize, area: Rect) -> Vec<Line<'static
         };
         let line = padded(&text.replace('\n', " "), width.saturating_sub(HOW_WIDTH + 2));
         let mut lines = vec![entry(is_selected, vec![Span::raw(padded(how, HOW_WIDTH)), Span::raw(line)])];
-        // All of it, for the one that would be decided on now.
+        // In full for the one that a key would act on now.
         if is_selected && (text.contains('\n') || width_of(&text) + HOW_WIDTH + 2 > width) {
             lines.extend(in_entry(&text, width));
         }
@@ -161,7 +161,7 @@ fn found_lines(found: &Found, area: Rect) -> Vec<Line<'static>> {
     windowed(rows.collect(), found.selected, area.height)
 }
 
-/// A screenful of lines with those of the selected entry in it.
+/// A screenful of lines that includes those of the selected entry.
 fn windowed(lines: Vec<(usize, Line<'static>)>, selected: usize, height: u16) -> Vec<Line<'static>> {
     let height = usize::from(height);
     let first = lines.iter().position(|(index, _)| *index == selected).unwrap_or_default();
@@ -172,7 +172,7 @@ fn windowed(lines: Vec<(usize, Line<'static>)>, selected: usize, height: u16) ->
     if hidden > height
         && let Some(end) = shown.last_mut()
     {
-        // Nobody is to think that this is all of it.
+        // Say that this is not all of it.
         *end = Line::from(format!("    … {} more lines: Enter opens its Pod", hidden + 1 - height)).dim();
     }
     shown

@@ -1,4 +1,4 @@
-//! A call of a tool: what it is about, and what it gave.
+//! A tool call: what it is about, and its output.
 
 use protocol::{
     Approval, ToolBy,
@@ -21,20 +21,20 @@ use crate::{
     wrap::{fit, printable, width_of},
 };
 
-/// The newest lines of the output that are shown while a tool runs.
+/// How many of the newest output lines are shown while a tool runs.
 const LIVE_LINES_MAX: usize = 5;
-/// First lines of a result, and of a diff, at the normal detail.
+/// How many lines of a result, and of a diff, are shown at normal detail.
 const RESULT_LINES_MAX: usize = 6;
 const DIFF_LINES_MAX: usize = 14;
-/// First lines of what is written to another Pod, and of each piece of a question.
+/// How many lines of a text to another Pod, and of each argument of an approval, are shown.
 const SENT_LINES_MAX: usize = 4;
 const ASKED_LINES_MAX: usize = 6;
-/// Lines of what a question would change in a file.
+/// How many lines of an approval's diff are shown.
 const CHANGE_LINES_MAX: usize = 40;
-/// Even the full detail ends: the file is the place for more.
+/// Even full detail is limited; export the transcript to see more.
 const FULL_LINES_MAX: usize = 2_000;
 
-/// Arguments that are texts of a file or for another Pod: how their lines are marked.
+/// Arguments that are texts for a file or another Pod, and the marks of their lines.
 const PIECES: [(&str, &str, Color); 5] = [
     ("old", "  - ", Color::Red),
     ("new", "  + ", Color::Green),
@@ -48,12 +48,12 @@ pub(super) fn telling(arguments: Option<&Value>, streaming: &str) -> String {
     arguments.and_then(way_out).unwrap_or_else(|| call::telling(arguments, streaming))
 }
 
-/// `host:port`, where a command wants to reach one: its command is not what is asked about.
+/// `host:port` where a command asks to reach one, because the approval is about that and not about the command.
 fn way_out(arguments: &Value) -> Option<String> {
     Some(format!("{}:{}", arguments.get("host")?.as_str()?, arguments.get("port")?.as_u64()?))
 }
 
-/// `is_asked`: it waits until a person has allowed it.
+/// The lines of a call. `is_asked`: it waits for your approval.
 pub(super) fn lines(kind: &BlockKind, is_asked: bool, look: Look) -> Vec<Line<'static>> {
     let BlockKind::Tool { name, arguments, arguments_text, output, result, by, interrupted, .. } = kind else {
         return Vec::new();
@@ -81,16 +81,16 @@ pub(super) fn lines(kind: &BlockKind, is_asked: bool, look: Look) -> Vec<Line<'s
     lines
 }
 
-/// What was written to another Pod: its words matter, not only its name.
+/// The text sent to another Pod, which matters as much as the Pod's name.
 fn sent_lines(arguments: Option<&Value>, look: Look) -> Vec<Line<'static>> {
     let words = |name: &str| arguments.and_then(|arguments| arguments.get(name)?.as_str());
     let text = words("name").and(words("message").or_else(|| words("task")));
     text.map(|text| limited(indented(text, "  ❯ ", look), SENT_LINES_MAX)).unwrap_or_default()
 }
 
-/// What a person is asked to allow, so that it can be judged: what the call is about with its line breaks, for a second
-/// line may do what the first one hides; each other argument by its name; an edit as what goes and what comes.
-/// Of a change of a file that is known as `change`: what the file would lose and get.
+/// What you are asked to allow, so that you can judge it: the subject with its line breaks, because a second line may
+/// do what the first one hides; every other argument by name; an edit as removed and added lines. If a `change` is
+/// known, its diff and effect instead.
 pub(super) fn asked_lines(arguments: &Value, change: Option<&Approval>, look: Look) -> Vec<Line<'static>> {
     let Some(Approval { diff, effect: Some(effect), .. }) = change else { return argument_lines(arguments, look) };
     let effect = || indented(effect, "  ", look).into_iter().map(|line| line.style(Style::new().bold()));
@@ -130,13 +130,13 @@ fn argument_lines(arguments: &Value, look: Look) -> Vec<Line<'static>> {
     lines
 }
 
-/// The arguments say more than the head and the diff do.
+/// Whether the arguments say more than the head and the diff do.
 fn has_more(arguments: &Value, result: Option<&ToolResult>) -> bool {
     let is_told = result.is_some_and(|result| result.diff.is_some());
     !is_told && arguments.as_object().is_none_or(|fields| fields.len() > 1)
 }
 
-/// How the call stands, in words and colour.
+/// The state of the call, as words and colour.
 fn outcome(result: Option<&ToolResult>, interrupted: bool, is_asked: bool) -> (String, Style) {
     match result {
         Some(result) if result.is_error => {
@@ -160,7 +160,7 @@ fn only_looks(kind: &BlockKind) -> bool {
 fn result_lines(kind: &BlockKind, result: &ToolResult, look: Look) -> Vec<Line<'static>> {
     let content = result.content.as_deref().unwrap_or_default();
     let mut lines = Vec::new();
-    // The tool's own line, where neither its output nor its diff says it.
+    // The tool's summary line, unless its output or its diff already says it.
     if content.is_empty() && result.diff.is_none() || !content.starts_with(&result.summary) {
         let style = if result.is_error { Style::new().fg(Color::Red) } else { Style::new().dim() };
         lines.push(Line::from(fit(&format!("  → {}", result.summary), look.width)).style(style));
@@ -178,7 +178,7 @@ fn result_lines(kind: &BlockKind, result: &ToolResult, look: Look) -> Vec<Line<'
     lines
 }
 
-/// The newest lines while it runs, or what there was when it was cut off.
+/// The newest lines while it runs, or the output so far if it was interrupted.
 fn tail(output: &str, look: Look) -> Vec<Line<'static>> {
     let lines: Vec<_> = output.lines().collect();
     let count = match look.detail {
@@ -195,7 +195,7 @@ fn plain(text: &str, count: usize, look: Look) -> Vec<Line<'static>> {
     limited(lines, count)
 }
 
-/// Consecutive reads as one line with what was read, or one line each.
+/// Consecutive read-only calls as one line that says what was read, or as one line each.
 pub(super) fn reads_lines(blocks: &[&Block], look: Look) -> Vec<Line<'static>> {
     if look.detail == Detail::Full {
         return blocks.iter().flat_map(|block| lines(&block.kind, false, look)).collect();

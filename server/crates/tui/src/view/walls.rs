@@ -1,4 +1,4 @@
-//! What stands between the commands of Pods and the machine, wall by wall.
+//! The sandbox between the commands of Pods and the machine, layer by layer.
 
 use commands::said::{NO_COMMANDS, WALLS_ABOUT};
 use protocol::{WallItem, WallState};
@@ -12,7 +12,7 @@ use crate::{
     wrap::{padded, wrap},
 };
 
-/// Columns of a wall's name, and of whether it stands.
+/// Columns of a layer's name and of its state.
 const NAME_WIDTH: usize = 11;
 const STATE_WIDTH: usize = 7;
 
@@ -29,7 +29,7 @@ pub(crate) fn lines(walls: &Walls, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// Its name, its state, and beside them why, over as many lines as that takes.
+/// Its name and state, with the reason beside them over as many lines as needed.
 fn of_item(item: &WallItem, width: usize) -> Vec<Line<'static>> {
     let why = item.detail.as_deref().unwrap_or_default();
     let room = width.saturating_sub(NAME_WIDTH + STATE_WIDTH + 2).max(1);

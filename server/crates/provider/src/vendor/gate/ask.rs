@@ -1,4 +1,4 @@
-//! What is known of one question on both sides of the gate.
+//! The state of one request, shared by both sides of the gate.
 
 use std::{
     any::Any,
@@ -17,7 +17,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use super::super::failure::Refused;
 use crate::ProviderError;
 
-/// What an answer is made of.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::vendor) enum Shape {
     /// Server-sent events.
@@ -28,23 +28,23 @@ pub(in crate::vendor) enum Shape {
     Whole,
 }
 
-/// The questions that are on their way.
+/// The requests in progress.
 #[derive(Debug, Default)]
 pub(super) struct Asks {
     open: Mutex<(u64, HashMap<u64, Arc<Asked>>)>,
 }
 
-/// What the gate tells of a question.
+/// What the gate reports about a request.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) shape: Shape,
-    /// Why the gate gave up. The library only sees a connection that breaks.
+    /// Why the gate gave up. The library only sees a broken connection.
     failure: Mutex<Option<ProviderError>>,
     refused: Mutex<Option<Refused>>,
     is_heavy: AtomicBool,
 }
 
-/// One question. What comes for it afterwards has no way in.
+/// One request. Dropping it closes the way for anything that arrives later.
 #[derive(Debug)]
 pub(in crate::vendor) struct Ask {
     number: u64,
@@ -83,23 +83,23 @@ impl Asked {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// The provider did not answer what was asked.
+    /// Records that the provider returned something other than an answer.
     pub(super) fn refuse(&self, refused: Refused) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
     }
 
-    /// What goes to the library next takes long to parse.
+    /// Marks what goes to the library next as slow to parse.
     pub(super) fn is_heavy_from_now_on(&self) {
         self.is_heavy.store(true, Relaxed);
     }
 }
 
-/// The library gave up without a word.
+/// The library panicked.
 #[derive(Debug)]
 pub(in crate::vendor) struct Panicked(#[expect(dead_code, reason = "for Debug")] Box<dyn Any + Send>);
 
 impl Ask {
-    /// What the library takes for the provider's address.
+    /// The base URL that the library uses for the provider.
     pub(in crate::vendor) fn base_url(&self) -> String {
         format!("http://gate/{}/", self.number)
     }
@@ -109,13 +109,13 @@ impl Ask {
         self.asked.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the provider said in the place of an answer.
+    /// The provider's response in place of an answer.
     pub(in crate::vendor) fn refused(&self) -> Option<Refused> {
         self.asked.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets the library work on what has come: beside the runtime's threads when it is much. A panic over somebody's answer ends
-    /// that answer and nothing else.
+    /// Runs the library on what has arrived: off the runtime's threads if it is much. A panic caused by an answer
+    /// ends that answer and nothing else.
     pub(in crate::vendor) fn work<T>(&self, work: impl FnOnce() -> T) -> Result<T, Panicked> {
         let work = || catch_unwind(AssertUnwindSafe(work)).map_err(Panicked);
         let is_shared = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
@@ -125,7 +125,7 @@ impl Ask {
         }
     }
 
-    /// As [`Self::work`], for each step of a future.
+    /// Like [`Self::work`], for each poll of a future.
     pub(in crate::vendor) async fn drive<T>(&self, future: impl Future<Output = T>) -> Result<T, Panicked> {
         let mut future = std::pin::pin!(future);
         poll_fn(|context| match self.work(|| future.as_mut().poll(context)) {

@@ -1,30 +1,30 @@
-//! Bytes of a stream to whole events, each looked at once.
+//! Splits a stream's bytes into complete events, looking at each byte once.
 //!
-//! What says nothing is not passed on: comments, which keep a connection awake, become one for each portion, and so does whatever
-//! is no event at all.
+//! Noise is condensed: all comments of a chunk, which keep a connection alive, become one, and so does whatever is
+//! not an event at all.
 
 use super::{
     super::bounds::{ANSWER_BYTES_MAX, EVENT_BYTES_MAX, EVENTS_MAX, TooMuch},
     Shape,
 };
 
-/// Stands for all comments of a portion: the connection is alive.
+/// Stands for all comments in a chunk: the connection is alive.
 const ALIVE: &[u8] = b":\n\n";
-/// Stands for what is no event: the library is to see that something came.
+/// Stands for anything that is not an event, so that the library sees that something came.
 const NO_EVENT: &[u8] = b"?\n\n";
 
-/// A stream as it comes in.
+/// An incoming stream.
 #[derive(Debug)]
 pub(super) struct Events {
     shape: Shape,
-    /// The line that has not ended.
+    /// The line that has not ended yet.
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed after it ends no further line.
+    /// Whether the last byte was a carriage return, so that a line feed after it does not end another line.
     after_return: bool,
-    /// The event that has not ended.
+    /// The event that has not ended yet.
     event: Vec<u8>,
     has_data: bool,
-    /// Lines without a name before a colon were seen in the event.
+    /// Whether the event had lines that are not `name:value`.
     is_strange: bool,
     bytes: usize,
     events: usize,
@@ -44,7 +44,7 @@ impl Events {
         }
     }
 
-    /// What may go on.
+    /// Takes a chunk; returns what may be passed on.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Vec<u8>, TooMuch> {
         self.bytes += bytes.len();
         if self.bytes > ANSWER_BYTES_MAX {
@@ -73,7 +73,7 @@ impl Events {
         Ok(out.close())
     }
 
-    /// What is left when nothing more comes.
+    /// Returns what is left at the end of the stream.
     pub(super) fn end(&mut self) -> Result<Vec<u8>, TooMuch> {
         let mut out = Portion::default();
         self.end_line(&mut out)?;
@@ -102,7 +102,7 @@ impl Events {
             return Ok(());
         }
         match line.trim_ascii() {
-            // Only a line of nothing ends an event.
+            // Only a completely empty line ends an event.
             b"" if line.is_empty() => return self.end_event(out),
             b"" => (),
             [b':', ..] => out.is_alive = true,
@@ -136,7 +136,7 @@ impl Events {
     }
 }
 
-/// What goes on of one portion.
+/// What is passed on from one chunk.
 #[derive(Default)]
 struct Portion {
     events: Vec<u8>,

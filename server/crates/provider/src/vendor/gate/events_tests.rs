@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What goes on of these portions.
+/// What is passed on from these chunks.
 fn taken(shape: Shape, portions: &[&str]) -> String {
     let mut events = Events::new(shape);
     let mut out: Vec<u8> = portions.iter().flat_map(|portion| events.take(portion.as_bytes()).unwrap()).collect();
@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn it_does_not_matter_where_packets_end(text in "(data: [a-z]{0,4}|event: e|\r|\n|\r\n|\n\n|: c){0,30}", cut in 0_usize..200) {
         let cut = cut.min(text.len());
-        // Comments and strange lines stand once in each portion, so they are left out of the comparison.
+        // Comments and strange lines are condensed per chunk, so leave them out of the comparison.
         let plain = |text: String| text.replace(":\n\n", "").replace("?\n\n", "");
         prop_assert_eq!(
             plain(taken(Shape::Events, &[&text[..cut], &text[cut..]])),

@@ -1,4 +1,4 @@
-//! Asks the provider what the library asks the gate.
+//! Forwards the library's requests from the gate to the provider.
 
 use std::{future::poll_fn, io, pin::Pin, sync::Arc};
 
@@ -25,14 +25,14 @@ use super::{
 };
 use crate::ProviderError;
 
-/// What the library reads of an answer's head. The rest ends here.
+/// The response headers that the library reads; others are dropped.
 const ANSWER_HEADERS: [HeaderName; 3] =
     [header::CONTENT_TYPE, header::RETRY_AFTER, HeaderName::from_static("retry-after-ms")];
-/// What belongs to the connection that a question came on, and not to the question.
+/// Headers that belong to the connection and not to the request.
 const OWN_HEADERS: [HeaderName; 5] =
     [header::HOST, header::CONNECTION, header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::ACCEPT_ENCODING];
 
-/// All that a question needs on its way out.
+/// What a request needs on its way to the provider.
 #[derive(Debug)]
 pub(super) struct Forward {
     pub(super) outer: reqwest::Client,
@@ -43,7 +43,7 @@ pub(super) struct Forward {
 }
 
 impl Forward {
-    /// The provider's answer, as far as it stays within its bounds. Why it did not is left with the question.
+    /// The provider's answer, within its limits. If it exceeds them, the reason is stored with the request.
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<Portions> {
         let Some((asked, path)) = self.find(request.uri().path()) else {
             return empty(StatusCode::NOT_FOUND);
@@ -57,7 +57,7 @@ impl Forward {
         }
     }
 
-    /// `/7/chat/completions` is question 7.
+    /// `/7/chat/completions` is request 7.
     fn find(&self, path: &str) -> Option<(Arc<Asked>, String)> {
         let (number, path) = path.strip_prefix('/')?.split_once('/')?;
         Some((self.asks.find(number.parse().ok()?)?, path.to_owned()))
@@ -102,7 +102,7 @@ impl Forward {
         Ok(response.body(body).unwrap_or_else(|_| empty(StatusCode::BAD_GATEWAY)))
     }
 
-    /// At most `max` bytes, and whether that was all.
+    /// Reads at most `max` bytes; also returns whether that was everything.
     async fn whole(&self, answer: reqwest::Response, max: usize) -> Result<(Vec<u8>, bool), ProviderError> {
         let mut body = answer.bytes_stream();
         let mut whole = Vec::new();
@@ -121,7 +121,7 @@ impl Forward {
         Ok((whole, is_all))
     }
 
-    /// Events as they become whole.
+    /// Passes events on as they become complete.
     fn events(&self, asked: Arc<Asked>, answer: reqwest::Response, shape: Shape) -> Portions {
         let (failures, deadline) = (self.failures.clone(), Instant::now() + ANSWER_TIME_MAX);
         let state = Some((answer.bytes_stream().boxed(), Events::new(shape)));
@@ -155,7 +155,7 @@ impl Forward {
     }
 }
 
-/// Ends a stream with a connection that breaks; why is known on the other side.
+/// Ends a stream with a broken connection; the other side of the gate knows the reason.
 fn broken<State>(asked: &Asked, error: ProviderError) -> Option<(io::Result<Bytes>, Option<State>)> {
     asked.fail(error);
     Some((Err(io::Error::from(io::ErrorKind::ConnectionAborted)), None))
@@ -172,7 +172,7 @@ fn head_of(status: StatusCode, headers: &HeaderMap) -> Builder {
     kept.fold(Response::builder().status(status), |response, (name, value)| response.header(name, value))
 }
 
-/// The question is ours, and as long as it has to be.
+/// Reads the request body; it is our own, so its length is not limited.
 async fn question(mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let mut bytes = Vec::new();
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {

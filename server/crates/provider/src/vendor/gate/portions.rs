@@ -1,4 +1,4 @@
-//! A body whose portions are made while it is read.
+//! A response body that is produced while it is read.
 
 use std::{
     io,
@@ -12,7 +12,7 @@ use futures_util::{
 };
 use hyper::body::{Body, Bytes, Frame};
 
-/// Ends, or breaks off with an error that the connection shows by breaking off, too.
+/// Ends normally, or with an error that breaks the connection.
 pub(super) struct Portions(BoxStream<'static, io::Result<Bytes>>);
 
 impl Portions {

@@ -1,4 +1,4 @@
-//! What an answer says beyond its words.
+//! Reads everything in an answer besides its text.
 
 use protocol::{THOUGHT_OF_WORDS, Usage};
 use serde::Deserialize;
@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 
 use super::super::{calls::CallPiece, notice::Notice};
 
-/// Where a thought stood among the calls of its answer: how many were before it. Absent: none.
+/// The position of a thought among the calls of its answer: how many precede it. Absent if none do.
 pub(in crate::vendor) const AFTER_CALLS: &str = "after_calls";
 
 /// How an answer ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::vendor) struct End {
-    /// In the words of `finish_reason`, or what failed.
+    /// As a `finish_reason`, or the error.
     pub(in crate::vendor) reason: Result<&'static str, Value>,
     pub(in crate::vendor) usage: Option<Usage>,
-    /// All of it once more.
+    /// The complete output once more.
     pub(in crate::vendor) output: Vec<Value>,
 }
 
-/// What one event says. The library reads its words.
+/// What one event says; the library reads the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::vendor) enum Read {
     Notice(Notice),
     End(End),
 }
 
-/// None for an event of nothing but words, which is nearly each one, and for one of no concern.
+/// `None` for an event with nothing but text, as most are, and for irrelevant ones.
 pub(in crate::vendor) fn read(frame: &str) -> Option<Read> {
     if frame.contains("\"response.output_text.delta\"") || frame.contains("\"response.reasoning_summary_text.delta\"") {
         return None;
@@ -38,24 +38,24 @@ pub(in crate::vendor) fn read(frame: &str) -> Option<Read> {
             Notice::Call(CallPiece { index: output_index, id: None, name: None, text: delta? })
         }
         "response.output_item.done" => match item_of(&item?, output_index)?.pop()? {
-            // Its words came before.
+            // Its text has been streamed already.
             Notice::Text(_) | Notice::Reasoning(_) => return None,
             whole => whole,
         },
         "response.refusal.delta" => Notice::Text(delta?),
-        // Between two paragraphs.
+        // Separates two paragraphs.
         "response.reasoning_summary_part.added" if summary_index > Some(0) => Notice::Reasoning("\n\n".to_owned()),
         "response.completed" | "response.incomplete" | "response.failed" => return Some(Read::End(end(response?))),
         _ => return None,
     }))
 }
 
-/// An answer that came in one piece.
+/// Reads an unstreamed answer.
 pub(in crate::vendor) fn whole(response: Value) -> Option<End> {
     Some(end(serde_json::from_value(response).ok()?))
 }
 
-/// What these items say.
+/// The contents of these items.
 pub(in crate::vendor) fn notices(items: &[Value]) -> Vec<Notice> {
     items.iter().filter_map(|item| item_of(item, None)).flatten().collect()
 }
@@ -71,7 +71,7 @@ struct Event {
     response: Option<Response>,
 }
 
-/// What an answer is in the end, as far as we read it. All of it may be missing or null.
+/// The final state of an answer, as far as we read it. All fields may be missing or null.
 #[derive(Deserialize)]
 struct Response {
     status: Option<String>,
@@ -124,7 +124,7 @@ fn call(item: &Value, index: Option<u64>) -> Option<CallPiece> {
     })
 }
 
-/// What an item says that is whole; what it wants back comes last.
+/// The contents of a complete item; data that has to go back comes last.
 fn item_of(item: &Value, index: Option<u64>) -> Option<Vec<Notice>> {
     let list = |key: &str| item.get(key).and_then(Value::as_array).into_iter().flatten();
     match text(item, "type")?.as_str() {
@@ -143,12 +143,12 @@ fn item_of(item: &Value, index: Option<u64>) -> Option<Vec<Notice>> {
     }
 }
 
-/// Whether a message is on the way or the answer: some models want to be told so when it goes back to them.
+/// Whether a message is intermediate or the final answer, which some models want back with it.
 fn phase(item: &Value) -> Option<Value> {
     Some(json!({ "type": THOUGHT_OF_WORDS, "phase": text(item, "phase")? }))
 }
 
-/// Without its seal it is of no use to anybody: the provider has not kept it.
+/// Encrypted reasoning; without `encrypted_content` it is useless, because the provider does not store it.
 fn sealed(item: &Value) -> Option<Value> {
     let seal = text(item, "encrypted_content")?;
     let summary = item.get("summary").filter(|summary| summary.is_array()).cloned().unwrap_or_else(|| json!([]));

@@ -1,4 +1,4 @@
-//! The body of a question.
+//! The body of a request.
 
 use protocol::{Message, Role, THOUGHT_OF_WORDS, Thinking, Thought, ToolCall};
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{ModelRequest, ToolSpec, catalogue};
 
-/// Nothing is left at the provider: what it wants back of its thoughts comes sealed with the answer.
+/// Nothing is stored at the provider: the reasoning that it wants back comes encrypted with the answer.
 pub(in crate::vendor) fn body(request: &ModelRequest, offers_tools: bool) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(request.model));
@@ -29,7 +29,7 @@ pub(in crate::vendor) fn body(request: &ModelRequest, offers_tools: bool) -> Val
             drop(body.insert("reasoning".to_owned(), json!({ "effort": effort(level), "summary": "auto" })));
         }
     }
-    // A model that does not think refuses to be asked for it.
+    // A model that does not think refuses this option.
     if thinks(request) {
         body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
     }
@@ -46,7 +46,7 @@ fn effort(level: Thinking) -> &'static str {
     }
 }
 
-/// Many think without being asked to.
+/// Many models think without being asked to.
 fn thinks(request: &ModelRequest) -> bool {
     request.thinking.map_or_else(|| catalogue::thinks(&request.model), |level| level != Thinking::Off)
 }
@@ -67,7 +67,7 @@ fn input(request: &ModelRequest) -> Vec<Value> {
             }
             Role::Assistant => {
                 let text = said("assistant", &message.content);
-                // One that nothing follows is refused.
+                // A thought that nothing follows is refused.
                 let mut thoughts = if thinks { sealed(message) } else { Vec::new() };
                 if text.is_some() {
                     items.extend(next(&mut thoughts, 0));
@@ -96,7 +96,7 @@ fn input(request: &ModelRequest) -> Vec<Value> {
     items
 }
 
-/// The words of an answer, with the phase that they came with.
+/// The text of an answer, with the phase that it came with.
 fn phased(mut item: Value, message: &Message) -> Value {
     let is_of_words = |thought: &&Thought| thought.data["type"] == THOUGHT_OF_WORDS;
     if let Some(phase) = message.thoughts.iter().find(is_of_words).map(|thought| thought.data["phase"].clone()) {
@@ -105,13 +105,13 @@ fn phased(mut item: Value, message: &Message) -> Value {
     item
 }
 
-/// Words, and what is shown with them.
+/// A message's text, and its attachments.
 fn content(words: &str, shown: Vec<Value>) -> Value {
     let words = (!words.trim().is_empty()).then(|| json!({ "type": "input_text", "text": words }));
     words.into_iter().chain(shown).collect()
 }
 
-/// The thoughts of an answer as they came, each with the number of calls before it.
+/// The reasoning items of an answer, each with the number of calls before it.
 fn sealed(message: &Message) -> Vec<(u64, Value)> {
     let read = |Thought { data, .. }: &Thought| {
         let mut item = data.as_object().filter(|item| item.get("type") == Some(&json!("reasoning")))?.clone();
@@ -121,7 +121,7 @@ fn sealed(message: &Message) -> Vec<(u64, Value)> {
     message.thoughts.iter().filter_map(read).collect()
 }
 
-/// Takes those that stand before the call at this place.
+/// Takes the items that precede the call at this index.
 fn next(thoughts: &mut Vec<(u64, Value)>, at: usize) -> Vec<Value> {
     let count = thoughts.iter().take_while(|(after, _)| usize::try_from(*after).is_ok_and(|after| after <= at)).count();
     thoughts.drain(..count).map(|(_, item)| item).collect()
@@ -133,7 +133,7 @@ fn called(call: &ToolCall) -> Value {
     })
 }
 
-/// Not `strict`, which would make each optional argument one that has to be there.
+/// Not `strict`, which would make every optional argument required.
 fn tool(spec: &ToolSpec) -> Value {
     json!({
         "type": "function", "name": spec.name, "description": spec.description, "parameters": spec.schema, "strict": false

@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use super::super::answer::Tokens;
 
-/// An answer so far. Each method gives the events that follow.
+/// An answer so far. Each method returns the events that follow.
 #[derive(Debug)]
 pub(super) struct Items {
     model: Value,
-    /// The client asked for thoughts that it can give back.
+    /// Whether the client asked for reasoning that it can send back.
     seals: bool,
-    /// Items so far, the open one included.
+    /// Items so far, including the open one.
     output: Vec<Value>,
     is_open: bool,
 }
 
 impl Items {
-    /// Also how each answer begins.
+    /// Also returns the first event of an answer.
     pub(super) fn new(question: &Value) -> (Self, Value) {
         let seals =
             question["include"].as_array().is_some_and(|list| list.contains(&json!("reasoning.encrypted_content")));
@@ -112,7 +112,7 @@ impl Items {
         })
     }
 
-    /// An item of this type, the open one or a new one.
+    /// Opens an item of this type unless one is open already.
     fn open(&mut self, kind: &str, item: impl FnOnce() -> Value) -> Vec<Value> {
         if self.is_open && self.output.last().is_some_and(|item| item["type"] == kind) {
             return Vec::new();
@@ -140,7 +140,7 @@ impl Items {
     }
 }
 
-/// Adds to the one part of a list.
+/// Appends to the single part of a list.
 fn grow(parts: &mut Value, kind: &str, text: &str) {
     let Some(parts) = parts.as_array_mut() else { return };
     match parts.last_mut() {

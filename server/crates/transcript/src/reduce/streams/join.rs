@@ -1,7 +1,7 @@
-//! Streamed blocks of which an older page and the newer part both have a piece.
+//! Streamed blocks of which an older page and the newer part each have a piece.
 //!
-//! The page was reduced alone. What it left unfinished is looked up in the newer part, which began in the middle of it. Each entry costs
-//! a look-up; a block is moved only when both parts have a piece of it.
+//! The page was reduced on its own. What it left unfinished is looked up in the newer part, which began in the middle
+//! of it. Each entry costs one look-up; a block is moved only if both parts have a piece of it.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Streams {
-    /// `open`: the blocks that still streamed when the page ended, oldest first.
+    /// `open`: the blocks that were still streaming when the page ended, oldest first.
     pub(in crate::reduce) fn join(
         &mut self,
         rows: &mut Rows,
@@ -37,7 +37,7 @@ impl Streams {
         self.unended.values_mut().flatten().for_each(|key| key.shift(base));
     }
 
-    /// What the newer part does not mention, but the end of the run that it belongs to: calls of the page.
+    /// Interrupts calls of the page that the newer part does not mention although it has the end of their run.
     fn interrupt_ended(&self, rows: &mut Rows, runs: &mut Runs, older: &Self) {
         for (run_id, keys) in &older.unended {
             let Some(end) = runs.first_end(run_id) else { continue };
@@ -51,10 +51,10 @@ impl Streams {
         }
     }
 
-    /// Calls that the page made: their output or their result may be in the newer part.
+    /// Calls made in the page, whose output or result may be in the newer part.
     fn join_tools(&mut self, rows: &mut Rows, runs: &mut Runs, older: &mut Self) {
         let newer = &mut self.pieces[Family::Tool as usize];
-        // One that is still without a place has its turn in `join_open`.
+        // Those not yet placed are handled in `join_open`.
         let is_placed = |_: &String, piece: &mut Piece| rows.get(piece.key).is_some();
         let placed: Vec<_> = older.pieces[Family::Tool as usize].extract_if(is_placed).collect();
         for (block, before) in placed {
@@ -65,7 +65,7 @@ impl Streams {
         }
     }
 
-    /// Texts of the page that have their place. The newer part has a piece of one only if the Pod repeated itself.
+    /// Placed texts of the page. The newer part has a piece of one only if the Pod repeated itself.
     fn join_fixed(&mut self, rows: &mut Rows, runs: &mut Runs, older: &mut Self) {
         for family in [Family::Text, Family::Reasoning] {
             for (block, mut before) in older.pieces[family as usize].drain() {
@@ -78,9 +78,9 @@ impl Streams {
         }
     }
 
-    /// Blocks that still streamed when the page ended, oldest first.
+    /// Blocks that were still streaming when the page ended, oldest first.
     fn join_open(&mut self, rows: &mut Rows, runs: &mut Runs, older: &mut Self, open: Vec<(Key, Block)>) {
-        // These stand before the newer part's own streaming blocks, and are counted once all are in.
+        // These go before the newer part's own streaming blocks, and are counted once all are in.
         let mut added_open = 0;
         let mut added_closed: HashMap<String, usize> = HashMap::new();
         for (key, mut block) in open {
@@ -123,7 +123,7 @@ impl Streams {
     }
 }
 
-/// The whole block is in the newer part; the page only knew its beginning.
+/// The whole block is in the newer part, and the page has only its beginning.
 fn begin_earlier(rows: &mut Rows, after: Key, older: Block) {
     if let Some(block) = rows.edit(after) {
         block.seq = older.seq;
@@ -134,7 +134,7 @@ fn begin_earlier(rows: &mut Rows, after: Key, older: Block) {
     }
 }
 
-/// Puts what the newer part has of a block into the older one, which keeps its place.
+/// Merges the newer part's piece of a block into the older one, which keeps its place.
 fn absorb(rows: &mut Rows, runs: &mut Runs, before: Key, after: Piece) {
     let Some(gone) = remove_piece(rows, runs, after.key, before) else { return };
     if let Some(kept) = rows.edit(before) {
@@ -142,7 +142,7 @@ fn absorb(rows: &mut Rows, runs: &mut Runs, before: Key, after: Piece) {
     }
 }
 
-/// Takes out a block of the newer part; it may be one of those that a run's end closed.
+/// Removes a block of the newer part; it may be one of those that the end of a run closed.
 fn remove_piece(rows: &mut Rows, runs: &mut Runs, key: Key, heir: Key) -> Option<Block> {
     let index = rows.index(key)?;
     let run_id = rows.get(key)?.run_id.as_deref().unwrap_or_default();
@@ -155,7 +155,7 @@ fn remove_piece(rows: &mut Rows, runs: &mut Runs, key: Key, heir: Key) -> Option
     rows.remove(key, heir)
 }
 
-/// What the beginning of a block knows and its end does not.
+/// Copies what only the beginning of a block knows.
 fn begin_kind(kind: &mut BlockKind, older: BlockKind) {
     match (kind, older) {
         (BlockKind::Assistant { text, status }, BlockKind::Assistant { text: earlier, .. }) => {
@@ -175,14 +175,14 @@ fn begin_kind(kind: &mut BlockKind, older: BlockKind) {
     }
 }
 
-/// An interruption that brought no text keeps what was there.
+/// An interruption without text keeps what was there.
 fn keep_text(text: &mut String, status: Status, earlier: String) {
     if text.is_empty() && status == Status::Interrupted {
         *text = earlier;
     }
 }
 
-/// Adds to a block what came of it later; a finished record (`is_whole`) replaces the text instead.
+/// Appends the later piece of a block; a finished record (`is_whole`) replaces the text instead.
 fn continue_block(block: &mut Block, newer: Block, is_whole: bool) {
     block.last_seq = newer.last_seq;
     block.cut.extend(newer.cut);

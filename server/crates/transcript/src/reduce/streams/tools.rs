@@ -21,7 +21,7 @@ impl Streams {
     pub(in crate::reduce) fn tool_output_chunk(&mut self, rows: &mut Rows, record: &Record, block: &str, text: &str) {
         if let Some(BlockKind::Tool { output, result: None, interrupted, .. }) = self.tool(rows, record, block, false) {
             output.push_str(text);
-            // A run may be paused around a tool that goes on.
+            // A run may be paused while a tool continues.
             *interrupted = false;
         }
     }
@@ -55,7 +55,7 @@ impl Streams {
         }
     }
 
-    /// The block of this call, made when this is its first record; fixed in its place by one that is no chunk.
+    /// The block of this call, created for its first record; a record other than a chunk fixes its place.
     fn tool<'a>(
         &mut self,
         rows: &'a mut Rows,
@@ -71,7 +71,7 @@ impl Streams {
                 if is_solid && !piece.whole {
                     self.remember(Family::Tool, block, Piece { whole: true, ..piece });
                 }
-                // A call of a paused run goes on in the run that resumes it, and ends with that one too.
+                // A call of a paused run continues in the run that resumes it, and ends with that one too.
                 if rows.get(piece.key).is_some_and(|block| block.run_id != record.run_id) {
                     self.ends_with(record.run_id.as_deref(), piece.key);
                 }

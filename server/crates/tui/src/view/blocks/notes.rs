@@ -1,4 +1,4 @@
-//! What happened beside the conversation: turns, ends, questions, links, children, alerts.
+//! Events beside the conversation: turns, ends, approvals, peers, children, alerts.
 
 use protocol::{AlertLevel, Approval, ChildChange, Decision, Outcome, ReceiptState, Trigger, Usage};
 use ratatui::{
@@ -23,7 +23,7 @@ use crate::{
     wrap::{fit, wrap},
 };
 
-/// The beginning of a run: left out when little is to be seen, and where the message above it says as much.
+/// The beginning of a run: omitted at brief detail, and where the message above says as much.
 pub(super) fn turn(block: &Block, number: Option<u64>, trigger: Trigger, look: Look) -> Vec<Line<'static>> {
     if look.detail == Detail::Brief || (look.detail == Detail::Normal && trigger == Trigger::Input) {
         return Vec::new();
@@ -134,7 +134,7 @@ fn tokens(usage: &Usage) -> String {
     }
 }
 
-/// A question that is open says how it is answered.
+/// An approval; an open one says how to answer it.
 pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) -> Vec<Line<'static>> {
     let BlockKind::Approval { tool, arguments, state, decision, by, reason, .. } = kind else { return Vec::new() };
     let asked = telling(Some(arguments), "");

@@ -1,4 +1,4 @@
-//! What people, peers and the model say and think.
+//! What people, peers and the model say, and the model's reasoning.
 
 use commands::peering::called;
 use protocol::{Blobs, PeerLabel, Segment};
@@ -59,7 +59,7 @@ pub(super) fn peer(
         1 => " · 1 hop".to_owned(),
         hops => format!(" · {hops} hops"),
     };
-    // The record itself says that it is here.
+    // The record itself shows that the message has arrived.
     let state = receipt.map_or_else(|| "stored, not yet read".to_owned(), receipt_text);
     let style = Style::new().fg(Color::Magenta);
     let mut lines = vec![
@@ -94,7 +94,7 @@ pub(super) fn assistant(text: &str, status: Status, look: Look) -> Vec<Line<'sta
     lines
 }
 
-/// Thinking: one line, or all of it. Several blocks in a row are one.
+/// Reasoning as one line, or in full. Consecutive blocks are combined.
 pub(in crate::view) fn thoughts_lines(blocks: &[&Block], look: Look) -> Vec<Line<'static>> {
     let mut texts: Vec<&str> = Vec::new();
     let (mut is_live, mut is_cut, mut ms) = (false, false, Some(0));
