@@ -109,7 +109,7 @@ pub(super) struct ApproveArguments {
     /// The question's id, as list_approvals gives it.
     id: String,
     decision: Decided,
-    /// The same answer from now on, for this Pod, this tool and exactly this argument.
+    /// Give the same answer from now on for this Pod, this tool and exactly this argument.
     #[serde(default)]
     remember: bool,
     /// Told to the model that asked.

@@ -16,7 +16,7 @@ pub(super) struct IntroduceArguments {
     pod: String,
     /// The other one.
     to: String,
-    /// For the people on the other side; no model sees it. At most 1,000 characters.
+    /// A note for people on the other side; no model sees it. At most 1,000 characters.
     #[serde(default)]
     note: Option<String>,
 }

@@ -64,10 +64,10 @@ pub(super) struct ListArguments {
     /// Only Pods in this state: idle, running, paused, waiting, stopped, unreachable or broken.
     #[serde(default)]
     state: Option<String>,
-    /// Part of a name, working directory, model or activity; case does not matter.
+    /// Part of a name, working directory, model or activity; case-insensitive.
     #[serde(default)]
     q: Option<String>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(default)]
     after: Option<String>,
     /// At most so many, up to 200; 50 when absent.

@@ -14,7 +14,7 @@ pub(super) struct ReadTranscript;
 pub(super) struct ReadArguments {
     /// The Pod: its name, `name@runtime_id` or `runtime_id/worker_id`.
     pod: String,
-    /// Only what is older: `next` of the page before.
+    /// Only older messages: `next` of the previous page.
     #[serde(default)]
     before: Option<String>,
     /// At most so many records, up to 200; 100 when absent. A page ends earlier when it is full.
