@@ -61,7 +61,7 @@ pub(crate) enum Verb {
     Queue(TargetOption),
     /// Take back a queued message
     Unqueue(UnqueueOptions),
-    /// Open a port that a Pod's command serves at an address for one browser; without a port, list open previews
+    /// Preview a port that a Pod's command serves, at an address for one browser; without a port, list previews
     Preview(PreviewOptions),
     /// Rename a Pod
     Rename(RenameOptions),
@@ -71,7 +71,7 @@ pub(crate) enum Verb {
     Network(NetworkOptions),
     /// Print a Pod's model, or change it and how hard it thinks
     Model(ModelOptions),
-    /// Print what a Pod may use at most, with its children, or set it
+    /// Print a Pod's budget, which its children share, or set it
     Budget(BudgetOptions),
     /// Set a Pod's instructions, scope or profile
     Set(SetOptions),
@@ -119,7 +119,7 @@ pub(crate) enum Verb {
     Deny(DenyOptions),
     /// List the tools and their default permissions
     Tools,
-    /// List the walls around the commands of the server's Pods, and whether each stands
+    /// List the walls around the commands of the server's Pods, and whether each is in place
     Walls,
     /// Run a tool as a Pod would
     Tool(ToolOptions),

@@ -88,7 +88,7 @@ pub(crate) struct SetOptions {
     /// Folder it may use from now on: read:PATH, write:PATH or deny:PATH; repeatable
     #[arg(long, value_name = "ACCESS:PATH", value_parser = parse_scope)]
     pub(crate) scope: Vec<(Access, String)>,
-    /// Template from the server's configuration, whose settings it takes
+    /// Template from the server's configuration whose settings it takes
     #[arg(long)]
     pub(crate) profile: Option<String>,
     /// Whether it resumes by itself, once, when a provider's usage limit is over

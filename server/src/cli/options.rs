@@ -49,7 +49,7 @@ pub(crate) struct PeerOptions {
     /// Its new peer
     #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// For whoever answers the request; no model sees it
+    /// Note for whoever answers the request; no model sees it
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
 }
@@ -124,10 +124,10 @@ pub(crate) struct ApproveOptions {
     /// Deny it instead
     #[arg(long)]
     pub(crate) deny: bool,
-    /// Always answer the same for this Pod, tool and exactly this argument
+    /// Always give the same answer for this Pod, this tool and exactly this argument
     #[arg(long)]
     pub(crate) remember: bool,
-    /// Reason; the model sees it when denied
+    /// Reason; the model sees it if the call is denied
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
@@ -139,7 +139,7 @@ pub(crate) struct DenyOptions {
     pub(crate) target: String,
     /// Approval id; `yoi approvals` lists them
     pub(crate) id: String,
-    /// Always answer the same for this Pod, tool and exactly this argument
+    /// Always give the same answer for this Pod, this tool and exactly this argument
     #[arg(long)]
     pub(crate) remember: bool,
     /// Reason; the model sees it
@@ -163,10 +163,10 @@ pub(crate) struct ToolOptions {
 pub(crate) struct NewOptions {
     /// A-Z a-z 0-9 . _ -, at most 64 characters
     pub(crate) name: String,
-    /// Default: the server's first one
+    /// Provider of its model; default: the server's first one
     #[arg(long, add = ArgValueCandidates::new(provider_names))]
     pub(crate) provider: Option<String>,
-    /// Default: the provider's first one
+    /// Model to use; default: the provider's first one
     #[arg(long, add = ArgValueCandidates::new(model_names))]
     pub(crate) model: Option<String>,
     /// How hard the model is asked to think: a level that it has
@@ -209,13 +209,13 @@ pub(crate) struct SendOptions {
     /// The message; a single - reads it from standard input; none with --attach
     #[arg(required_unless_present = "attach")]
     pub(crate) text: Vec<String>,
-    /// Send a picture or a file of this machine with it; more than once for more
+    /// Attach a picture or a file from this machine; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<std::path::PathBuf>,
     /// Fail instead of waiting for the current run to end
     #[arg(long)]
     pub(crate) no_queue: bool,
-    /// Join the current run when its model is asked next, instead of waiting for its end
+    /// Join the current run at its next model call instead of waiting for its end
     #[arg(long, conflicts_with = "no_queue")]
     pub(crate) steer: bool,
 }
@@ -228,10 +228,10 @@ pub(crate) struct LogOptions {
     /// Continue with new records until interrupted; on a terminal, text is printed as it arrives
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// With --follow: print text as it arrives even if the output is no terminal
+    /// With --follow: print text as it arrives even if the output is not a terminal
     #[arg(long, requires = "follow")]
     pub(crate) partial: bool,
-    /// How many of the newest records
+    /// How many of the newest records to print
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
     /// Print the records before this one instead of the newest; the `next` of the previous page
@@ -258,7 +258,7 @@ pub(crate) struct EventsOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchOptions {
-    /// The words to find; the last one may be the beginning of a word
+    /// The words to find; the last one also matches the beginning of a word
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
     /// Only in this Pod: NAME, NAME@RUNTIME or RUNTIME/WORKER
@@ -286,7 +286,7 @@ pub(crate) struct ExportOptions {
 pub(crate) struct ImportOptions {
     /// Name of the new Pod
     pub(crate) name: String,
-    /// What `yoi export --format jsonl` printed; a single - reads it from standard input
+    /// Output of `yoi export --format jsonl`; a single - reads it from standard input
     pub(crate) file: PathBuf,
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum ProvidersVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Read a key from a prompt or standard input, test it, and keep it in the data folder
+    /// Read a key from a prompt or standard input, test it, and store it in the data folder
     Set(SetKeyOptions),
     /// Forget a key, and the provider with it
     Forget {
