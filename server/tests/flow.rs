@@ -123,7 +123,7 @@ fn run_has_ended(frame: &Value) -> bool {
     records.into_iter().any(|record| record["event"]["kind"] == "run_finished")
 }
 
-/// What the model was sent, but for the system message.
+/// What the model was sent, except for the system message.
 fn messages(body: &Value) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap()[1..].iter();
     messages.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()

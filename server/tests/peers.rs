@@ -1,4 +1,4 @@
-//! Pods that are introduced to each other, in real Chromium and with the built binary.
+//! Peers in real Chromium, with the built binary.
 
 #![allow(clippy::unwrap_used)]
 
