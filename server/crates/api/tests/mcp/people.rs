@@ -125,13 +125,13 @@ async fn a_request_that_comes_twice_happens_once() {
     assert_eq!(receipts[0], receipts[1]);
     server.until(&pod, "idle").await;
     assert_eq!(server.records(&pod, "user_message").await.len(), 1);
-    // Another session may well use the same number for something else.
+    // Another session may use the same number for something else.
     let other = Session::of_person(&server).await;
     let answer = other.post(&said).send().await.unwrap();
     assert_eq!(messages(answer).await.pop().unwrap()["result"]["isError"], false);
     server.until(&pod, "idle").await;
     assert_eq!(server.records(&pod, "user_message").await.len(), 2);
-    // Without a session a client names its request.
+    // Without a session, a client names its request.
     for _ in 0..2 {
         let said = json!({ "name": "send", "arguments": { "pod": "ada", "text": "say thrice" } });
         let request = bare(&server, TOKEN, "tools/call", said).header("idempotency-key", "k-1");
@@ -195,7 +195,7 @@ async fn pods_are_introduced_and_questions_answered() {
     server.until(&ada, "idle").await;
 }
 
-/// A tool that is asked for.
+/// A tool that needs approval.
 #[derive(Debug)]
 struct Asked;
 

@@ -1,4 +1,4 @@
-//! Who comes to know whom, in every state, however often and from however many sides it is asked for.
+//! Making Pods peers, in every state, however often and from however many sides it is requested.
 
 use futures_util::future::join_all;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Several at once: of opposite wishes one wins, and everybody is left with the same outcome.
+//! Several requests at once: of two opposite ones, one wins, and everybody sees the same outcome.
 
 use futures_util::future::{join, join_all};
 use reqwest::Method;

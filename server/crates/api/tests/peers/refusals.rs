@@ -1,4 +1,4 @@
-//! What is refused has its own code and its own sentence, and leaves nothing.
+//! Each refusal has its own code and sentence, and changes nothing.
 
 use std::collections::BTreeSet;
 
