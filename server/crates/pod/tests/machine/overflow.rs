@@ -1,4 +1,4 @@
-//! A question that is longer than the model's context.
+//! A request that is longer than the model's context.
 
 use pod::{Cause, Effect, Failure, Input, ModelPiece, Newest, NoSummary, QuestionSize, Room};
 use protocol::{Message, PodState, Role, Seq, Usage};
@@ -13,7 +13,7 @@ fn failed(cause: Cause, asked: u64) -> Input {
     Input::Model(ModelPiece::Failed(Failure { cause, asked: size(asked), ..Failure::new(code, "no") }))
 }
 
-/// Of a question without instructions and tools.
+/// The size of a request without instructions and tools.
 fn size(tokens: u64) -> QuestionSize {
     QuestionSize { whole: tokens, said: tokens }
 }
@@ -34,7 +34,7 @@ fn nothing_to_drop(at: Option<Seq>) -> Input {
     Input::Summarised(Err(NoSummary::NothingToDrop(Newest { at, tokens: 50, always: 7, left: 9 })))
 }
 
-/// What a model reports, of a context whose size it does not tell.
+/// What a model reports that does not say how large its context is.
 fn counted(context_used: u64) -> Input {
     let usage = Usage { input: context_used, context_used, ..Usage::default() };
     Input::Model(ModelPiece::Usage(usage))
@@ -182,7 +182,7 @@ fn the_limit_that_was_told_is_kept_to_from_then_on() {
     assert_eq!(journal.clone().take(ask("next")).unwrap(), [Effect::CallModel]);
     journal = journal.all([ask("next"), counted(800), text("4"), finished()]);
     assert_eq!(journal.take(ask("over 80 %")).unwrap(), [Effect::Summarise]);
-    // A question that was larger, and was answered, shows that there is more.
+    // A larger request that was answered shows that there is more room.
     let kept = self::kept(&journal);
     journal = journal.all([summary("S", kept), counted(5000), text("5"), finished()]);
     assert_eq!((journal.pod.learnt_limit, journal.pod.usage.context_limit), (0, 0));

@@ -1,4 +1,4 @@
-//! Taking the end of a conversation out of the context.
+//! Removing the end of a conversation from the context.
 
 use pod::{Input, Refusal};
 use protocol::{ErrorCode, PodState, Seq};
@@ -104,7 +104,7 @@ fn before_a_compaction_what_it_dropped_is_back_and_after_it_the_summary_stays() 
     let journal = journal.all([ask("three"), text("3"), finished()]);
     assert_eq!(rewound(journal.clone(), after).said(), [SUMMARY, "user: two", "model: 2"]);
     assert_eq!(rewound(journal.clone(), before).said(), whole);
-    // The record of the summary itself is the border.
+    // The record of the summary itself is the boundary.
     let compacted = journal.seq_of("compacted");
     assert_eq!(rewound(journal.clone(), compacted).said()[0], SUMMARY);
     assert_eq!(rewound(journal.clone(), Seq(compacted.0 - 1)).said(), whole);
