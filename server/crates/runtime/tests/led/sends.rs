@@ -34,7 +34,7 @@ async fn a_child_at_work_is_busy_whoever_gave_it_the_work() {
     assert_eq!(sentence, "bob is still at work; try again when its turn has ended");
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
 
-    // Another client's run is no evidence that this message was taken.
+    // Another client's run is no evidence that this message was accepted.
     ground.tell(&bob, "say for a person\nwait 500").await;
     let (code, _) = ground.refused(&ada, "SendToPod", message.clone()).await;
     assert_eq!(code, "busy");

@@ -1,4 +1,4 @@
-//! Many that want the same, or the opposite, at once: one relation, and journals that agree.
+//! Several callers want the same thing, or opposite things, at once: one relation, and journals that agree.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ enum Hand {
     Part,
 }
 
-/// Both sides, two clients each, at once; how many introductions made a new link.
+/// Both sides, two clients each, at once; returns how many requests made a new link.
 async fn at_once(ground: &Arc<Ground>, pods: [&WorkerId; 2], hands: &[Hand]) -> usize {
     let mut doing = Vec::new();
     for (number, hand) in hands.iter().enumerate() {
@@ -100,7 +100,7 @@ async fn one_command_sent_by_many_at_once_is_carried_out_once() {
         assert_eq!(answers.len(), 1, "{answers:?}");
     }
     assert_eq!(received(&ground.records(&bob).await).len(), ROUNDS);
-    // A key of its own is a message of its own.
+    // A separate key is a separate message.
     ground.host().peers().send(fresh_key(), &origin(), &ada, &bob, "say hi").await.unwrap();
     assert_eq!(received(&ground.records(&bob).await).len(), ROUNDS + 1);
 }

@@ -1,4 +1,4 @@
-//! An introduction is metadata: it is accepted in every state, and touches no turn (B7, B8, B16, B18).
+//! Being peers is metadata: a peer can be added in every state, and no turn is affected (B7, B8, B16, B18).
 
 use protocol::{ControlVerb, ErrorCode, PodState, WorkerId};
 
@@ -7,7 +7,7 @@ use crate::{
     stage::{self, CALL_ASKED},
 };
 
-/// Introduces, parts and introduces again; the Pod stays in its state, and its conversation as it is.
+/// Adds a peer, removes it and adds it again; the Pod keeps its state, and its context is unchanged.
 async fn comes_and_goes(ground: &Ground, pod: &WorkerId, state: PodState) {
     let other = ground.create(&format!("other-{}", stage::kinds(&ground.records(pod).await).len())).await;
     assert_eq!(ground.stage.state(pod).await, state);
