@@ -107,7 +107,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() {
+async fn a_parent_shows_its_children_with_their_loans_and_a_child_its_parent() {
     let stage = Stage::start().await;
     let ada = stage.pod("ada").await;
     let folder = stage.folder.path().join("lent");
@@ -138,7 +138,7 @@ async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_watches_a_pod_sees_what_its_children_ask() {
+async fn a_viewer_of_a_pod_sees_what_its_children_ask() {
     let stage = Stage::start().await;
     let ada = stage.pod("ada").await;
     let arguments = json!({ "name": "bob", "task": "call Bash {\"command\":\"cargo test\"}", "scope": [] });

@@ -169,7 +169,7 @@ fn to(target: &str) -> PeerCommand {
 }
 
 #[tokio::test]
-async fn an_introduction_is_made_seen_from_both_sides_and_ended() {
+async fn a_peer_is_added_seen_from_both_sides_and_removed() {
     let _stage = stage().await;
     let ada = ada().await;
     let bob = create_pod(id("c2"), CreatePod::named(name("bob"))).await.unwrap().pod;

@@ -212,7 +212,7 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
 }
 
 #[tokio::test]
-async fn browser_a_new_pod_is_written_to_at_once_and_a_named_peer_is_introduced_by_enter() {
+async fn browser_a_new_pod_can_be_written_to_at_once_and_enter_adds_a_named_peer() {
     let yoi = YoiProcess::start(YOI).await;
     let mark = yoi.new_pod("mark").await;
     let browser = Browser::open(&yoi, 1440, 900).await;

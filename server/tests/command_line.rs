@@ -268,7 +268,7 @@ async fn what_the_server_is_set_up_with_is_listed() {
 }
 
 #[tokio::test]
-async fn a_pod_is_made_in_the_folder_in_which_one_is_and_the_line_says_so() {
+async fn a_pod_is_created_in_the_current_folder_and_the_line_says_so() {
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();
     let shell = launch.work_dir().join("src");

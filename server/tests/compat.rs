@@ -145,7 +145,7 @@ async fn a_run_is_paused_resumed_and_cancelled_and_refusals_have_our_codes() {
 }
 
 #[tokio::test]
-async fn two_older_pods_are_introduced_and_what_they_cannot_do_says_why() {
+async fn two_older_pods_become_peers_and_what_they_cannot_do_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let (_ada, _bob) = (OlderPod::start(folder.path(), "ada"), OlderPod::start(folder.path(), "bob"));
     let yoi = start(&folder).await;

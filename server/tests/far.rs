@@ -102,7 +102,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
 }
 
 #[tokio::test]
-async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_and_settles_when_the_other_is_back() {
+async fn an_unanswered_peer_request_is_pending_and_can_be_withdrawn_and_settles_when_the_other_is_back() {
     let (here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
     let (ada, bob) = (here.new_pod("ada").await, there.new_pod("bob").await);
     add(&here, &there).await;
@@ -172,7 +172,7 @@ async fn a_server_that_added_this_one_and_falls_silent_is_forgotten_and_is_back_
 }
 
 #[tokio::test]
-async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_named_first() {
+async fn a_pod_that_asks_is_asked_by_its_own_server_even_if_the_far_one_is_named_first() {
     let (here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
     let asks = here.post("/api/v1/pods", &json!({ "name": "asks", "peer_policy": "ask" })).await.expect(201);
     let asks = json!({ "pod": asks["pod"] });

@@ -30,7 +30,7 @@ fn chunk(record: &Value) -> Option<&str> {
 }
 
 #[tokio::test]
-async fn what_a_viewer_saw_of_a_burst_is_there_after_kill_9_in_its_midst() {
+async fn what_a_viewer_saw_of_a_burst_is_there_after_kill_9_in_the_middle() {
     let model = ScriptedModel::start().await;
     let mut yoi = yoi_with(&model).await;
     for round in 1..=3 {

@@ -141,7 +141,7 @@ async fn on_each<T>(pods: &[Value], work: impl AsyncFn(usize, &Value) -> T) -> V
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[expect(clippy::too_many_lines, reason = "one story")]
-async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and_mix_nothing() {
+async fn three_servers_with_one_killed_and_one_paused_lose_duplicate_and_reorder_nothing() {
     let url = testkit::postgres::fresh_database().await.unwrap();
     let mut one = start(&url, "one").await;
     let (two, three) = (start(&url, "two").await, start(&url, "three").await);

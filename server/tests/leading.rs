@@ -53,7 +53,7 @@ async fn tool(yoi: &YoiProcess, pod: &Value, name: &str, arguments: Value) -> Va
 }
 
 #[tokio::test]
-async fn browser_a_pod_leads_two_children_over_lent_folders() {
+async fn browser_a_pod_has_two_children_with_lent_folders() {
     let mut yoi = YoiProcess::start(YOI).await;
     let work = yoi.launch().work_dir();
     for folder in ["left", "right"] {

@@ -58,7 +58,7 @@ const FIRST: &str = "(first)";
 type Arrows = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 #[test]
-fn no_module_of_a_crate_stands_in_a_circle() {
+fn no_module_of_a_crate_is_part_of_a_cycle() {
     let mut broken = Vec::new();
     for folder in CRATES {
         let arrows = arrows_of(folder);

@@ -137,7 +137,7 @@ enum Instant {
 }
 
 #[tokio::test]
-async fn killed_in_the_midst_of_it_the_pod_knows_and_goes_on() {
+async fn killed_in_the_middle_of_it_the_pod_remembers_and_continues() {
     for instant in [Instant::Question, Instant::Summary, Instant::Again] {
         let (model, mut yoi) = start(Answer::refuse(400, error().to_string())).await;
         let pod = new_pod(&yoi).await;

@@ -55,7 +55,7 @@ fn told(body: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn an_input_of_two_mib_is_taken_and_the_model_is_told_it_whole() {
+async fn an_input_of_two_mib_is_accepted_and_reaches_the_model_whole() {
     let model = ScriptedModel::start().await;
     model.otherwise(Answer::say("read"));
     let yoi = with_model(&model).await;
@@ -213,7 +213,7 @@ async fn a_snapshot_of_long_answers_is_small_and_what_follows_a_cursor_comes_who
 }
 
 #[tokio::test]
-async fn whoever_comes_in_the_middle_of_a_long_answer_gets_all_that_was_said_in_a_small_snapshot() {
+async fn a_viewer_that_comes_in_the_middle_of_a_long_answer_gets_all_of_it_in_a_small_snapshot() {
     let model = ScriptedModel::start().await;
     let go_on = std::sync::Arc::new(tokio::sync::Notify::new());
     let words: Vec<String> = (0..20_000).map(|number| format!("w{number} ")).collect();

@@ -68,7 +68,7 @@ async fn a_pod_is_found_in_the_list_opened_written_to_and_read_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_pod_is_made_and_opened_by_its_name_or_its_address() {
+async fn a_pod_is_created_and_opened_by_its_name_or_its_address() {
     let yoi = YoiProcess::start(YOI).await;
     let mut terminal = console(&yoi, &[]).await;
     terminal.wait_text("creates ada, who answers with the rehearsal model").await;
@@ -87,7 +87,7 @@ async fn a_pod_is_made_and_opened_by_its_name_or_its_address() {
 }
 
 #[tokio::test]
-async fn an_introduction_and_each_way_it_fails_is_a_sentence_in_the_last_line() {
+async fn adding_a_peer_and_each_way_it_fails_is_a_sentence_in_the_last_line() {
     let yoi = YoiProcess::start(YOI).await;
     let (ada, bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
     for (name, policy) in [("shut", "closed"), ("shy", "ask")] {

@@ -67,7 +67,7 @@ async fn a_file_is_completed_by_its_name_and_goes_as_a_file() {
 }
 
 #[tokio::test]
-async fn what_waits_is_edited_removed_and_sent_into_the_present_run() {
+async fn queued_messages_are_edited_removed_and_sent_into_the_current_run() {
     let yoi = YoiProcess::start(YOI).await;
     let ada = yoi.new_pod("ada").await;
     let mut terminal = opened(&yoi, "ada").await;

@@ -366,7 +366,7 @@ async fn a_run_waits_for_the_way_out_of_its_command_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_child_reaches_no_more_than_its_leader_may_now() {
+async fn a_child_reaches_no_more_than_its_parent_may_now() {
     let stage = Stage::new("open").await;
     if !has_rooms(&stage.run("true").await) {
         return;

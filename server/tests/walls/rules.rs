@@ -388,7 +388,7 @@ async fn a_rule_about_a_pod_is_none_for_the_next_one_of_its_name() {
 }
 
 #[tokio::test]
-async fn a_child_is_held_to_what_its_leader_may_now() {
+async fn a_child_may_do_only_what_its_parent_may_do_now() {
     let yoi = YoiProcess::start(YOI).await;
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();

@@ -117,7 +117,7 @@ async fn a_key_is_one_command_over_all_runtimes_and_keeps_its_answer_when_its_ru
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_away() {
+async fn search_usage_audit_and_rules_cover_all_runtimes_and_name_absent_ones() {
     let (here, there) = two().await;
     let (ada, bob) = (here.pod("ada").await, far_pod(&here, "bob").await);
     for round in 0..3 {
@@ -193,7 +193,7 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_pod_here_knows_somebody_there() {
+async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_pod_here_has_a_peer_there() {
     let server = Server::start().await;
     let ada = server.pod("ada").await;
     let card = json!({ "worker_id": "w1", "name": "bob", "state": "idle", "provider": "p", "model": "m",

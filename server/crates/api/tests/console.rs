@@ -56,7 +56,7 @@ async fn pages_under_a_shared_name_lead_to_the_console_and_the_api_there_takes_a
 }
 
 #[tokio::test]
-async fn who_is_logged_in_under_a_shared_name_is_led_on_with_a_code_that_works_once() {
+async fn a_login_under_a_shared_name_is_redirected_with_a_code_that_works_once() {
     let server = Server::start().await;
     let old = log_in(&server).await;
     for by_cookie in [true, false] {

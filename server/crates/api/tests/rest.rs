@@ -13,7 +13,7 @@ fn text(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_pod_is_made_found_told_something_renamed_and_deleted() {
+async fn a_pod_is_created_found_sent_a_message_renamed_and_deleted() {
     let server = Server::start().await;
     let created = server.post("/api/v1/pods", json!({ "name": "ada" })).await;
     assert_eq!(created.0, 201);

@@ -80,7 +80,7 @@ async fn a_cursor_that_is_no_use_is_one_diagnostic_and_one_snapshot() {
 }
 
 #[tokio::test]
-async fn who_asks_for_no_records_gets_the_summary_and_then_what_happens() {
+async fn a_viewer_that_asks_for_no_records_gets_the_summary_and_then_what_happens() {
     let server = Server::start().await;
     let (pod, path) = made(&server, "ada").await;
     server.say(&path, "say before").await;

@@ -278,7 +278,7 @@ async fn of_two_answers_at_once_the_first_counts() {
 }
 
 #[tokio::test]
-async fn what_is_denied_tells_the_model_why_and_what_is_remembered_is_not_asked_again() {
+async fn a_denial_tells_the_model_why_and_a_remembered_answer_is_not_asked_again() {
     let server = server().await;
     let (pod, question) = asking(&server, "ada").await;
     let path = format!("{pod}/approvals/{}", question["id"].as_str().unwrap());

@@ -281,7 +281,7 @@ async fn a_cursor_goes_on_over_a_restart_of_the_host() {
 }
 
 #[tokio::test]
-async fn who_comes_in_mid_stream_sees_all_of_it() {
+async fn a_viewer_that_comes_mid_stream_sees_all_of_it() {
     let stage = Stage::new().await;
     let pod = stage.create("ada").await;
     stage.host.work().input(key("k1"), &origin(), &pod, say("stream 5000 at 0\nwait 600")).await.unwrap();

@@ -67,7 +67,7 @@ async fn a_client_of_the_newer_protocol_needs_no_session() {
 }
 
 #[tokio::test]
-async fn who_waits_is_told_of_progress_while_the_pod_runs() {
+async fn a_waiting_client_is_told_of_progress_while_the_pod_runs() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;
     let mut client = Session::of_person(&server).await;
@@ -172,7 +172,7 @@ async fn a_failure_has_our_code_and_says_what_was_expected() {
 }
 
 #[tokio::test]
-async fn pods_are_introduced_and_questions_answered() {
+async fn pods_become_peers_and_approvals_are_answered() {
     let server =
         Server::start_with(tools::Toolbox::new([std::sync::Arc::new(Asked) as std::sync::Arc<dyn tools::Tool>])).await;
     let (ada, _) = (server.pod("ada").await, server.pod("bob").await);
@@ -258,7 +258,7 @@ async fn transcripts_are_resources_in_pages() {
 }
 
 #[tokio::test]
-async fn who_follows_a_transcript_is_told_that_it_has_grown() {
+async fn a_follower_of_a_transcript_is_told_that_it_has_grown() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;
     let mut client = Session::of_person(&server).await;

@@ -73,7 +73,7 @@ fn by_hand_the_pod_is_afterwards_what_it_was_before() {
 }
 
 #[test]
-fn whoever_stops_a_compaction_has_the_pod_back_as_it_was() {
+fn stopping_a_compaction_leaves_the_pod_as_it_was() {
     for (make, before) in
         [(three_turns(), PodState::Idle), (three_turns().all([ask("x"), Input::Pause]), PodState::Paused)]
     {
@@ -162,7 +162,7 @@ fn mail_that_came_during_an_answer_stays_or_goes_with_its_place_in_the_conversat
 }
 
 #[test]
-fn a_letter_that_was_late_for_its_answer_is_not_lost_when_that_answer_is_kept() {
+fn a_message_that_was_late_for_its_answer_is_not_lost_when_that_answer_is_kept() {
     let journal = idle().all([ask("two"), mail([peer("psst")]), text("2"), finished(), text("I see"), finished()]);
     let answer = journal.records.iter().rfind(|record| {
         serde_json::to_value(&record.event).unwrap()["text"] == "2" && record.event.kind() == "message_finished"

@@ -143,7 +143,7 @@ fn a_summary_that_fails_for_another_reason_ends_the_run_and_the_next_one_begins_
 }
 
 #[test]
-fn a_crash_in_the_midst_forgets_neither_that_it_is_too_long_nor_the_limit() {
+fn a_crash_in_the_middle_forgets_neither_that_it_is_too_long_nor_the_limit() {
     for again in [resume(), ask("again")] {
         let mut journal = asked().all([told(Some(1000), 1200)]);
         journal.crash();
@@ -344,7 +344,7 @@ fn when_nothing_but_the_newest_message_is_there_nothing_can_be_dropped() {
 }
 
 #[test]
-fn a_summary_that_is_too_long_itself_is_made_shorter() {
+fn a_summary_that_is_itself_too_long_is_shortened() {
     let mut journal = long().all([ask("and now")]);
     let kept = kept(&journal);
     journal = journal.all([Input::Pause, Input::Compact, summary(&"s".repeat(8_000), kept), resume()]);

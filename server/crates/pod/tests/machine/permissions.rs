@@ -161,7 +161,7 @@ fn a_rule_over_paths_is_not_got_around_by_another_spelling() {
 }
 
 #[test]
-fn of_those_who_lead_it_the_strictest_counts() {
+fn of_all_parents_above_it_the_strictest_counts() {
     let rule = |decision: &str| json!([{ "tool": "Bash", "decision": decision }]);
     let words = [("allow", Allow), ("ask", Ask), ("deny", Deny)];
     let order = |decision: PermissionDecision| words.iter().position(|(_, other)| *other == decision).unwrap();
@@ -330,7 +330,7 @@ fn a_rule_about_a_pod_is_about_that_one_and_none_of_its_name() {
 }
 
 #[test]
-fn paths_of_a_leaders_rules_are_seen_from_its_own_folder() {
+fn paths_in_a_parents_rules_are_relative_to_its_own_folder() {
     let mut spec =
         PodSpec { cwd: "/work/docs".to_owned(), ..with(json!([{ "tool": "Write", "decision": "allow" }]), []) };
     let leads = json!([{ "tool": "Write", "match": "docs/secret*", "decision": "deny" },

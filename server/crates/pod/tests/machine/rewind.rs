@@ -29,7 +29,7 @@ fn what_came_after_is_out_of_the_context_and_stays_in_the_journal() {
 }
 
 #[test]
-fn who_has_not_seen_the_newest_record_or_names_none_is_refused() {
+fn a_caller_that_has_not_seen_the_newest_record_or_names_none_is_refused() {
     let mut journal = idle();
     let head = journal.pod.head;
     let to = |to_seq: i64, expected_head: Seq| Input::Rewind { to_seq: Seq(to_seq), expected_head, context_used: 0 };
@@ -45,7 +45,7 @@ fn who_has_not_seen_the_newest_record_or_names_none_is_refused() {
 }
 
 #[test]
-fn in_the_midst_of_a_run_the_refusal_names_a_way_out_that_there_is() {
+fn in_the_middle_of_a_run_the_refusal_names_a_way_out_that_exists() {
     for at_work in [running(), waiting()] {
         let back = Input::Rewind { to_seq: Seq(1), expected_head: at_work.pod.head, context_used: 0 };
         for input in [back, Input::Compact] {
@@ -162,7 +162,7 @@ fn a_paused_question_is_void_and_its_call_is_gone() {
 }
 
 #[test]
-fn a_letter_goes_or_stays_by_its_own_position() {
+fn a_peer_message_goes_or_stays_by_its_own_position() {
     let journal = running().all([call("Read"), finished(), mail([peer("psst")]), ended("call-b1", "x"), finished()]);
     let journal = journal.all([text("done"), finished()]);
     let letter = journal.seq_of("peer_message");

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_pods_of_two_stores_know_each_other_at_once_and_nothing_else_happens() {
+async fn two_pods_of_two_stores_become_peers_at_once_and_nothing_else_happens() {
     let two = Two::new().await;
     let (ada, bob) = (two.a.create("ada").await, two.b.create("bob").await);
     let before = serde_json::to_string(&two.b.host.journals().history(&bob).await.unwrap()).unwrap();
@@ -138,7 +138,7 @@ async fn one_that_nobody_answers_in_time_has_expired_on_both_sides_and_says_so()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_proposals_that_cross_come_to_one_link_whoever_proposed_first() {
+async fn two_crossing_requests_end_in_one_link_whichever_came_first() {
     for is_turned in [false, true] {
         let two = Two::new().await;
         two.name_each_other(false);
@@ -256,7 +256,7 @@ async fn alike(two: &Two, ada: &protocol::WorkerId, bob: &protocol::WorkerId, wh
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pod_that_asks_is_asked_here_also_when_the_far_one_is_named_first() {
+async fn a_pod_that_asks_is_asked_here_even_if_the_far_one_is_named_first() {
     for (decision, come_to) in [(RequestDecision::Accept, Some(PeerLink::Linked)), (RequestDecision::Decline, None)] {
         let two = Two::new().await;
         let (ada, bob) = (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create("bob").await);
@@ -352,7 +352,7 @@ enum Hand {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_crosses_an_introduction_that_is_asked_here_both_sides_end_alike() {
+async fn whatever_crosses_a_request_that_is_asked_here_both_sides_end_alike() {
     // Whether the remote one sends a request itself meanwhile and withdraws it, how far things were carried, and who
     // does what.
     for (b_proposes, b_ends) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -48,7 +48,7 @@ async fn over_a_bad_line_each_message_comes_once_in_order_and_its_receipts_in_th
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn over_a_bad_line_introductions_and_partings_from_both_sides_end_alike() {
+async fn over_a_bad_line_adding_and_removing_peers_from_both_sides_ends_alike() {
     let two = Two::new().await;
     two.name_each_other(false);
     let mut pairs = BTreeMap::new();

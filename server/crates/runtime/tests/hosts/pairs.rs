@@ -34,7 +34,7 @@ fn receipts(records: &[Record]) -> Vec<ReceiptState> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other() {
+async fn pods_of_two_hosts_become_peers_through_a_third_one_and_write_to_each_other() {
     let ground = Ground::new().await;
     let (one, two) = (ground.host("one").await, ground.host("two").await);
     let three = ground.host("three").await;

@@ -172,7 +172,7 @@ async fn how_many_pods_a_pod_leads_is_a_setting() {
 }
 
 #[tokio::test]
-async fn a_server_has_no_more_pods_than_it_may_whoever_makes_them() {
+async fn a_server_has_no_more_pods_than_allowed_whoever_creates_them() {
     let ground = Ground::with_limits(PodLimits { max: 3, ..PodLimits::default() }).await;
     let lead = ground.lead("lead").await;
     ground.spawn(&lead, "kid-0", "say done", &[]).await;

@@ -46,7 +46,7 @@ async fn whole(ground: &Ground, one: &WorkerId, other: &WorkerId) -> (Vec<Vec<Re
 }
 
 #[tokio::test]
-async fn an_introduction_that_the_disk_refuses_changes_neither_side() {
+async fn a_new_peer_that_the_disk_refuses_changes_neither_side() {
     let disk = Arc::new(Disk::default());
     let ground = Ground::with_faults(Some(disk.clone())).await;
     let (ada, bob) = ground.pair().await;

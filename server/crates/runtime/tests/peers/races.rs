@@ -41,7 +41,7 @@ async fn at_once(ground: &Arc<Ground>, pods: [&WorkerId; 2], hands: &[Hand]) -> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn introductions_from_both_sides_at_once_end_in_one_link() {
+async fn requests_from_both_sides_at_once_end_in_one_link() {
     let ground = Arc::new(Ground::new().await);
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
     for round in 0..ROUNDS {
@@ -53,7 +53,7 @@ async fn introductions_from_both_sides_at_once_end_in_one_link() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn introductions_and_partings_at_once_leave_one_truth() {
+async fn adding_and_removing_peers_at_once_leaves_one_truth() {
     let ground = Arc::new(Ground::new().await);
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
     use Hand::{Introduce, Part};

@@ -21,7 +21,7 @@ async fn comes_and_goes(ground: &Ground, pod: &WorkerId, state: PodState) {
 }
 
 #[tokio::test]
-async fn pods_are_introduced_in_every_state() {
+async fn peers_are_added_in_every_state() {
     let ground = Ground::new().await;
     let ada = ground.create("ada").await;
     comes_and_goes(&ground, &ada, PodState::Idle).await;
@@ -42,7 +42,7 @@ async fn pods_are_introduced_in_every_state() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_to_its_end_while_pods_are_introduced_to_it() {
+async fn a_run_continues_to_its_end_while_peers_are_added() {
     let ground = Ground::new().await;
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
     ground.tell(&ada, "stream 300 at 100\nsay done").await;

@@ -58,7 +58,7 @@ async fn what_came_after_is_out_of_the_history_and_stays_in_the_transcript() {
 }
 
 #[tokio::test]
-async fn who_has_not_seen_the_newest_record_is_told_to_look_again() {
+async fn a_caller_that_has_not_seen_the_newest_record_is_told_to_look_again() {
     let bench = Bench::new().await;
     let pod = bench.stage.create("ada").await;
     bench.turn(&pod, "say one").await;
