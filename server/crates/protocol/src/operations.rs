@@ -327,7 +327,7 @@ operations! {
         Patch "patch" "rename" "rename": Patch at_pod!(""), "pods" {
             pod pod: PodRef,
             body body: PatchPod,
-        } -> 200 "The Pod as it now is" PodDetail;
+        } -> 200 "The Pod after the change" PodDetail;
 
         /// Stops a Pod and deletes it together with its journal.
         Delete "delete" "delete" "delete": Delete at_pod!(""), "pods" {
