@@ -48,7 +48,7 @@ pub(crate) struct FailedPod {
 
 /// Whether the process answers. Needs no token, and says nothing else.
 #[utoipa::path(get, path = "/healthz", tag = "service", security(()),
-    responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
+    responses((status = 200, description = "It answers", body = String, content_type = "text/plain")))]
 pub(crate) async fn healthz() -> &'static str {
     "ok"
 }
