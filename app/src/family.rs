@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_may_ask_and_who_was_paused_by_hand_does_not() {
+    fn a_waiting_pod_may_ask_and_one_paused_by_hand_does_not() {
         assert!(may_ask(&pod("a", PodState::Waiting)) && !may_ask(&pod("a", PodState::Paused)));
         assert!(may_ask(&PodSummary { needs_you: true, ..pod("a", PodState::Paused) }));
         assert!(!may_ask(&PodSummary { needs_you: true, ..pod("a", PodState::Idle) }));

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_survives_being_remembered() {
+    fn preferences_survive_being_stored() {
         let mut wanted = Wanted::parse("failed nonsense");
         wanted.set(Kind::Approval, true);
         assert_eq!(Wanted::parse(&wanted.text()).text(), "approval failed");

@@ -1,11 +1,11 @@
-//! The colours of code can be read: their contrast, from the numbers in the style sheet.
+//! The contrast of code colours is sufficient, computed from the numbers in the style sheet.
 
 #![allow(clippy::unwrap_used)]
 
 const TOKENS: &str = include_str!("../../style/tokens.css");
 const CODE: &str = include_str!("../../style/components/code.css");
 
-/// What code stands on.
+/// The backgrounds of code.
 const GROUNDS: [&str; 2] = ["--sunk", "--raised"];
 
 /// AA for text of this size.
@@ -22,7 +22,7 @@ fn both(name: &str) -> [[f64; 3]; 2] {
     [colours.next().unwrap(), colours.next().unwrap()]
 }
 
-/// Relative luminance, by way of linear sRGB cut to its gamut.
+/// Relative luminance, via linear sRGB clipped to its gamut.
 fn luminance([light, chroma, hue]: [f64; 3]) -> f64 {
     let (a, b) = (chroma * hue.to_radians().cos(), chroma * hue.to_radians().sin());
     let l = (light + 0.396_337_777_4 * a + 0.215_803_757_3 * b).powi(3);

@@ -1,4 +1,4 @@
-//! What is around every page, as the server draws it for a reader without a script, with a real host behind it.
+//! The frame around every page, as the server draws it for a reader without scripts, with a real host behind it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,12 +12,12 @@ fn part<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
     after.split_once(end).unwrap_or_else(|| panic!("no {end} after {begin}")).0
 }
 
-/// The addresses of all links, in their order.
+/// The addresses of all links, in order.
 fn links(html: &str) -> Vec<&str> {
     html.split("<a ").skip(1).filter_map(|link| Some(link.split_once("href=\"")?.1.split_once('"')?.0)).collect()
 }
 
-/// What a thumb can press.
+/// Everything that can be tapped.
 fn entries(html: &str) -> usize {
     ["<a ", "<button", "<summary"].iter().map(|tag| html.matches(tag).count()).sum()
 }
@@ -64,7 +64,7 @@ async fn on_the_page_of_a_pod_the_bar_marks_where_pods_are_and_the_details_name_
     let marked: Vec<_> = tags.into_iter().filter(|tag| tag.contains("aria-current")).collect();
     assert_eq!(marked.len(), 1, "{bar}");
     assert!(marked[0].contains("href=\"/\"") && marked[0].contains("aria-current=\"true\""), "{marked:?}");
-    // On a phone they are all that is seen of it.
+    // On a phone, only these are visible of it.
     let details = part(&page, "class=\"inspect\"", "</section>");
     assert!(part(details, "<dt>name</dt>", "</dd>").contains("ada"), "{details}");
 }

@@ -9,12 +9,12 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-/// What is in the page's main part, as it is drawn, without the marks by which the browser finds its way.
+/// The content of the page's main part, as drawn, without the marks that the browser uses for hydration.
 fn main_of(page: &str) -> String {
     page.split_once("<main").unwrap().1.split_once("</main>").unwrap().0.replace("<!>", "")
 }
 
-/// What is read in it.
+/// Its text.
 fn words(page: &str) -> String {
     stage::words(&format!("<body>{}", main_of(page)))
 }

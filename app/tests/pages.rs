@@ -1,4 +1,4 @@
-//! The pages as the server draws them, for a reader without a script, with a real host behind them.
+//! The pages as the server draws them, for a reader without scripts, with a real host behind them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use testkit::until;
 
 use crate::stage::{Stage, page_of, words};
 
-/// One that is asked before it knows somebody.
+/// A Pod whose peer policy is `ask`.
 async fn asking_pod(stage: &Stage, name: &str) -> PodRef {
     let create = CreatePod { peer_policy: Some(PeerPolicy::Ask), ..CreatePod::named(PodName::parse(name).unwrap()) };
     stage.create(create).await
@@ -32,7 +32,7 @@ async fn introduce(stage: &Stage, pod: &PodRef, target: &str, note: Option<&str>
         .unwrap();
 }
 
-/// Waits until the newest message of the two has come so far.
+/// Waits until the newest message between the two is in this state.
 async fn message_reaches(stage: &Stage, pod: &PodRef, peer: &PodRef, state: ReceiptState) {
     loop {
         let page = stage
@@ -48,12 +48,12 @@ async fn message_reaches(stage: &Stage, pod: &PodRef, peer: &PodRef, state: Rece
         if page.items.first().is_some_and(|message| message.state == state) {
             return;
         }
-        // Not in a tight loop: the store has work to do meanwhile.
+        // Not in a tight loop: the store has other work to do meanwhile.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
 
-/// The words of a page, once these are among them: a receipt comes to each of two Pods by itself.
+/// The text of a page, once it contains this: each of two Pods gets a receipt by itself.
 async fn page_with(stage: &Stage, path: &str, said: &str) -> String {
     until(format!("{path} says {said:?}"), async || {
         Some(words(&stage.page(path).await)).filter(|page| page.contains(said))
@@ -61,7 +61,7 @@ async fn page_with(stage: &Stage, path: &str, said: &str) -> String {
     .await
 }
 
-/// The id of the one question that is open, once it is.
+/// The id of the only open approval, once there is one.
 async fn question(stage: &Stage) -> String {
     let open = async || stage.backend.everywhere().open_approvals().await.unwrap().items.pop();
     until("a question is open", open).await.approval.id
@@ -107,7 +107,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() {
+async fn a_parent_shows_its_children_with_their_loans_and_a_child_its_parent() {
     let stage = Stage::start().await;
     let ada = stage.pod("ada").await;
     let folder = stage.folder.path().join("lent");
@@ -138,7 +138,7 @@ async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_watches_a_pod_sees_what_its_children_ask() {
+async fn a_viewer_of_a_pod_sees_what_its_children_ask() {
     let stage = Stage::start().await;
     let ada = stage.pod("ada").await;
     let arguments = json!({ "name": "bob", "task": "call Bash {\"command\":\"cargo test\"}", "scope": [] });

@@ -1,4 +1,4 @@
-//! The page that is printed, as the server draws it, and what else a reader without a script has of a transcript.
+//! The print page, as the server draws it, and the rest of a transcript for a reader without scripts.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use protocol::{CommandId, PodRef, RewindCommand, Seq};
 
 use crate::stage::{Stage, page_of, words};
 
-/// A stage with one Pod, which all is about.
+/// A stage with one Pod, which everything is about.
 struct One {
     stage: Stage,
     pod: PodRef,
@@ -23,12 +23,12 @@ impl One {
         Self { stage, pod }
     }
 
-    /// Says it, and waits until all of it has been answered.
+    /// Sends it, and waits until all of it has been answered.
     async fn say(&self, text: &str) {
         self.stage.say_through(&self.pod, text).await;
     }
 
-    /// The page at this place below the Pod's own.
+    /// The page at this path below the Pod's own.
     async fn page(&self, below: &str) -> String {
         self.stage.page(&format!("{}{below}", page_of(&self.pod))).await
     }
@@ -53,7 +53,7 @@ async fn the_whole_transcript_is_on_one_page_that_needs_no_script() {
     stage.say("think about it first\nsay the first answer").await;
     stage.say(&lines("# A title\n```rust\nfn main() { println!(\"hi\"); }\n```\nand **words** after it")).await;
     let mut page = stage.page("/print").await;
-    // What there was no time to colour is tried again when it is asked for again.
+    // What there was no time to colour is tried again at the next request.
     for _ in 0..20 {
         if page.contains("code-keyword") {
             break;
@@ -148,7 +148,7 @@ const HOSTILE: [&str; 9] = [
     "````x\"onclick=\"alert(1)\ncode\n````",
 ];
 
-/// Everything between `<` and `>`; what is within an attribute's quotes ends no tag.
+/// Everything between `<` and `>`; a `>` in an attribute's quotes does not end a tag.
 fn tags(page: &str) -> Vec<String> {
     let (mut tags, mut tag, mut in_quotes) = (Vec::new(), None::<String>, false);
     for letter in page.chars() {
@@ -179,7 +179,7 @@ async fn nothing_that_a_model_writes_runs_or_loads_anything() {
     for below in ["", "/print"] {
         let page = stage.page(below).await;
         let body: String = page.split_once("<body").unwrap().1.to_owned();
-        // What our own scripts carry is data for the browser's half.
+        // The content of our own scripts is data for the browser's half.
         let drawn: String =
             body.split("<script nonce").map(|part| part.split_once("</script>").map_or(part, |cut| cut.1)).collect();
         for tag in tags(&drawn) {
@@ -244,7 +244,7 @@ async fn words_are_found_in_a_transcript_without_a_script() {
 #[tokio::test]
 async fn colours_are_found_for_those_who_may_read() {
     let code = vec![app::server_fns::CodeText { language: "rust".to_owned(), text: "fn main() {}".to_owned() }];
-    // The first stage asks for the routes, which ends whatever owner there is.
+    // The first stage requests the routes, which ends any existing owner.
     let stage = One::start().await;
     let owner = leptos::prelude::Owner::new();
     owner.set();

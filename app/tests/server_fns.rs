@@ -18,7 +18,7 @@ use protocol::{
 use runtime::{Host, HostOptions};
 use testkit::until;
 
-/// A door with a host behind it, and the context that the binary gives to pages.
+/// A backend with a host behind it, and the context that the binary gives to pages.
 struct Stage {
     _folder: tempfile::TempDir,
     _owner: Owner,
@@ -107,8 +107,8 @@ async fn older_pages_follow_each_other_without_a_gap() {
             .await
             .unwrap();
     }
-    // The message itself is in the log as soon as it is queued, and the state is read beside the records:
-    // only its answer tells that all was answered.
+    // The message itself is in the log as soon as it is queued, and the state is read beside the records: only its
+    // answer tells that everything was answered.
     let is_answered = |page: &PodPageData| {
         page.records.iter().any(|record| {
             matches!(&record.event, Event::Turn(TurnEvent::MessageFinished { text, .. }) if text.ends_with("n59"))
@@ -169,7 +169,7 @@ fn to(target: &str) -> PeerCommand {
 }
 
 #[tokio::test]
-async fn an_introduction_is_made_seen_from_both_sides_and_ended() {
+async fn a_peer_is_added_seen_from_both_sides_and_removed() {
     let _stage = stage().await;
     let ada = ada().await;
     let bob = create_pod(id("c2"), CreatePod::named(name("bob"))).await.unwrap().pod;
@@ -241,7 +241,7 @@ async fn files_of_the_scope_are_found_by_a_few_letters() {
     std::fs::write(stage._folder.path().join("main.secret"), "").unwrap();
     let create = CreatePod { cwd: Some(folder.to_str().unwrap().to_owned()), ..CreatePod::named(name("eve")) };
     let pod = create_pod(id("c2"), create).await.unwrap().pod;
-    // A look that is held up finds less.
+    // A lookup that is delayed finds less.
     let mut found = Vec::new();
     for _ in 0..100 {
         found = fitting_files(pod.clone(), "mn".to_owned()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The settings and the audit as the server draws them, for a reader without a script, and what their buttons do.
+//! The settings and the audit as the server draws them, for a reader without scripts, and what their buttons do.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,12 +12,12 @@ use runtime::Profile;
 
 use crate::stage::{Stage, words};
 
-/// With a provider that is away, a profile, and a browser that is logged in.
+/// With an unreachable provider, a profile, and a logged-in browser.
 async fn set_up() -> Stage {
     let away = provider::ProviderConfig {
         name: "lab".to_owned(),
         kind: provider::ProviderKind::OpenAi,
-        // Nobody listens on port 1.
+        // Nothing listens on port 1.
         base_url: Some("http://127.0.0.1:1/v1".to_owned()),
         api_key: Some("sk-never-shown-4f9aQ7xT".into()),
         models: vec!["m".to_owned()],
@@ -44,7 +44,7 @@ async fn give_rules(stage: &Stage, pod: &PodRef, rules: Vec<PermissionRule>) {
         .unwrap();
 }
 
-/// Calls server functions as the browser of the login does.
+/// Calls server functions as the login's browser does.
 fn asks(stage: &Stage) -> Owner {
     let owner = Owner::new();
     let (mut parts, ()): (Parts, ()) = Request::builder().uri("/").body(()).unwrap().into_parts();
@@ -126,7 +126,7 @@ async fn a_rule_is_shown_with_its_pod_until_it_is_forgotten() {
     let _owner = asks(&stage);
     let left = forget_rule(ada.clone(), CommandId::random(), rule("cargo test")).await.unwrap();
     assert_eq!(left, [rule("git *")]);
-    // Forgotten twice it is forgotten still.
+    // Forgetting it twice has no further effect.
     assert_eq!(forget_rule(ada.clone(), CommandId::random(), rule("cargo test")).await.unwrap(), left);
     assert_eq!(stage.backend.pod(&ada).await.unwrap().permissions, left);
     let said = words(&stage.page("/settings").await);

@@ -119,7 +119,7 @@ pub(crate) enum Verb {
     Deny(DenyOptions),
     /// List the tools and their default permissions
     Tools,
-    /// List the walls around the commands of the server's Pods, and whether each stands
+    /// List the walls around the commands of the server's Pods, and whether each is in place
     Walls,
     /// Run a tool as a Pod would
     Tool(ToolOptions),

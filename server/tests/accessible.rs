@@ -12,12 +12,12 @@ use thirtyfour::Key;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// What was found, by where and in which looks; told all at once.
+/// The findings, by place and appearance; reported all at once.
 #[derive(Debug, Default)]
 struct Report(Vec<String>);
 
 impl Report {
-    /// Looks at what is shown now, light and dark, wide and narrow.
+    /// Checks what is shown now, in light and dark, wide and narrow.
     async fn look(&mut self, axe: &Axe, browser: &Browser, place: &str) {
         for (width, is_dark) in [(1440, false), (1440, true), (360, true), (360, false)] {
             browser.set_viewport(width, 900).await;
@@ -38,7 +38,7 @@ impl Report {
     }
 }
 
-/// Two peers, a child, a stopped one and one that asks; a transcript with every kind of block that is easily made.
+/// Two peers, a child, a stopped Pod and one that asks; a transcript with every kind of block that is easy to produce.
 async fn furnished(yoi: &YoiProcess) -> (Value, Value) {
     let (ada, bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
     std::fs::write(yoi.launch().work_dir().join("hay.txt"), "hay\n".repeat(60)).unwrap();
@@ -86,7 +86,7 @@ async fn browser_no_page_has_a_serious_finding() {
     browser.quit().await;
 }
 
-/// What a screen reader says of everything on the page that has one of these roles.
+/// What a screen reader says of every element on the page with one of these roles.
 async fn heard(browser: &Browser, roles: &[&str]) -> Vec<String> {
     let tree = browser.devtools("Accessibility.getFullAXTree", json!({})).await;
     let nodes = tree["nodes"].as_array().unwrap().iter();
@@ -94,7 +94,7 @@ async fn heard(browser: &Browser, roles: &[&str]) -> Vec<String> {
     wanted.filter_map(|node| node["name"]["value"].as_str().map(str::to_owned)).collect()
 }
 
-/// `Approvals2`: two things that are said as one. Names of Pods here end in letters.
+/// `Approvals2`: two texts read out as one word. The names of the Pods here end in letters.
 fn runs_on(name: &str) -> bool {
     let letters: Vec<char> = name.chars().collect();
     letters.windows(2).any(|pair| pair[0].is_alphabetic() && pair[1].is_ascii_digit())
@@ -221,7 +221,7 @@ async fn browser_no_dialog_has_a_serious_finding() {
         browser.keys(Key::Escape + "").await;
         browser.wait_no_dialog().await;
     }
-    // What is selected has a bar of its own.
+    // A selection has its own bar.
     browser.goto_pod(&yoi, &ada).await;
     browser.shortcut("x").await;
     browser.wait_text(".selection", "1 selected").await;
@@ -239,20 +239,20 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
     let (axe, mut report) = (Axe::load().await, Report::default());
     let browser = Browser::open_pod(&yoi, &ada).await;
 
-    // A question, about to be denied with a reason.
+    // An approval that is about to be denied with a reason.
     browser.find("article[data-question]").await;
     browser.find("article[data-question] .answers .row button:last-child").await.click().await.unwrap();
     browser.find("main input[aria-label^=Reason]").await;
     report.look(&axe, &browser, "a denial").await;
 
-    // What has just ended, with the way to undo it.
+    // A run that has just ended, with the way to undo it.
     browser.goto_pod(&yoi, &bob).await;
     browser.button("Stop").await.click().await.unwrap();
     browser.wait_text(".notices", "Undo").await;
     report.look(&axe, &browser, "a stop that can be undone").await;
     browser.wait_text("main .head", "stopped").await;
 
-    // A Pod with children is restored with them or without.
+    // A Pod with children is restored with or without them.
     for child in yoi.get("/api/v1/pods").await.expect(200)["items"].as_array().unwrap() {
         if child["name"] == "kid" && child["state"] != "stopped" {
             yoi.post(&format!("{}/stop", pod_path(child)), &json!({})).await;
@@ -267,7 +267,7 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
     browser.keys(Key::Escape + "").await;
     browser.wait_no_dialog().await;
 
-    // The name is typed before anything is deleted; another name is refused in the dialog.
+    // The name has to be typed before anything is deleted; a wrong name is refused in the dialog.
     browser.find("main .head summary[aria-label=More]").await.click().await.unwrap();
     browser.button("Delete…").await.click().await.unwrap();
     browser.wait_dialog("bob").await;
@@ -278,7 +278,7 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
     browser.quit().await;
 }
 
-/// What has the focus is shown as such, and is in sight.
+/// Asserts that the focused element is shown as focused and is in view.
 async fn assert_focus_is_seen(browser: &Browser) {
     let seen = "const at = document.activeElement; if (at === document.body) return 'nothing has the focus'; \
         const shown = e => { const s = getComputedStyle(e); \
@@ -289,7 +289,7 @@ async fn assert_focus_is_seen(browser: &Browser) {
     assert_eq!(browser.eval(seen).await, json!(""));
 }
 
-/// Tab, until the element of this selector has the focus; each stop on the way shows it.
+/// Presses Tab until the element of this selector has the focus; each stop on the way has to show it.
 async fn tab_to(browser: &Browser, css: &str) {
     for _ in 0..60 {
         browser.keys(Key::Tab + "").await;
@@ -307,7 +307,7 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     yoi.new_pod("bob").await;
     let browser = Browser::open(&yoi, 1440, 900).await;
 
-    // A new Pod.
+    // Create a Pod.
     browser.keys("n").await;
     browser.wait_dialog("Name").await;
     assert_focus_is_seen(&browser).await;
@@ -317,14 +317,14 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     browser.wait_text("main h1", "ada").await;
     browser.wait_no_dialog().await;
 
-    // A message that makes it ask: of a Pod that was just made, one writes first.
+    // A message that makes it ask for an approval: the composer of a new Pod has the focus.
     browser.wait_focus("message").await;
     assert_focus_is_seen(&browser).await;
     browser.keys(format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text("main article", "asks for permission").await;
 
-    // A peer.
+    // Add a peer.
     browser.shortcut("p").await;
     browser.wait_dialog("Add a peer to ada").await;
     browser.wait_focus("peer-name").await;
@@ -337,7 +337,7 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     browser.keys(Key::Escape + "").await;
     browser.wait_no_dialog().await;
 
-    // Its question, answered among the approvals.
+    // Answer its approval on the page of approvals.
     browser.shortcut("ga").await;
     browser.wait_text("main", "1 approval pending").await;
     browser.keys("a").await;
@@ -348,7 +348,7 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     let file = yoi.launch().work_dir().join("a.txt");
     browser.wait_until("the file is there", async |_| file.exists()).await;
 
-    // What was asked, found among all transcripts, in its place.
+    // Find the question by searching all transcripts, and open it in place.
     browser.shortcut("gs").await;
     browser.wait_focus("search").await;
     browser.keys("txt").await;
@@ -361,7 +361,7 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     browser.wait_text("main h1", "ada").await;
     browser.wait_script("return location.search.includes('at=')").await;
 
-    // The settings, from the top by Tab.
+    // The settings, from the top with Tab.
     browser.shortcut("g,").await;
     browser.wait_text("main h1", "Settings").await;
     browser.wait_script("return document.querySelector('main button[aria-label^=Test]') !== null").await;

@@ -1,4 +1,4 @@
-//! Holds the arrows of the architecture: which crate may know which. Reads what cargo itself says.
+//! Checks the arrows of the architecture: which crate may depend on which. It uses cargo's own metadata.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,8 +9,8 @@ use std::{
 
 use serde_json::Value;
 
-/// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
-/// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
+/// Which crate may depend on which. An arrow also allows what its target may depend on, because a crate can be reached
+/// through another one anyway. The dependencies of `testkit`, and dependencies of tests only, are not restricted.
 const ARROWS: [(&str, &[&str]); 22] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
@@ -36,10 +36,10 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("yoi", &["api", "app", "bundle", "compat", "stdio", "tui"]),
 ];
 
-/// In the browser `app` has no server behind it, whatever its other half may know.
+/// In the browser, `app` has no server behind it, whatever its server half may depend on.
 const APP_IN_THE_BROWSER: [&str; 4] = ["transcript", "commands", "follow", "protocol"];
 
-/// Libraries that belong to some crates only, and those crates.
+/// Libraries that only some crates may use, and those crates.
 const BORDERS: [(&str, &[&str]); 7] = [
     ("sqlx", &["pod-store"]),
     ("axum", &["api", "app", "yoi", "testkit"]),
@@ -50,10 +50,10 @@ const BORDERS: [(&str, &[&str]); 7] = [
     ("agent-client-protocol", &["acp", "stdio"]),
 ];
 
-/// Crates without a runtime: they compile for the browser, or must stay replayable.
+/// Crates without an async runtime: they compile for the browser, or have to stay replayable.
 const WITHOUT_TOKIO: [&str; 5] = ["protocol", "transcript", "commands", "follow", "pod"];
 
-/// One direct dependency that ends up in the product (not one of tests alone).
+/// One direct dependency that ends up in the product (not of tests only).
 #[derive(Debug)]
 struct Arrow {
     from: String,
@@ -128,7 +128,7 @@ fn sql_http_and_vendors_stay_behind_their_borders() {
 
 #[test]
 fn the_pure_crates_have_no_tokio_in_any_depth() {
-    // Only what this machine builds: the rest of the lock file need not have been fetched.
+    // Only what is built for this machine: the rest of the lock file may not have been fetched.
     let metadata = metadata(&["--filter-platform", &host()]);
     for name in WITHOUT_TOKIO {
         let path = path_to(&metadata, name, "tokio");
@@ -136,7 +136,7 @@ fn the_pure_crates_have_no_tokio_in_any_depth() {
     }
 }
 
-/// All crates that the drawn arrows lead to from this one.
+/// All crates that the arrows lead to from this one.
 fn reachable(from: &str) -> BTreeSet<&'static str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from.to_owned()];
@@ -150,7 +150,7 @@ fn reachable(from: &str) -> BTreeSet<&'static str> {
     reached
 }
 
-/// What one feature switches on, features of the same crate followed.
+/// The dependencies that a feature enables, following features of the same crate.
 fn features_reach(package: &Value, feature: &str) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![feature.to_owned()];
@@ -182,7 +182,7 @@ fn workspace() -> (BTreeMap<String, Value>, Vec<Arrow>) {
     (members, arrows)
 }
 
-/// The names from a package to a library along dependencies that are not of tests alone; none when it does not get there.
+/// The names from a package to a library along dependencies that are not of tests only; none if there is no path.
 fn path_to(metadata: &Value, package: &str, library: &str) -> Option<Vec<String>> {
     let names: BTreeMap<&str, &str> = metadata["packages"]
         .as_array()
@@ -224,7 +224,7 @@ fn metadata(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output).unwrap()
 }
 
-/// The platform that this compiler makes programs for by default.
+/// The default target of this compiler.
 fn host() -> String {
     let version = String::from_utf8(cargo(&["-vV"])).unwrap();
     version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()

@@ -13,7 +13,7 @@ use thirtyfour::Key;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// What the transcript shows, top to bottom.
+/// What the transcript shows, from top to bottom.
 const TRANSCRIPT: &str = "main [role=log], main .log";
 
 async fn open(yoi: &YoiProcess, width: u32, height: u32) -> Browser {
@@ -47,7 +47,7 @@ async fn send(browser: &Browser, text: &str) {
         composer.send_keys(line).await.unwrap();
     }
     composer.send_keys(Key::Enter + "").await.unwrap();
-    // The text goes only when the server has it.
+    // The text is cleared only once the server has it.
     browser.wait_script("return document.querySelector('[aria-label=Message]').value === ''").await;
 }
 
@@ -188,7 +188,7 @@ async fn browser_without_javascript_the_transcript_can_be_read() {
     browser.goto(&page_of(&yoi, &pod)).await;
     browser.wait_text("main", "hello reader").await;
     browser.wait_text("main h1", "ada").await;
-    // Nothing tells the time in the viewer's zone here.
+    // Nothing here shows a time in the viewer's time zone.
     browser.wait_text("main .turn time", "UTC").await;
     browser.quit().await;
 }
@@ -280,15 +280,15 @@ async fn browser_nothing_on_a_pods_page_moves_while_it_comes_to_life_in_another_
     socket.close().await;
     let browser = open(&yoi, 1440, 900).await;
     browser.devtools("Emulation.setTimezoneOverride", json!({ "timezoneId": "Asia/Kolkata" })).await;
-    // A browser may draw a page of which it has read a part, and what is in it moves when the rest is there. That has been drawn
-    // by the second frame after the whole page was read.
+    // A browser may draw a partly read page, and its content then moves when the rest arrives. By the second frame
+    // after the whole page was read, the rest has been drawn.
     let read = "addEventListener('DOMContentLoaded', () => requestAnimationFrame(() => requestAnimationFrame(() => { \
                 window.readAt = performance.now() })))";
     browser.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": read })).await;
     for width in [1440, 360] {
         browser.set_viewport(width, 900).await;
         goto_pod(&browser, &yoi, &pod).await;
-        // The half hour: told in the zone of the viewer now.
+        // The half hour: shown in the viewer's time zone now.
         browser
             .wait_script(
                 "const time = document.querySelector('.turn time'); \

@@ -1,5 +1,5 @@
-//! What must not harm a person by a slip of the hand, in real Chromium with the built binary: what is chosen beforehand,
-//! what asks, where the focus is, and that what is stopped is stopped now.
+//! What must not do harm through a slip of the hand, in real Chromium with the built binary: what is preselected, what
+//! asks for confirmation, where the focus is, and that a stop takes effect at once.
 
 #![allow(clippy::unwrap_used)]
 
@@ -28,7 +28,7 @@ async fn message(browser: &Browser) -> String {
     browser.eval("return document.getElementById('message').value").await.as_str().unwrap().to_owned()
 }
 
-/// A Pod that may run commands without a question.
+/// A Pod that may run commands without an approval.
 async fn trusted(yoi: &YoiProcess, name: &str) -> Value {
     let pod = yoi.new_pod(name).await;
     let allow = json!({ "permissions": [{ "tool": "Bash", "decision": "allow" }] });
@@ -36,7 +36,7 @@ async fn trusted(yoi: &YoiProcess, name: &str) -> Value {
     pod
 }
 
-/// Has this Pod run a command that goes on writing into this file, and waits until it does.
+/// Has this Pod run a command that keeps writing to this file, and waits until it does.
 async fn writes_into(yoi: &YoiProcess, browser: &Browser, pod: &Value, file: &Path) {
     let command = format!("while true; do echo x >> {}; sleep 0.01; done", file.display());
     yoi.say(pod, &format!("call Bash {}", json!({ "command": command }))).await;
@@ -47,7 +47,7 @@ fn length(file: &Path) -> u64 {
     std::fs::metadata(file).map_or(0, |metadata| metadata.len())
 }
 
-/// A command that wrote on would be seen: it writes a hundred times a second.
+/// A command that is still writing would be noticed: it writes a hundred times a second.
 async fn writes_no_more(file: &Path) {
     let before = length(file);
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
@@ -62,7 +62,7 @@ async fn browser_another_model_is_chosen_in_the_head_and_the_transcript_tells_it
     browser.find(".head-model").await.click().await.unwrap();
     browser.wait_text("#model", "Now rehearsal of rehearsal.").await;
     browser.wait_text("#model", "200k context").await;
-    // Nothing was chosen: nothing is changed, and that is said.
+    // Nothing was selected: nothing changes, and the page says so.
     browser.find("#model-submit").await.click().await.unwrap();
     browser.wait_text("#model", "Choose a model").await;
     let choose = "const level = document.getElementById('model-thinking'); level.value = 'high';
@@ -90,10 +90,10 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     browser.wait_text(".notices", "ada is back. The run was ended; Resume continues it.").await;
     assert_eq!(state(&yoi, &ada).await, "paused");
     browser.button("Resume").await.click().await.unwrap();
-    // It goes on behind the call that was ended.
+    // It continues after the call that was ended.
     until_state(&yoi, &browser, &ada, "idle").await;
 
-    // Two at once, from the bar of what is selected.
+    // Two at once, from the bar of the selection.
     writes_into(&yoi, &browser, &bob, &file("b")).await;
     writes_into(&yoi, &browser, &eve, &file("e")).await;
     for pod in [&bob, &eve] {
@@ -107,7 +107,7 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     writes_no_more(&file("b")).await;
     writes_no_more(&file("e")).await;
 
-    // And when the page is closed in the same moment.
+    // Also if the page is closed at the same moment.
     browser.find("main .head .verb-stop").await.click().await.unwrap();
     browser.goto("about:blank").await;
     until_state(&yoi, &browser, &ada, "stopped").await;
@@ -140,7 +140,7 @@ async fn browser_a_colon_and_enter_stop_nothing_and_a_deletion_asks() {
     browser.wait_no_dialog().await;
     assert_eq!(state(&yoi, &ada).await, "idle");
 
-    // The name was typed: what keeps the Pod has the focus, and a second Enter keeps it.
+    // The name was typed: the button that keeps the Pod has the focus, and a second Enter keeps it.
     browser.shortcut(":delete ada").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_dialog("This stops ada and deletes it with its whole transcript.").await;
@@ -168,7 +168,7 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
     let call = |file: &str| format!("call Write {}", json!({ "path": file, "content": "x" }));
     yoi.say(&ada, &call("one")).await;
     browser.find("article[data-next]").await;
-    // A letter is text, whatever asks.
+    // A letter is text, whatever dialog is open.
     browser.keys("a").await;
     assert_eq!((message(&browser).await, state(&yoi, &ada).await), ("a".into(), "waiting".into()));
     browser.chord(Key::Alt, 'a').await;
@@ -177,7 +177,7 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
     browser.wait_focus("message").await;
     assert!(yoi.launch().work_dir().join("one").exists(), "it was allowed");
 
-    // Denied with a reason, and back to what was being written.
+    // Denied with a reason, then back to what was being written.
     yoi.say(&ada, &call("two")).await;
     browser.find("article[data-next]").await;
     browser.chord(Key::Alt, 'd').await;
@@ -191,7 +191,7 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
     until_state(&yoi, &browser, &ada, "idle").await;
     assert!(!yoi.launch().work_dir().join("two").exists(), "it was denied");
 
-    // Out of sight it is shown and not answered.
+    // When it is out of view, it is scrolled into view and not answered.
     for number in 0..6 {
         yoi.say(&ada, &format!("say {}", format!("line {number}  ").repeat(300))).await;
     }
@@ -212,7 +212,7 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
 }
 
 #[tokio::test]
-async fn browser_a_new_pod_is_written_to_at_once_and_a_named_peer_is_introduced_by_enter() {
+async fn browser_a_new_pod_can_be_written_to_at_once_and_enter_adds_a_named_peer() {
     let yoi = YoiProcess::start(YOI).await;
     let mark = yoi.new_pod("mark").await;
     let browser = Browser::open(&yoi, 1440, 900).await;
@@ -257,7 +257,7 @@ async fn browser_a_write_shows_the_lines_that_go_as_the_file_is_now() {
     assert_eq!(lines.iter().map(|line| line.trim()).collect::<Vec<_>>(), ["-one", "-three"]);
     assert!(browser.texts(&format!("{card} .line-added")).await.concat().contains("+four"));
 
-    // Somebody else writes there: the card follows, and the answer is refused by what it was asked for.
+    // Somebody else writes to the file: the card follows, and an answer based on the earlier version is refused.
     std::fs::write(&file, "one\ntwo\nthree\nmore\n").unwrap();
     browser.wait_held().await;
     browser.let_time_pass().await;

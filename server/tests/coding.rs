@@ -1,5 +1,5 @@
-//! A coding task from beginning to end: a model that is reached over OpenAI's wire looks around in a small repository,
-//! runs its tests, mends a file, asks before a command that no rule allows, and runs the tests again.
+//! A coding task from beginning to end: a model reached through OpenAI's API looks around in a small repository, runs
+//! its tests, fixes a file, asks for approval of a command that no rule allows, and runs the tests again.
 
 #![allow(clippy::unwrap_used)]
 
@@ -32,7 +32,7 @@ fn calls(calls: &[(&str, Value)]) -> Answer {
     answer.finish()
 }
 
-/// A yoi whose default model is this one, with a profile that lets it edit and run the tests.
+/// A yoi whose default model is this one, with a profile that lets it edit files and run the tests.
 async fn yoi_with(model: &ScriptedModel) -> YoiProcess {
     let launch = Launch::new(YOI);
     let config = launch.work_dir().with_file_name("yoi.toml");
@@ -58,7 +58,7 @@ async fn wait_for_state(yoi: &YoiProcess, pod: &Value, state: &str) {
         .await;
 }
 
-/// The results that the newest question carries to the model, by call.
+/// The tool results in the newest request to the model, by call.
 fn results(question: &Question) -> Vec<(String, String)> {
     let messages = question.body["messages"].as_array().unwrap();
     let results = messages.iter().filter(|message| message["role"] == "tool");
@@ -87,7 +87,7 @@ async fn a_model_mends_a_repository_and_runs_its_tests() {
     let pod = yoi.post("/api/v1/pods", &body).await.expect(201);
     yoi.say(&pod, "The tests fail. Mend add.sh.").await;
 
-    // No rule allows this command, so a person is asked.
+    // No rule allows this command, so it needs an approval.
     wait_for_state(&yoi, &pod, "waiting").await;
     let approvals = yoi.get(&format!("{}/approvals", pod_path(&pod))).await.expect(200);
     let asked = &approvals["items"][0];
@@ -106,7 +106,7 @@ async fn a_model_mends_a_repository_and_runs_its_tests() {
     assert!(system.contains("Run the tests with `sh test.sh`."), "AGENTS.md is in the instructions: {system}");
     let last = results(&questions[5]);
     let contents: Vec<&str> = last.iter().map(|(_, content)| content.as_str()).collect();
-    // The first two only read, so they run beside each other, and either may end first.
+    // The first two only read, so they run concurrently, and either may end first.
     let found = contents[..2].iter().find(|content| content.contains("match **/*.sh")).unwrap();
     assert!(found.contains("add.sh") && !found.contains("build/"), "{found}");
     assert!(contents[..2].iter().any(|content| content.contains("echo $(($1 - $2))")), "{contents:?}");
@@ -169,7 +169,7 @@ async fn the_rehearsal_does_a_small_task_and_writes_nothing_before_it_is_allowed
         let said = journal.iter().rev().find(|record| record["event"]["kind"] == "message_finished").unwrap();
         (asked["tool"].clone(), said["event"]["text"].as_str().unwrap().to_owned())
     };
-    // With nothing to read it makes a file of its own, by asking first.
+    // With nothing to read, it creates a file of its own, after an approval.
     let (tool, said) = answer("deny").await;
     assert_eq!(tool, "Write");
     assert!(said.contains("## `rehearsal.md` is as it was") && !work.join("rehearsal.md").exists(), "{said}");

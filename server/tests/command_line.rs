@@ -1,4 +1,4 @@
-//! The command line of the built binary: how it ends, what it says, and what it prints.
+//! The command line of the built binary: its exit codes, its messages, and its output.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// How one verb ended: exit code, standard output, standard error.
+/// The result of one verb: exit code, standard output, standard error.
 type Done = (Option<i32>, String, String);
 
 async fn run_with(launch: &Launch, words: &[&str], variables: &[(&str, &str)]) -> Done {
@@ -27,7 +27,7 @@ async fn run(launch: &Launch, words: &[&str]) -> Done {
     run_with(launch, words, &[]).await
 }
 
-/// What it printed as JSON; it has to have ended well, and with one document.
+/// Its output as JSON; it has to have succeeded, and to have printed one document.
 async fn json(launch: &Launch, words: &[&str]) -> Value {
     let (code, stdout, stderr) = run(launch, &[words, &["--json"]].concat()).await;
     assert_eq!((code, stdout.lines().count()), (Some(0), 1), "{words:?}: {stdout}{stderr}");
@@ -100,7 +100,7 @@ async fn a_living_pod_takes_another_model_and_what_each_costs_is_told() {
     std::fs::write(&config, configuration).unwrap();
     let yoi = launch.env("YOI_CONFIG", config.to_str().unwrap()).start().await;
     let launch = yoi.launch();
-    // The first that the server offers.
+    // The server's first one.
     assert_eq!(json(launch, &["new", "ada"]).await["model"], "small");
     let answer = || Answer::new().text("done").usage(Tokens { input: 1_000, cached: 0, output: 10 }).finish();
     server.push(answer());
@@ -231,7 +231,7 @@ async fn a_browser_is_logged_in_without_the_token_and_curl_reads_it_from_a_file(
     let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
 
-    // Our own programs find the console's name, whatever the system knows of it.
+    // Our own programs resolve the console's name even if the system does not.
     let mut by_name = yoi.launch().command();
     by_name.args(["ls", "--server", yoi.console_url()]).env("YOI_TOKEN", yoi.token());
     assert!(by_name.status().await.unwrap().success());
@@ -268,7 +268,7 @@ async fn what_the_server_is_set_up_with_is_listed() {
 }
 
 #[tokio::test]
-async fn a_pod_is_made_in_the_folder_in_which_one_is_and_the_line_says_so() {
+async fn a_pod_is_created_in_the_current_folder_and_the_line_says_so() {
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();
     let shell = launch.work_dir().join("src");
@@ -289,7 +289,7 @@ async fn a_pod_is_made_in_the_folder_in_which_one_is_and_the_line_says_so() {
     assert_eq!(json(launch, &["show", "ada"]).await["scope"][0]["path"], real.to_str().unwrap());
     let (_, [said, _]) = new(&["bob", "--cwd", ".."]).await;
     assert!(said.contains(&format!("in {}: ", real.parent().unwrap().display())), "{said}");
-    // A folder that the server does not see is no folder of it.
+    // A folder that the server does not see is not one of its folders.
     std::fs::remove_dir(&shell).unwrap();
     let elsewhere = run(launch, &["new", "eve", "--cwd", shell.to_str().unwrap()]).await;
     assert!(elsewhere.0 == Some(1) && elsewhere.2.contains("working directory does not exist"), "{elsewhere:?}");
@@ -358,7 +358,7 @@ async fn the_manual_has_a_page_for_each_verb_and_completions_know_the_pods() {
             ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--data"]).arg(launch.data_dir()).args(words);
             let output = ask.output().await.unwrap();
             assert!(output.status.success());
-            // A server that is too busy to answer at once offers nothing: who presses Tab does not wait.
+            // A server that is too busy to answer at once completes nothing: whoever presses Tab does not wait.
             String::from_utf8(output.stdout).unwrap().lines().any(|line| line.starts_with(offered))
         })
         .await;

@@ -1,4 +1,4 @@
-//! The Unix socket beside the port: who gets in, what it takes the place of, and the command line over it.
+//! The Unix socket beside the port: who may connect, what it replaces, and the command line over it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// A launch with a socket, and the socket's path.
+/// A launch with a socket, and the path of the socket.
 fn launch() -> (Launch, std::path::PathBuf) {
     let launch = Launch::new(YOI);
     let path = launch.work_dir().join("run/yoi.sock");
@@ -114,6 +114,6 @@ async fn a_folder_where_others_may_write_is_a_bad_configuration() {
     let refused = launch.clone().arg("--socket").arg(path.to_str().unwrap()).try_start().await.unwrap_err();
     let said = refused.stderr.join("\n");
     assert!(refused.status.code() == Some(2) && said.contains("others may write"), "{said}");
-    // What is not ours to make is not left behind.
+    // A folder that is not ours is not left behind.
     assert!(UnixListener::bind(&path).is_ok());
 }

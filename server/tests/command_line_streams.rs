@@ -1,4 +1,4 @@
-//! Streams of the command line: over a restart of the server, to their end, into a pipe that is closed.
+//! Streams of the command line: across a restart of the server, to their end, and into a closed pipe.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ use tokio::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// A verb that goes on, and what it prints.
+/// A running verb, and its output.
 struct Stream {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -43,7 +43,7 @@ impl Stream {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// Takes what is printed, up to what fits.
+    /// Takes the output up to the match.
     async fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         within(what, async {
             loop {
@@ -62,7 +62,7 @@ impl Stream {
         assert!(sent.success());
     }
 
-    /// Waits until it has said that the server is back: what it says breaks the line that is being written.
+    /// Waits until it has reported that the server is back: that message interrupts the line being written.
     async fn is_back(&mut self) {
         let mut said = String::new();
         while !said.contains("the server is back") {
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    /// How it ended, and what it complained of.
+    /// How it ended, and its error messages.
     async fn end(mut self) -> (ExitStatus, String) {
         let status = within("it ends", self.child.wait()).await.unwrap();
         let mut text = String::new();
@@ -86,7 +86,7 @@ fn is_end(record: &Value) -> bool {
     record["event"]["kind"] == "run_finished" && record["event"]["outcome"] == "completed"
 }
 
-/// Each once, in order, and none of those that are in the journal left out.
+/// Each record once, in order, and none of those in the journal missing.
 async fn compare(yoi: &YoiProcess, pod: &Value, seen: &[Value], from: i64) {
     let seqs: Vec<i64> = seen.iter().map(|record| record["seq"].as_i64().unwrap()).collect();
     assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "not in order, or twice: {seqs:?}");
@@ -109,7 +109,7 @@ async fn a_log_and_the_events_go_on_over_a_kill_and_lose_and_double_nothing() {
     let mut log = Stream::start(&launch, &["log", "ada", "-f", "--json"]);
     let mut events = Stream::start(&launch, &["events", "--json"]);
     let mut of_log = vec![log.json().await];
-    // Its first frames: the list, and where each Pod is.
+    // Its first frames: the list, and each Pod's position.
     let snapshot = events.until("a snapshot", |frame| frame["type"] == "snapshot").await;
     let begun = snapshot["summary"]["head_seq"].as_i64().unwrap();
     yoi.say(&ada, "stream 400 at 40").await;
@@ -138,7 +138,7 @@ async fn a_log_and_the_events_go_on_over_a_kill_and_lose_and_double_nothing() {
         assert!(said.contains("reconnecting") && said.contains("is back") && !said.contains("panicked"), "{said}");
     }
 
-    // Another process goes on where that one was.
+    // Another process continues where that one stopped.
     yoi.say(&ada, "say more").await;
     let mut later = Stream::start(&launch, &["events", "--after", cursor.as_str().unwrap(), "--json"]);
     let frame = later.until("more than the list of Pods", |frame| frame["type"] != "pods").await;
@@ -205,7 +205,7 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
         assert!(stream.line().await.ends_with("you: stream 40 at 4"));
         assert!(stream.line().await.ends_with("— running"));
     }
-    // The piece is there long before its line has an end.
+    // The piece arrives long before its line is complete.
     let mut begun = String::new();
     while !begun.contains("w3") {
         let mut buffer = [0; 256];
@@ -220,7 +220,7 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
     assert_eq!(status.code(), Some(3), "{said}");
 }
 
-/// Where a Pod is now.
+/// A Pod's current position.
 async fn cursor_of(yoi: &YoiProcess, pod: &Value) -> String {
     let mut socket = yoi.events().await;
     socket.subscribe("it", pod, None).await;

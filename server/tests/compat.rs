@@ -21,7 +21,7 @@ async fn pod(yoi: &YoiProcess, name: &str) -> Option<Value> {
     pods["items"].as_array().unwrap().iter().find(|pod| pod["name"] == name).cloned()
 }
 
-/// Looks until the Pod is in this state.
+/// Polls until the Pod is in this state.
 async fn in_state(yoi: &YoiProcess, name: &str, state: &str) -> Value {
     let look = async || pod(yoi, name).await.filter(|pod| pod["state"] == state);
     until(format!("{name} is {state}"), look).await
@@ -94,7 +94,7 @@ async fn an_older_pod_is_listed_read_and_written_to_and_its_answer_streams() {
     let seqs: Vec<_> = records.iter().map(|record| record["seq"].as_i64().unwrap()).collect();
     assert!(seqs.is_sorted_by(|a, b| a < b), "{seqs:?}");
 
-    // The same key is the same command, and the Pod got it once.
+    // A repeated key is the same command, and the Pod got it once.
     let again = yoi.post_with_key("k1", &format!("{}/input", pod_path(&pod)), &body).await.expect(202);
     assert_eq!(again, receipt);
     assert_eq!(ada.methods(), ["run"]);
@@ -138,14 +138,14 @@ async fn a_run_is_paused_resumed_and_cancelled_and_refusals_have_our_codes() {
     input(&yoi, &pod, "fail").await.expect(202);
     let records = events.records_until("a", |record| ends(record, "error")).await;
     assert_eq!(records.last().unwrap()["event"]["code"], "provider_error");
-    // A run that begins without an echo was ours all the same.
+    // A run that begins without an echo was still ours.
     input(&yoi, &pod, "bare words").await.expect(202);
     let records = events.records_until("a", |record| ends(record, "completed")).await;
     assert_eq!(kinds(&records).iter().filter(|kind| **kind == "user_message").count(), 1, "{:?}", kinds(&records));
 }
 
 #[tokio::test]
-async fn two_older_pods_are_introduced_and_what_they_cannot_do_says_why() {
+async fn two_older_pods_become_peers_and_what_they_cannot_do_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let (_ada, _bob) = (OlderPod::start(folder.path(), "ada"), OlderPod::start(folder.path(), "bob"));
     let yoi = start(&folder).await;
@@ -213,14 +213,14 @@ async fn a_socket_that_goes_makes_its_pod_unreachable_and_it_comes_back_as_the_s
     input(&yoi, &is, "say hello again").await.expect(202);
     events.records_until("a", |record| ends(record, "completed")).await;
 
-    // A cursor of the connection before, and one that is none.
+    // A cursor of the previous connection, and one that is invalid.
     let mut late = yoi.events().await;
     late.subscribe("a", &is, snapshot["cursor"].as_str()).await;
     assert_eq!(late.wait_for(|frame| frame["type"] == "diagnostic").await["code"], "cursor_expired");
     late.subscribe("b", &is, Some("nonsense")).await;
     let invalid = late.wait_for(|frame| frame["type"] == "diagnostic" && frame["id"] == "b").await;
     assert_eq!(invalid["code"], "cursor_invalid");
-    // One of this connection goes on without a snapshot.
+    // A cursor of this connection continues without a snapshot.
     let cursor = late.wait_for(|frame| frame["type"] == "snapshot" && frame["id"] == "b").await["cursor"].clone();
     late.subscribe("c", &is, cursor.as_str()).await;
     input(&yoi, &is, "say once more").await.expect(202);
@@ -335,7 +335,7 @@ trait OkOrBusy {
 }
 
 impl OkOrBusy for testkit::yoi::Answer {
-    /// The input before may still be at work.
+    /// The previous input may still be in progress.
     fn ok_or_busy(self) {
         assert!(matches!(self.status, 202 | 409), "{self:?}");
     }

@@ -1,4 +1,4 @@
-//! Writing a message in real Chromium: files by name, what waits, what was said before.
+//! Writing a message in real Chromium: file names, queued messages, and earlier messages.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ async fn wait_draft(browser: &Browser, text: &str) {
     browser.wait_script(&format!("return document.getElementById('message').value === {}", json!(text))).await;
 }
 
-/// The button of a waiting message.
+/// The button of a queued message.
 async fn queued(browser: &Browser, button: &str) {
     browser.find(&format!(".queue button[title^='{button}']")).await.click().await.unwrap();
 }
@@ -44,7 +44,7 @@ async fn browser_a_file_is_completed_by_its_name_and_goes_as_a_file() {
     browser.field("Message").await.click().await.unwrap();
     browser.keys("say look at @mai").await;
     browser.wait_text("#commands [role=option]", "@main.rs").await;
-    // The answers for fewer letters come first.
+    // The results for fewer letters arrive first.
     browser
         .wait_until("that file alone is offered", async |browser| {
             let offered = browser.texts("#commands [role=option]").await.concat();
@@ -82,7 +82,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     browser.send("say a secnd one").await;
     browser.wait_text(".queue", "say a secnd one").await;
 
-    // Edited: it is in the text box and in no queue.
+    // Edited: it is in the text box and no longer in the queue.
     queued(&browser, "Move it back to the text box").await;
     wait_draft(&browser, "say a secnd one").await;
     wait_empty_queue(&browser).await;
@@ -91,7 +91,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     browser.keys("say a second one").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".queue", "say a second one").await;
-    // Removed: a third one is never said.
+    // Removed: a third one is never sent.
     browser.send("say a third one").await;
     browser.wait_text(".queue", "say a third one").await;
     browser.find(".queue li:last-child button[title$='without sending']").await.click().await.unwrap();
@@ -101,7 +101,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
             waits.contains("second") && !waits.contains("third")
         })
         .await;
-    // What somebody else sends is there too, and goes when it is taken back.
+    // Messages queued by another client are there too, and disappear when taken back.
     let elsewhere = json!({ "segments": [{ "type": "text", "text": "say a fourth one" }], "queue": true });
     yoi.post(&format!("{}/input", pod_path(&pod)), &elsewhere).await.expect(202);
     browser.wait_text(".queue", "say a fourth one").await;
@@ -115,7 +115,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
             waits.contains("second") && !waits.contains("fourth")
         })
         .await;
-    // A page that is loaded anew knows what waits.
+    // A reloaded page shows the queue.
     browser.reload().await;
     browser.wait_live().await;
     browser.wait_text(".queue", "say a second one").await;
@@ -128,7 +128,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
         said(&yoi, &pod).await.iter().map(|record| record["event"]["segments"][0]["text"].clone()).collect::<Vec<_>>();
     assert_eq!(texts, ["say the first one", "wait 600", "say a second one"]);
 
-    // With the arrow keys through what was said, and back to nothing.
+    // With the arrow keys through earlier messages, and back to an empty box.
     browser.field("Message").await.click().await.unwrap();
     for text in ["say a second one", "wait 600", "say the first one"] {
         browser.keys(Key::Up + "").await;
@@ -161,7 +161,7 @@ async fn browser_a_long_message_that_waits_is_cut_and_widens_nothing() {
     browser.quit().await;
 }
 
-/// A picture that a browser draws: one dot.
+/// A picture that a browser can draw: one dot.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 /// Gives files to the message field, as a paste or a drop does.
@@ -191,7 +191,7 @@ async fn browser_pictures_are_pasted_dropped_and_chosen_and_are_in_the_transcrip
     browser.wait_text(".chips", "dropped.png").await;
     let path = yoi.launch().work_dir().join("notes.txt");
     std::fs::write(&path, "remember").unwrap();
-    // A driver gives files to a field that is shown alone; for people the button stands for it.
+    // The driver can give files only to a visible field; people use the button instead.
     browser.eval("return document.querySelector('#attach-files').hidden = false").await;
     browser.find("#attach-files").await.send_keys(path.to_str().unwrap()).await.unwrap();
     browser.wait_text(".chips", "notes.txt").await;
@@ -200,7 +200,7 @@ async fn browser_pictures_are_pasted_dropped_and_chosen_and_are_in_the_transcrip
     let seen =
         "return [...document.querySelectorAll('IMG')].every((image) => image.complete && image.naturalWidth === 1)";
     browser.wait_script(&seen.replace("IMG", ".chips img")).await;
-    // The draft outlives the page, with what is attached.
+    // The draft survives the page, with its attachments.
     browser.reload().await;
     browser.wait_live().await;
     browser.wait_text(".chips", "pasted.png").await;

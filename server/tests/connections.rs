@@ -1,4 +1,4 @@
-//! Strangers who hold connections: the built binary goes on working for those who may ask, and lets go of the others.
+//! Strangers that hold connections: the built binary keeps serving those who are authenticated, and drops the others.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,13 +14,13 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Sockets of a stranger, each with the first byte of a request.
+/// Sockets of a stranger, each after the first byte of a request.
 async fn strangers(yoi: &YoiProcess, count: usize) -> Vec<TcpStream> {
     let address = yoi.base_url().trim_start_matches("http://").to_owned();
     let mut strangers = Vec::new();
     for _ in 0..count {
         let mut stranger = TcpStream::connect(&address).await.unwrap();
-        // One that was sent away meanwhile is fine.
+        // One that has been closed meanwhile is fine.
         let _ = stranger.write_all(b"G").await;
         strangers.push(stranger);
     }
@@ -53,14 +53,14 @@ async fn sockets_that_send_one_byte_are_let_go_and_nobody_waits_for_them() {
     let mut strangers = strangers(&yoi, 1_500).await;
     until_figure(&yoi, "connections", |open| open >= 1_500).await;
 
-    // A new connection each, as a browser and a script open them.
+    // A new connection for each, as a browser and a script open them.
     let page = yoi.browser_client().get(yoi.login_url()).send().await.unwrap();
     assert!(page.status().is_success() || page.status().is_redirection(), "{}", page.status());
     let receipt = yoi.say(&pod, "say hello").await;
     assert!(receipt["seq"].is_i64(), "{receipt}");
     viewer.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
 
-    // None of them hears more than the end.
+    // None of them gets anything but the end of the connection.
     for stranger in &mut strangers {
         let mut heard = Vec::new();
         let ended = within("a stranger is let go", stranger.read_to_end(&mut heard)).await;
@@ -69,7 +69,7 @@ async fn sockets_that_send_one_byte_are_let_go_and_nobody_waits_for_them() {
     until_figure(&yoi, "connections", |open| open < 20).await;
     assert!(figure(&yoi, "connections_timed_out_total").await >= 1_500);
 
-    // The viewer stayed.
+    // The viewer kept its connection.
     yoi.say(&pod, "say still here").await;
     viewer.records_until("a", |record| record["event"]["text"] == "still here").await;
 }
@@ -88,7 +88,7 @@ async fn where_files_are_few_strangers_make_room_and_the_store_and_commands_find
     assert!(figure(&yoi, "connections").await <= 160);
     assert!(figure(&yoi, "connections_displaced_total").await >= 240);
 
-    // A command has the soft limit that yoi was started with, though yoi itself has raised its own.
+    // A command has the soft limit that yoi was started with, though yoi has raised its own.
     let command = json!({ "arguments": { "command": "ulimit -Sn; ulimit -Hn" } });
     let done = yoi.post(&format!("{}/tools/Bash", pod_path(&pod)), &command).await.expect(200);
     assert!(done["content"].as_str().unwrap_or_default().contains("200\n256"), "{done}");

@@ -1,5 +1,5 @@
-//! The frame of the console in real Chromium: palette, keys, several Pods at once, what the title counts, notices outside
-//! of the page, the theme.
+//! The frame of the console in real Chromium: palette, keys, several Pods at once, the count in the title,
+//! notifications outside the page, and the theme.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ async fn state(yoi: &YoiProcess, pod: &Value) -> String {
     detail["summary"]["state"].as_str().or(detail["state"].as_str()).unwrap().to_owned()
 }
 
-/// Gives the focus to the row of a Pod in the list on the left.
+/// Focuses a Pod's row in the list on the left.
 async fn focus_row(browser: &Browser, pod: &Value) {
     let worker_id = pod["pod"]["worker_id"].as_str().unwrap();
     browser.find(&format!("aside.pods a[href*='{worker_id}']")).await;
@@ -35,7 +35,7 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     let (ada, _bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
     let browser = Browser::open_pod(&yoi, &ada).await;
 
-    // From the composer, and back to it with what was written.
+    // From the composer, and back to it with the draft intact.
     let composer = browser.field("Message").await;
     composer.click().await.unwrap();
     browser.keys("half a thought").await;
@@ -62,7 +62,7 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     browser.wait_text("main h1", "Usage").await;
     browser.wait_no_dialog().await;
 
-    // A command to the Pod at hand; what cannot be done stays in the list with its reason.
+    // A command on the current Pod; one that is not possible stays in the list with its reason.
     browser.goto_pod(&yoi, &ada).await;
     palette(&browser).await;
     browser.keys(":res").await;
@@ -80,8 +80,8 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     browser.quit().await;
 }
 
-/// The code of this part of the page comes only once `letGo` is called, and until then the page's clock stands: keys that
-/// wait for ten seconds wait.
+/// The code for this part of the page arrives only once `letGo` is called, and until then the page's clock stands
+/// still, so that keys waiting with a timeout of ten seconds keep waiting.
 async fn slow(browser: &Browser, part: &str) {
     let script = format!(
         "const fetched = window.fetch, clock = performance.now.bind(performance), stopped = clock(); \
@@ -110,14 +110,14 @@ async fn browser_what_is_typed_for_a_dialog_that_is_still_being_fetched_goes_now
     composer.click().await.unwrap();
     browser.keys("half").await;
 
-    // Escape gives it up, with what was typed for it.
+    // Escape discards it, together with what was typed for it.
     browser.chord(Key::Control, 'k').await;
     browser.wait_script("return !!window.letGo").await;
     browser.keys("ax").await;
     browser.keys(Key::Escape + "").await;
     browser.keys(" a thought").await;
 
-    // No letter is a shortcut or a part of the message, and Enter does not send it.
+    // No letter acts as a shortcut or becomes part of the message, and Enter does not send it.
     browser.chord(Key::Control, 'k').await;
     browser.keys("bax").await;
     browser.keys(Key::Backspace + Key::Backspace + "ob").await;
@@ -150,7 +150,7 @@ async fn browser_who_clicks_into_another_field_gives_up_what_is_still_being_fetc
     assert!(browser.is_absent("dialog[open]").await);
     assert_eq!(composer.value().await.unwrap().as_deref(), Some("a thought more"));
 
-    // A page that comes after the click leaves the focus where it is.
+    // A page that arrives after the click leaves the focus where it is.
     slow(&browser, "page_view").await;
     browser.shortcut("gs").await;
     browser.wait_script("return !!window.letGo").await;
@@ -177,7 +177,7 @@ async fn browser_what_is_typed_for_a_page_that_begins_in_a_field_waits_for_the_f
     slow(&browser, "page_view").await;
     browser.shortcut("gs").await;
     browser.wait_script("return !!window.letGo").await;
-    // No letter is a shortcut: `n` would open a dialog, `x` select the Pod.
+    // No letter acts as a shortcut: `n` would open a dialog, `x` select the Pod.
     browser.keys("nx").await;
     browser.keys(Key::Backspace + "eedle").await;
     assert!(browser.is_absent("dialog[open]").await);
@@ -187,7 +187,8 @@ async fn browser_what_is_typed_for_a_page_that_begins_in_a_field_waits_for_the_f
     browser.wait_text("main mark", "needle").await;
     assert!(browser.is_absent(".is-selected").await);
 
-    // Out of the field, letters are shortcuts again; the same keys lead back into it, where one already is too.
+    // Outside the field, letters are shortcuts again; the same keys lead back into it, also if it already has the
+    // focus.
     browser.keys(Key::Escape + "").await;
     browser.keys("gu").await;
     browser.wait_text("main h1", "Usage").await;
@@ -223,7 +224,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     browser.wait_until("nothing is selected", async |browser| browser.is_absent(".selection").await).await;
     browser.let_time_pass().await;
 
-    // One stays stopped when nobody takes it back in time.
+    // One that nobody restores in time stays stopped.
     focus_row(&browser, &eve).await;
     browser.keys("x").await;
     browser.wait_text("aside .selection", "1 selected").await;
@@ -237,7 +238,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     browser.wait_text("aside.pods", "Stopped").await;
     assert_eq!((state(&yoi, &ada).await, state(&yoi, &bob).await), ("idle".into(), "idle".into()));
 
-    // With Shift and an arrow a second one goes with the first.
+    // With Shift and an arrow key, a second one is selected too.
     browser.shortcut("").await;
     focus_row(&browser, &ada).await;
     browser.chord(Key::Shift, Key::Down).await;
@@ -246,7 +247,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     browser.quit().await;
 }
 
-/// A click with Shift held, as a hand does it.
+/// A click with Shift held, as with a hand.
 async fn shift_click(browser: &Browser, css: &str) {
     let element = browser.find(css).await;
     let click = browser.driver.action_chain().key_down(Key::Shift).click_element(&element).key_up(Key::Shift);
@@ -264,26 +265,26 @@ async fn browser_a_click_with_shift_selects_all_rows_up_to_there_and_opens_none(
     let browser = Browser::open(&yoi, 1440, 900).await;
     let chosen = "return [...document.querySelectorAll('main tr.is-selected th a')].map(a => a.textContent)";
 
-    // In the table: from the box that was ticked to the row that was clicked.
+    // In the table: from the ticked box to the clicked row.
     browser.find("main input[aria-label='Select bob']").await.click().await.unwrap();
     browser.wait_text("aside .selection", "1 selected").await;
     shift_click(&browser, &format!("main {}", row(&pods[3]))).await;
     browser.wait_text("aside .selection", "3 selected").await;
     assert_eq!(browser.eval(chosen).await, json!(["bob", "cat", "dan"]));
-    // In the list on the left it is the same selection, which goes on from the same box.
+    // The list on the left has the same selection, which extends from the same box.
     shift_click(&browser, &format!("aside.pods {}", row(&pods[0]))).await;
     browser.wait_text("aside .selection", "4 selected").await;
     assert_eq!(browser.eval(chosen).await, json!(["ada", "bob", "cat", "dan"]));
     browser.wait_text("main h1", "Pods").await;
     assert!(!browser.url().await.contains("/pods/"), "no Pod was opened");
-    // Without Shift a click opens its Pod.
+    // Without Shift, a click opens the Pod.
     browser.find(&format!("aside.pods {}", row(&pods[4]))).await.click().await.unwrap();
     browser.wait_text("main h1", "eve").await;
     browser.no_errors().await;
     browser.quit().await;
 }
 
-/// Writes down what the page tells outside of itself, and says that nobody looks at it.
+/// Records what the page shows outside of itself, and makes it think that nobody is looking at it.
 const WATCH_NOTICES: &str = "window.told = []; const Real = window.Notification; \
     window.Notification = class extends Real { constructor(words, options) { super(words, options); told.push([words, this]); } }; \
     document.hasFocus = () => window.looksAtIt === true; return Real.permission";
@@ -303,7 +304,7 @@ async fn browser_notices_outside_of_the_page_tell_what_was_chosen_while_nobody_l
     assert_eq!(browser.eval(WATCH_NOTICES).await, json!("granted"));
     let told = "return window.told.map(([words]) => words)";
 
-    // The title counts in any case; a notice comes once, and again only for something else.
+    // The title counts in any case; a notification is shown once, and again only for something else.
     let write = format!("call Write {}", json!({ "path": "a.txt", "content": "x" }));
     yoi.say(&ada, &write).await;
     browser.wait_script("return document.title === 'Settings · (1) yoi'").await;
@@ -312,7 +313,7 @@ async fn browser_notices_outside_of_the_page_tell_what_was_chosen_while_nobody_l
     browser.wait_script("return document.title === 'Settings · (2) yoi' && window.told.length === 2").await;
     assert_eq!(browser.eval(told).await, json!(["ada asks for permission", "bob asks for permission"]));
 
-    // What was not chosen is not told, and neither is what happens before somebody's eyes.
+    // What was not chosen is not notified, nor is what happens while the page is in view.
     let eve = yoi.new_pod("eve").await;
     yoi.say(&eve, "fail 401").await;
     browser.wait_script("return document.title === 'Settings · (3) yoi'").await;
@@ -361,7 +362,7 @@ async fn browser_every_page_is_two_keys_away_and_the_help_lists_them() {
         browser.wait_text("main h1", title).await;
         browser.wait_script(&format!("return document.title.startsWith('{title}') || '{title}' === 'Pods'")).await;
         browser.wait_script("return document.querySelectorAll('main').length === 1").await;
-        // Else it would get the focus after the Escape that leaves it.
+        // Otherwise it would get the focus after the Escape that leaves it.
         if title == "Search" {
             browser.wait_focus("search").await;
         }

@@ -1,6 +1,6 @@
-//! Holds the documents to the house: what they name is there, and where they lead something is.
+//! Checks the documents against the repository: what they name exists, and their links lead somewhere.
 //!
-//! `docs/decisions` tells what was once decided, and may name what is gone since.
+//! `docs/decisions` records past decisions, and may name what no longer exists.
 
 #![allow(clippy::unwrap_used)]
 
@@ -56,14 +56,14 @@ fn no_document_has_two_versions_of_a_line() {
     assert!(marks.is_empty(), "a merge was left half done:\n{}", marks.join("\n"));
 }
 
-/// A path of ours: a Rust source, or a folder of sources or tests.
+/// A path of ours: a Rust source file, or a folder of sources or tests.
 fn is_source(text: &str) -> bool {
     let is_path = text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));
     let is_ours = text.ends_with(".rs") || ["/src", "/tests"].iter().any(|folder| text.contains(folder));
     is_path && is_ours && !text.starts_with(['/', '.'])
 }
 
-/// Shows every line of every document, with the document's path from the root.
+/// Passes on every line of every document, with the document's path from the root.
 fn each_line(mut see: impl FnMut(&str, usize, &str)) {
     let mut documents = vec!["README.md".to_owned()];
     for entry in fs::read_dir(root().join("docs")).unwrap() {
@@ -79,7 +79,7 @@ fn each_line(mut see: impl FnMut(&str, usize, &str)) {
     }
 }
 
-/// All files and folders below a folder, without what is built.
+/// All files and folders below a folder, without build output.
 fn gather(folder: &Path, known: &mut Vec<PathBuf>) {
     known.push(folder.to_owned());
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! Another server's Pods in the console, in real Chromium: where they live is said wherever they are named.
+//! Another server's Pods in the console, in real Chromium: wherever they are named, so is the server where they live.
 
 #![allow(clippy::unwrap_used)]
 
@@ -26,7 +26,7 @@ async fn browser_two_pods_of_one_name_are_told_apart_by_where_they_live() {
     let browser = Browser::open_pod(&here, &bob).await;
     browser.wait_text(".pods", "ada@box").await;
 
-    // The palette finds it by both.
+    // The palette finds it by either.
     browser.chord(Key::Control, 'k').await;
     browser.keys("ada@b").await;
     browser.wait_script("return document.querySelectorAll('#palette-list li').length === 1").await;
@@ -34,7 +34,7 @@ async fn browser_two_pods_of_one_name_are_told_apart_by_where_they_live() {
     browser.keys(Key::Escape + "").await;
     browser.wait_no_dialog().await;
 
-    // The introduction says it of both, and in its sentence.
+    // The peer dialog names it for both, and in its sentence.
     browser.find(".verb-peer").await.click().await.unwrap();
     browser.wait_dialog("Which Pod").await;
     browser.wait_focus("peer-name").await;

@@ -1,4 +1,5 @@
-//! Two yoi on a database each, with a Pod each: introduced, writing to each other both ways, and killed at random instants.
+//! Two yoi, each with its own database and one Pod: made peers, writing to each other in both directions, and killed at
+//! random times.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +16,7 @@ use testkit::{
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
-/// How many rounds there are.
+/// The number of rounds.
 const ROUNDS: &str = "YOI_CRASH_ROUNDS";
 const ROUNDS_BY_DEFAULT: u32 = 10;
 
@@ -33,7 +34,8 @@ fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().map(|record| &record["event"]).filter(|event| event["kind"] == kind).collect()
 }
 
-/// Introduces the two and returns the answer once they are linked. A server that is busy may say first that it goes on.
+/// Makes the two peers and returns the answer once they are linked. A busy server may first say that it is still in
+/// progress.
 async fn link(here: &YoiProcess, pod: &Value, target: &str) -> Value {
     let (path, target) = (format!("{}/peers", pod_path(pod)), json!({ "target": target }));
     let answer = here.post(&path, &target).await;
@@ -73,7 +75,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
         (&peer["name"], &peer["pod"]["runtime_id"], &peer["link"]),
         (&json!("ada"), &json!(desk), &json!("linked"))
     );
-    // Both ways, over the one connection.
+    // In both directions, over the one connection.
     let to_bob = json!({ "to": "bob@box", "text": "say hello" });
     let sent = here.post(&format!("{}/messages", pod_path(&ada)), &to_bob).await.expect(202);
     let to_ada = json!({ "to": format!("ada@{desk}"), "text": "say hello back" });
@@ -88,7 +90,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
     }
     let messages = format!("{}/peers/box/{}/messages", pod_path(&ada), bob["pod"]["worker_id"].as_str().unwrap());
     assert_eq!(here.get(&messages).await.expect(200)["items"].as_array().unwrap().len(), 2);
-    // What is there for the link is shown; all else is asked of its own server.
+    // What the relation needs is shown; anything else has to be requested from the Pod's own server.
     let listed = there.get("/api/v1/pods?name=ada").await.expect(200)["items"][0].clone();
     assert_eq!((&listed["pod"]["runtime_id"], &listed["cwd"]), (&json!(desk), &json!("")));
     let refused = there.post(&format!("{}/stop", pod_path(&listed)), &json!({})).await;
@@ -100,7 +102,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
 }
 
 #[tokio::test]
-async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_and_settles_when_the_other_is_back() {
+async fn an_unanswered_peer_request_is_pending_and_can_be_withdrawn_and_settles_when_the_other_is_back() {
     let (here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
     let (ada, bob) = (here.new_pod("ada").await, there.new_pod("bob").await);
     add(&here, &there).await;
@@ -115,7 +117,7 @@ async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_an
     let address = format!("{path}/box/{}", asks["pod"]["worker_id"].as_str().unwrap());
     here.delete(&address).await.expect(204);
     until("it is withdrawn there", async || peers(&there, &asks).await.is_empty().then_some(())).await;
-    // Linked, then away: a message is kept, and is there when the other one is back.
+    // Linked, then down: a message is kept, and arrives when the other side is back.
     link(&here, &ada, "bob@box").await;
     there.kill9().await;
     let kept = json!({ "to": "bob@box", "text": "say late" });
@@ -146,7 +148,8 @@ async fn a_server_that_added_this_one_and_falls_silent_is_forgotten_and_is_back_
     };
     let shop =
         until("the second one announces itself", async || known().await.into_iter().find(|id| *id != desk)).await;
-    // A Pod there knows one of the second server: that one stays, so that people see why it does not answer.
+    // A Pod there is a peer of one of the second server: that server stays listed, so that people see why it does not
+    // answer.
     let (_, bob) = (friend.new_pod("ada").await, there.new_pod("bob").await);
     let ada = friend.get("/api/v1/pods?name=ada").await.expect(200)["items"][0].clone();
     link(&friend, &ada, "bob@box").await;
@@ -169,7 +172,7 @@ async fn a_server_that_added_this_one_and_falls_silent_is_forgotten_and_is_back_
 }
 
 #[tokio::test]
-async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_named_first() {
+async fn a_pod_that_asks_is_asked_by_its_own_server_even_if_the_far_one_is_named_first() {
     let (here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
     let asks = here.post("/api/v1/pods", &json!({ "name": "asks", "peer_policy": "ask" })).await.expect(201);
     let asks = json!({ "pod": asks["pod"] });
@@ -198,12 +201,12 @@ async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_nam
         peers(&there, &bob).await.first().filter(|peer| peer["link"] == "linked").cloned()
     })
     .await;
-    // Of two that ask neither is asked behind the other one's back; the sentence names the way out.
+    // If both policies are `ask`, neither of the two is bypassed; the sentence says what to do.
     let refused = here.post(&format!("{}/peers", pod_path(&of_box(&shy))), &target).await.expect(409);
     assert_eq!(refused["code"], "peer_refused");
     assert!(refused["detail"].as_str().unwrap().contains("send it a peer request from \"asks\" instead"), "{refused}");
 
-    // What is begun while the other server is away waits for it, from either side of the pair.
+    // A request made while the other server is down waits for it, from either side of the pair.
     let (ada, eve) = (here.new_pod("ada").await, there.new_pod("eve").await);
     until("eve is seen", async || {
         let listing = here.get("/api/v1/pods?name=eve").await.expect(200);
@@ -297,7 +300,7 @@ async fn a_peer_that_says_nonsense_is_refused_and_harms_nothing() {
     assert_eq!(say(json!({ "after": 5 })).await.expect_error(410), "cursor_expired");
     let long = "x".repeat(65_537);
     assert_eq!(say(json!({ "items": [message(1, worker_id, &long)] })).await.expect_error(413), "payload_too_large");
-    // What is well said and means nothing is taken, and answered.
+    // Well-formed items without effect are accepted, and answered.
     let answer = say(json!({ "items": [message(1, worker_id, "hi"), message(2, "nobody", "hi")] })).await.expect(200);
     assert_eq!((&answer["taken"], &answer["runtime_id"]), (&json!(2), &json!("evil")));
     let codes: Vec<_> = answer["items"].as_array().unwrap().iter().map(|item| item["item"]["code"].clone()).collect();
@@ -310,10 +313,10 @@ async fn a_peer_that_says_nonsense_is_refused_and_harms_nothing() {
     assert_eq!(stranger.status(), 401);
 }
 
-/// What was acknowledged before the death.
+/// What was acknowledged before the kill.
 #[derive(Default)]
 struct Told {
-    /// Ids of messages, by whether ada sent them.
+    /// Ids of messages, and whether ada sent them.
     sent: Vec<(bool, String)>,
 }
 
@@ -334,7 +337,7 @@ async fn play(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, r
             told.sent.push((false, id.to_owned()));
         }
         if number == 10 {
-            // Beyond it the pace of a pair holds messages back.
+            // Beyond this, the pace of a pair holds messages.
             return;
         }
     }
@@ -367,7 +370,7 @@ async fn check(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, 
             .then_some(())
     })
     .await;
-    // Nothing is there twice, and each message's receipts are in their order.
+    // Nothing is there twice, and the receipts of each message are in order.
     for (at, pod) in [(here, ada), (there, bob)] {
         let records = at.journal(pod).await;
         let ids: Vec<_> = of_kind(&records, "peer_message").iter().map(|event| event["message_id"].clone()).collect();

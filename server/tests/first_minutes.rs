@@ -1,4 +1,4 @@
-//! What a new person does first, in real Chromium: a real model by its key, and the tour with the rehearsal model.
+//! What a new user does first, in real Chromium: adding a real model by its key, and the tour with the rehearsal model.
 
 #![allow(clippy::unwrap_used)]
 
@@ -61,7 +61,7 @@ async fn browser_a_key_is_pasted_on_the_first_screen_a_pod_begun_with_it_and_the
     browser.wait_script("return !document.querySelector('#models').innerText.includes('data folder')").await;
     let page = browser.eval("return document.documentElement.outerHTML").await;
     assert!(!page.as_str().unwrap().contains(KEY), "the page holds the key");
-    // The browser itself notes the refusal that was provoked; nothing else went wrong.
+    // The browser itself logs the refusal that was provoked; nothing else went wrong.
     let errors = browser.console_errors().await;
     assert!(errors.iter().all(|error| error.contains("/fn/set_key") && error.contains("400")), "{errors:?}");
 }
@@ -85,7 +85,7 @@ async fn browser_the_tour_does_a_task_and_lets_two_pods_write_to_each_other() {
         holds(text).await;
         browser.keys(Key::Enter + "").await;
     }
-    // Its question shows what would change; nothing is written before the answer.
+    // Its approval shows what would change; nothing is written before the answer.
     browser.wait_text("#log", "One line more").await;
     browser.wait_text(".tour", "3 of 6").await;
     browser.find("#log .answers .primary").await.click().await.unwrap();
@@ -101,7 +101,7 @@ async fn browser_the_tour_does_a_task_and_lets_two_pods_write_to_each_other() {
     holds("call SendToPeerPod").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".tour", "6 of 6").await;
-    // Both wrote: what bob sent is in ada's transcript, and ada acted on it.
+    // Both sent messages: bob's is in ada's transcript, and ada acted on it.
     browser.wait_text("#log", "nice to meet you, bob").await;
     browser.no_errors().await;
 }

@@ -1,4 +1,4 @@
-//! The built binary from outside: the first start, the folder it makes, the ways it ends.
+//! The built binary from outside: the first start, the folder it creates, and the ways it ends.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// What one verb of the command line did.
+/// The result of one verb of the command line.
 #[derive(Debug)]
 struct Done {
     code: Option<i32>,
@@ -31,7 +31,7 @@ impl Done {
     }
 }
 
-/// Runs `yoi` with these words, on the launch's own folder.
+/// Runs `yoi` with these arguments, on the launch's own folder.
 async fn run(launch: &Launch, words: &[&str]) -> Done {
     let output = launch.command().args(words).arg("--data").arg(launch.data_dir()).output().await.unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -108,13 +108,13 @@ async fn a_page_leads_to_the_login_and_the_printed_address_logs_in() {
 async fn assets_come_compressed_and_can_be_kept_for_ever() {
     let yoi = YoiProcess::start(YOI).await;
     if !bundle::is_present() {
-        // Built with YOI_WEB=skip: then there are none, and the page says so.
+        // A build with YOI_WEB=skip has no pages, and the answer says so.
         let page = yoi.get("/").await.expect(200);
         assert!(page.as_str().unwrap().contains("YOI_WEB=skip"), "{page}");
         return;
     }
     let path = format!("/pkg/{}/{}", bundle::HASH, bundle::JS);
-    // The client must not unpack what it gets: then the header would be gone.
+    // The client must not decompress the body, because that removes the header.
     let plain = reqwest::Client::builder().no_gzip().build().unwrap();
     let url = format!("{}{path}", yoi.base_url());
     let get = |encodings: &'static str| plain.get(&url).bearer_auth(yoi.token()).header("accept-encoding", encodings);
@@ -169,7 +169,7 @@ async fn sigterm_ends_with_0_in_time_and_tells_open_sockets_why() {
     request.headers_mut().insert("authorization", format!("Bearer {}", yoi.token()).parse().unwrap());
     let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
     assert!(matches!(socket.next().await, Some(Ok(Message::Text(hello))) if hello.contains("hello")));
-    // A connection that is kept alive and says nothing must not hold the server up either.
+    // Nor may an idle keep-alive connection hold up the server.
     yoi.get("/api/v1/pods").await.expect(200);
 
     assert_eq!(yoi.terminate().await.code(), Some(0));
@@ -203,7 +203,7 @@ async fn a_key_from_standard_input_makes_its_provider_work_and_stays_in_one_file
     use tokio::io::AsyncWriteExt as _;
     const KEY: &str = "sk-test-90ab12cd34ef56";
     let (model, refuses) = (ScriptedModel::start().await, ScriptedModel::start().await);
-    // A list of models that the test sees being asked for.
+    // A list of models whose requests the test can see.
     model.otherwise(Answer::refuse(200, "{\"data\":[{\"id\":\"small\"},{\"id\":\"large\"}]}"));
     let url = model.base_url().replace("/v1", "/keyed");
     let mut yoi = Launch::new(YOI).env("YOI_LOG", "trace").start().await;
@@ -228,7 +228,7 @@ async fn a_key_from_standard_input_makes_its_provider_work_and_stays_in_one_file
     assert_eq!(done.stdout, "lab works: 2 models; its key is kept\n", "{done:?}");
     assert_eq!(mode(&file), 0o600);
 
-    // At once, and again after a restart; a Pod that names none is asked of it.
+    // At once, and again after a restart; a Pod that names no provider uses it.
     let pod = run(&launch, &["new", "ada", "--json"]).await.json();
     assert_eq!((&pod["provider"], &pod["model"]), (&Value::from("lab"), &Value::from("small")));
     yoi.restart().await;
@@ -237,7 +237,7 @@ async fn a_key_from_standard_input_makes_its_provider_work_and_stays_in_one_file
     assert_eq!(run(&launch, &["providers", "test", "lab", "--json"]).await.json()["is_ok"], true);
     assert_eq!(model.requests().last().unwrap().headers["authorization"], format!("Bearer {KEY}"));
 
-    // The key is in its file, and nowhere else: no log, no answer, no other file.
+    // The key is in its file, and nowhere else: not in a log, an answer or another file.
     let audit = run(&launch, &["audit"]).await;
     assert!(audit.stdout.contains("key_set"), "{audit:?}");
     let log = yoi.log().join("\n");
@@ -248,7 +248,7 @@ async fn a_key_from_standard_input_makes_its_provider_work_and_stays_in_one_file
     }
     assert!(![&refused, &done, &listed, &audit].iter().any(|done| format!("{done:?}").contains(KEY)));
 
-    // What is configured counts more, and says so.
+    // The configuration takes precedence, and the answer says so.
     yoi.terminate().await;
     let config = launch.work_dir().join("config.toml");
     fs::write(&config, format!("[providers.lab]\nkind = \"openai\"\nbase_url = \"{url}\"\n")).unwrap();

@@ -30,7 +30,7 @@ fn chunk(record: &Value) -> Option<&str> {
 }
 
 #[tokio::test]
-async fn what_a_viewer_saw_of_a_burst_is_there_after_kill_9_in_its_midst() {
+async fn what_a_viewer_saw_of_a_burst_is_there_after_kill_9_in_the_middle() {
     let model = ScriptedModel::start().await;
     let mut yoi = yoi_with(&model).await;
     for round in 1..=3 {
@@ -123,7 +123,7 @@ fn run_has_ended(frame: &Value) -> bool {
     records.into_iter().any(|record| record["event"]["kind"] == "run_finished")
 }
 
-/// What the model was sent, but for the system message.
+/// What the model was sent, except for the system message.
 fn messages(body: &Value) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap()[1..].iter();
     messages.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()

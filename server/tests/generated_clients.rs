@@ -1,5 +1,6 @@
-//! Clients that two independent generators make of the API's document, against the built binary. The programs beside this file
-//! spell out no shape: what they send and read has the types of the document, and a kind that is missing there stops them.
+//! Clients that two independent generators make from the API's document, against the built binary. The programs beside
+//! this file define no types of their own: what they send and read has the document's types, and a kind that is missing
+//! there makes them fail.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +17,7 @@ fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generated_clients").join(name)
 }
 
-/// The document as this server gives it out.
+/// The document as this server serves it.
 async fn document(yoi: &YoiProcess, folder: &Path) -> PathBuf {
     let path = folder.join("openapi.json");
     let document = yoi.get("/api/v1/openapi.json").await.expect(200);

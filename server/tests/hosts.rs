@@ -1,5 +1,5 @@
-//! Three yoi on one PostgreSQL, as processes: one is killed, one is held up until it is declared dead, and nothing that
-//! anybody saw is lost, doubled or out of order.
+//! Three yoi on one PostgreSQL, as processes: one is killed, one is paused until it is declared dead, and nothing that
+//! anybody saw is lost, duplicated or out of order.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,10 +17,10 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 const PODS: usize = 200;
-/// Subscriptions of one socket, well below what it may have.
+/// Subscriptions per socket, well below the limit.
 const WATCHED: usize = 24;
 const AT_ONCE: usize = 12;
-/// After both have been taken over, everything can be used within this time.
+/// After both takeovers, everything can be used within this time.
 const USABLE_MAX: Duration = Duration::from_secs(60);
 
 async fn start(url: &str, name: &str) -> YoiProcess {
@@ -32,7 +32,7 @@ fn signal(yoi: &YoiProcess, name: &str) {
     assert!(std::process::Command::new("kill").args([name, &pid]).status().unwrap().success());
 }
 
-/// Returns when this server has found that one to be dead.
+/// Returns when this server has found that one to be silent.
 async fn until_silent(at: &YoiProcess, name: &str) {
     let is_said = |line: &String| line.contains("a host is silent") && line.contains(name);
     until_so(format!("{name} is found to be silent"), async || at.log().iter().any(is_said)).await;
@@ -46,7 +46,7 @@ fn is_chunk(record: &Value) -> bool {
     record["event"]["kind"].as_str().unwrap().ends_with("_chunk")
 }
 
-/// Text by block; a finished record stands for its chunks.
+/// Text by block; a finished record replaces its chunks.
 fn texts<'a>(records: impl IntoIterator<Item = &'a Value>) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for event in records.into_iter().map(|record| &record["event"]) {
@@ -85,7 +85,7 @@ impl Seen {
     }
 }
 
-/// Watches some Pods until the socket is cut or nothing comes any more.
+/// Watches some Pods until the socket is cut or nothing more arrives.
 async fn watch(mut socket: EventSocket, pods: Vec<Value>, until: tokio::sync::watch::Receiver<bool>) -> Seen {
     for pod in &pods {
         socket.subscribe(pod["pod"]["worker_id"].as_str().unwrap(), pod, None).await;
@@ -94,7 +94,7 @@ async fn watch(mut socket: EventSocket, pods: Vec<Value>, until: tokio::sync::wa
     let mut is_last = false;
     while let Ok(Some(frame)) = tokio::time::timeout(Duration::from_secs(60), socket.next_frame()).await {
         seen.take(&frame);
-        // What is still on its way when all is quiet has come by the heartbeat after the next.
+        // Whatever is still under way when everything is quiet has arrived by the heartbeat after the next.
         if *until.borrow() && frame["type"] == "heartbeat" && std::mem::replace(&mut is_last, true) {
             break;
         }
@@ -102,7 +102,7 @@ async fn watch(mut socket: EventSocket, pods: Vec<Value>, until: tokio::sync::wa
     seen
 }
 
-/// Nothing twice, in order; whatever was shown is in the journal, or in the block that took its place.
+/// Nothing twice, in order; whatever was shown is in the journal, or in the block that replaced it.
 fn check_seen(what: &str, seen: &[Value], kept: &[Value]) {
     assert!(seen.windows(2).all(|pair| seq(&pair[0]) < seq(&pair[1])), "{what}: twice or out of order");
     let by_seq: BTreeMap<i64, &Value> = kept.iter().map(|record| (seq(record), record)).collect();
@@ -116,7 +116,7 @@ fn check_seen(what: &str, seen: &[Value], kept: &[Value]) {
     }
 }
 
-/// Each run was begun once and ended once, and a message is there once.
+/// Each run began once and ended once, and each message is there once.
 fn check_journal(name: &str, kept: &[Value], inputs: usize) {
     assert!(kept.windows(2).all(|pair| seq(&pair[0]) < seq(&pair[1])), "{name}: {kept:?}");
     let kind = |wanted: &'static str| kept.iter().filter(move |record| record["event"]["kind"] == wanted);
@@ -126,7 +126,7 @@ fn check_journal(name: &str, kept: &[Value], inputs: usize) {
     distinct.dedup();
     assert_eq!(begun.len(), distinct.len(), "{name}");
     assert_eq!(kind("run_finished").count(), begun.len(), "{name}");
-    // Seqs are missing only where chunks were folded away: a finished block, and nothing else, follows such a gap.
+    // Seqs are missing only where chunks were folded: such a gap is followed by a finished block, and nothing else.
     for pair in kept.windows(2).filter(|pair| seq(&pair[1]) > seq(&pair[0]) + 1) {
         let kind = pair[1]["event"]["kind"].as_str().unwrap();
         assert!(kind.ends_with("_finished") || kind == "tool_called", "{name}: a gap before {kind}");
@@ -141,7 +141,7 @@ async fn on_each<T>(pods: &[Value], work: impl AsyncFn(usize, &Value) -> T) -> V
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[expect(clippy::too_many_lines, reason = "one story")]
-async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and_mix_nothing() {
+async fn three_servers_with_one_killed_and_one_paused_lose_duplicate_and_reorder_nothing() {
     let url = testkit::postgres::fresh_database().await.unwrap();
     let mut one = start(&url, "one").await;
     let (two, three) = (start(&url, "two").await, start(&url, "three").await);
@@ -157,7 +157,7 @@ async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and
         let watched: Vec<Value> = pods.iter().skip(at * 40).take(WATCHED).cloned().collect();
         viewers.push(tokio::spawn(watch(host.events().await, watched, is_done.clone())));
     }
-    // Said at another host than the one that runs the Pod, most of them.
+    // Most of them are sent at another host than the one that runs the Pod.
     on_each(&pods, async |index, pod| {
         hosts[(index + 1) % 3].say(pod, &format!("say begin {index}\nstream 40 at 2\nsay end {index}")).await
     })
@@ -169,7 +169,7 @@ async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and
     until_silent(&three, "two").await;
     signal(&two, "-CONT");
 
-    // Everything can be used again, at both that are left.
+    // Everything can be used again, at both remaining hosts.
     let begun = Instant::now();
     let left = [&two, &three];
     let used = on_each(&pods, async |index, pod| {
@@ -188,7 +188,7 @@ async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and
     .await;
     eprintln!("{PODS} Pods could be used again within {:?}", used.iter().max().unwrap());
 
-    // Until all is quiet.
+    // Until everything is quiet.
     let begun = Instant::now();
     loop {
         let listed = three.get("/api/v1/pods?limit=500").await.expect(200);
@@ -215,7 +215,7 @@ async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and
         assert_eq!(seen.records.len(), WATCHED, "{name}");
         for (id, records) in &seen.records {
             check_seen(&format!("a viewer of {name}"), records, by_id[id.as_str()]);
-            // Who was not cut off has seen all of it.
+            // A viewer that was not cut off has seen all of it.
             if name == "three" {
                 assert_eq!(records.last().map(seq), by_id[id.as_str()].last().map(seq), "{name}");
             }
@@ -238,7 +238,7 @@ async fn a_server_that_stops_hands_its_pods_over_and_one_that_starts_again_has_i
     socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
     two.say(&pod, "say still here").await;
     socket.records_until("a", |record| record["event"]["outcome"] == "completed").await;
-    // A crash and a restart: nobody waits until it is found to be dead, which here would take an hour.
+    // A crash and a restart: nobody waits for it to be declared dead, which here would take an hour.
     one.restart().await;
     let other = one.new_pod("bob").await;
     one.say(&other, "stream 2000 at 50").await;

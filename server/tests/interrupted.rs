@@ -1,4 +1,4 @@
-//! What a command had written and what a model had begun to call, when the run is cancelled, the Pod stopped or the
+//! What a command had written and what a model had begun to call when the run is cancelled, the Pod stopped or the
 //! server killed: it stays in the journal, in the export, in the search and in what the model is told.
 
 #![allow(clippy::unwrap_used)]
@@ -25,7 +25,7 @@ enum End {
 
 const ENDS: [End; 3] = [End::Cancel, End::Stop, End::Kill];
 
-/// Ends it, and brings the Pod to where it can be asked again.
+/// Interrupts it, and brings the Pod back to where it accepts messages.
 async fn end(yoi: &mut YoiProcess, pod: &Value, how: End) {
     let path = pod_path(pod);
     match how {
@@ -53,7 +53,7 @@ async fn watch(yoi: &YoiProcess, pod: &Value) -> EventSocket {
     socket
 }
 
-/// All that was shown of this kind of chunk.
+/// All text shown in chunks of this kind.
 fn shown(records: &[Value], kind: &str) -> String {
     let chunks = records.iter().map(|record| &record["event"]).filter(|event| event["kind"] == kind);
     chunks.map(|event| event["text"].as_str().unwrap()).collect()

@@ -1,4 +1,4 @@
-//! Whole journals on the command line, with the built binary: out, in again, searched, counted, audited.
+//! Whole journals on the command line, with the built binary: exported, imported, searched, counted, audited.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ async fn run(launch: &Launch, words: &[&str]) -> Output {
     launch.command().args(words).arg("--data").arg(launch.data_dir()).output().await.unwrap()
 }
 
-/// What it printed; it has to have ended well.
+/// Its output; it has to have succeeded.
 async fn printed(launch: &Launch, words: &[&str]) -> String {
     let output = run(launch, words).await;
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr).into_owned());
@@ -28,7 +28,7 @@ async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     let mut events = yoi.events().await;
     events.subscribe("ada", &ada, None).await;
     yoi.say(&ada, "say the streaming zebra").await;
-    // Its run has ended, and nothing comes after that.
+    // Its run has ended, and nothing follows.
     let (mut has_begun, mut has_ended, mut is_idle) = (false, false, false);
     events
         .records_until("ada", |record| {
@@ -59,7 +59,7 @@ async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     assert!(refused.status.code() == Some(1) && complaint.contains("line 1"), "{complaint}");
     assert_eq!(run(launch, &["import", "bad", "/no/such/file"]).await.status.code(), Some(1));
 
-    // The whole of a long life: far more than other bodies may hold.
+    // A very long journal: far larger than other bodies may be.
     let record = |seq: usize| {
         let event = serde_json::json!({ "kind": "message_finished", "block": format!("b{seq}"),
             "text": "word ".repeat(2_000), "interrupted": false });

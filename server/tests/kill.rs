@@ -12,7 +12,7 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// Text by block, from chunks and finished records alike; a finished one stands for its chunks.
+/// Text by block, from chunks and finished records alike; a finished record replaces its chunks.
 fn texts(records: &[Value]) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for event in records.iter().map(|record| &record["event"]) {
@@ -33,7 +33,7 @@ async fn state(yoi: &YoiProcess, pod: &Value) -> String {
     yoi.get(&pod_path(pod)).await.expect(200)["state"].as_str().unwrap().to_owned()
 }
 
-/// Reads until so many records have come, or the socket is cut.
+/// Reads until this many records have arrived, or the socket is cut.
 async fn watch(mut socket: EventSocket, enough: usize) -> Vec<Value> {
     let mut records = Vec::new();
     while records.len() < enough {
@@ -135,7 +135,7 @@ async fn two_viewers_and_a_reader_of_pages_see_the_same() {
     one.wait_for(|frame| frame["type"] == "snapshot").await;
     yoi.say(&pod, "say first\nstream 300 at 600").await;
     one.records_until("a", |record| record["event"]["text"] == " w40").await;
-    // The second comes in mid-stream.
+    // The second one connects mid-stream.
     let mut two = yoi.events().await;
     two.subscribe("b", &pod, None).await;
     let is_over = |record: &Value| {

@@ -1,4 +1,4 @@
-//! Pods that work and lead others, in real Chromium: the tree, its loans, questions, compaction and rewind.
+//! Pods that work and have children, in real Chromium: the tree, its loans, approvals, compaction and rewind.
 
 #![allow(clippy::unwrap_used)]
 
@@ -39,7 +39,7 @@ async fn send(browser: &Browser, text: &str) {
         composer.send_keys(line).await.unwrap();
     }
     composer.send_keys(Key::Enter + "").await.unwrap();
-    // The text goes only when the server has it.
+    // The text is cleared only once the server has it.
     browser.wait_script("return document.querySelector('[aria-label=Message]').value === ''").await;
 }
 
@@ -53,7 +53,7 @@ async fn tool(yoi: &YoiProcess, pod: &Value, name: &str, arguments: Value) -> Va
 }
 
 #[tokio::test]
-async fn browser_a_pod_leads_two_children_over_lent_folders() {
+async fn browser_a_pod_has_two_children_with_lent_folders() {
     let mut yoi = YoiProcess::start(YOI).await;
     let work = yoi.launch().work_dir();
     for folder in ["left", "right"] {
@@ -75,7 +75,7 @@ async fn browser_a_pod_leads_two_children_over_lent_folders() {
     assert!(inspector.contains("left writes, this Pod can only read"), "{inspector}");
     browser.wait_text(TRANSCRIPT, "spawned right").await;
 
-    // A child's question reaches who watches its parent.
+    // A child's approval reaches whoever watches its parent.
     browser.wait_text("main", "asks: Write notes.md").await;
     browser.button("Answer…").await.click().await.unwrap();
     browser.wait_text("main article", "asks for permission").await;
@@ -105,7 +105,7 @@ async fn browser_a_pod_leads_two_children_over_lent_folders() {
     assert!(!inspector.contains("right writes"), "the loan is back: {inspector}");
     let written = tool(&yoi, &lead, "Write", json!({ "path": "right/x.md", "content": "x" })).await;
     assert_eq!(written["is_error"], false, "{written}");
-    // What was asked for while the server was gone could not be had; nothing else went wrong.
+    // Requests made while the server was down failed; nothing else went wrong.
     let errors = browser.console_errors().await;
     assert!(errors.iter().all(|error| error.contains("net::ERR_CONNECTION_REFUSED")), "{errors:#?}");
     browser.quit().await;
@@ -166,7 +166,7 @@ async fn browser_compaction_and_rewind_say_first_what_they_drop() {
     browser.wait_text(TRANSCRIPT, "rewound").await;
     let history = yoi.get(&format!("{}/history", pod_path(&pod))).await.expect(200).to_string();
     assert!(history.contains("beta beta") && !history.contains("gamma"), "{history}");
-    // It is all still there to be read.
+    // All of it can still be read.
     assert!(browser.texts(TRANSCRIPT).await.join("\n").contains("gamma gamma"));
 
     send(&browser, ":compact").await;

@@ -1,5 +1,5 @@
-//! A transcript of more than ten thousand blocks in real Chromium: only a part of it is drawn, and nothing that is read
-//! ever moves.
+//! A transcript of more than ten thousand blocks in real Chromium: only a part of it is drawn, and what is being read
+//! never moves.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,10 +15,10 @@ const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 /// A question and an answer each.
 const TURNS: usize = 5_000;
 
-/// So many blocks may be in the page at once. A screen shows about ten.
+/// The maximum number of blocks in the page at once. A screen shows about ten.
 const DRAWN_MAX: u64 = 250;
 
-/// What is read may be off by less than this: a browser rounds what is scrolled to whole pixels of the screen.
+/// The tolerance for what is being read: a browser rounds scroll positions to whole pixels of the screen.
 const DRIFT_PX_MAX: f64 = 0.51;
 
 /// More than a page keeps, which is 20,000 blocks.
@@ -55,7 +55,7 @@ async fn number(browser: &Browser, script: &str) -> f64 {
     browser.eval(script).await.as_f64().unwrap()
 }
 
-/// How many blocks the page has got from the server.
+/// How many blocks the page has received from the server.
 async fn blocks(browser: &Browser) -> u64 {
     number(browser, "return Number(document.getElementById('log').dataset.blocks)").await as u64
 }
@@ -65,7 +65,7 @@ async fn assert_few_are_drawn(browser: &Browser) {
     assert!(drawn > 0 && drawn <= DRAWN_MAX, "{drawn} blocks are drawn");
 }
 
-/// Waits until a block with these words is within the view.
+/// Waits until a block with this text is in view.
 async fn wait_in_sight(browser: &Browser, words: &str) {
     let script = format!(
         "const log = document.getElementById('log').getBoundingClientRect(); \
@@ -75,7 +75,7 @@ async fn wait_in_sight(browser: &Browser, words: &str) {
     browser.wait_script(&script).await;
 }
 
-/// Scrolls as a wheel does, to so many pixels from the end.
+/// Scrolls, as a wheel does, to this many pixels from the end.
 async fn scroll_up(browser: &Browser, px: u32) {
     let script = format!(
         "const log = document.getElementById('log'); log.scrollTop = log.scrollHeight - log.clientHeight - {px}"
@@ -83,7 +83,7 @@ async fn scroll_up(browser: &Browser, px: u32) {
     browser.eval(&script).await;
 }
 
-/// Does this, and watches from then on the first whole block in sight: with each frame, how far it is from where it was.
+/// Runs this, and from then on records with each frame how far the first whole block in view has moved.
 async fn watch_drift(browser: &Browser, first: &str) {
     let whole = "[...document.querySelectorAll('#log-drawn [data-block][id]')] \
         .find(e => e.getBoundingClientRect().top >= document.getElementById('log').getBoundingClientRect().top + 40)";
@@ -147,7 +147,7 @@ async fn browser_what_is_read_stays_in_its_place_while_older_ones_come_and_a_run
     let browser = Browser::open_pod(&yoi, &pod).await;
     wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
 
-    // Near the start of what is here: older ones are fetched and put before it.
+    // Near the start of what is loaded: older blocks are fetched and prepended.
     let before = blocks(&browser).await;
     watch_drift(&browser, "document.getElementById('log').scrollTop = 700").await;
     browser.wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {before}")).await;
@@ -166,7 +166,7 @@ async fn browser_what_is_read_stays_in_its_place_while_older_ones_come_and_a_run
     assert_no_drift(&browser).await;
     browser.find(".below button").await.click().await.unwrap();
     wait_in_sight(&browser, "w240").await;
-    // From the end it follows again.
+    // At the end it follows again.
     yoi.say(&pod, "stream 200 at 100\nsay that was all").await;
     wait_in_sight(&browser, "that was all").await;
     assert_few_are_drawn(&browser).await;
@@ -181,7 +181,7 @@ async fn browser_a_reload_returns_to_the_place_and_links_lead_to_what_is_not_dra
     let browser = Browser::open_pod(&yoi, &pod).await;
     wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
 
-    // The place is kept once nobody scrolls any more.
+    // The position is kept once scrolling has ended.
     scroll_up(&browser, 5_000).await;
     let kept = "JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage).find(k => k.startsWith('yoi:scroll:'))) ?? 'null')";
     browser.wait_script(&format!("const kept = {kept}; return kept !== null && !kept.following")).await;
@@ -206,7 +206,7 @@ async fn browser_a_reload_returns_to_the_place_and_links_lead_to_what_is_not_dra
         })
         .await;
 
-    // A place that is in this page and not drawn.
+    // A position that is loaded but not drawn.
     browser.eval("document.getElementById('log').focus()").await;
     let first = blocks(&browser).await;
     browser.keys(Key::Home + "").await;
@@ -216,7 +216,7 @@ async fn browser_a_reload_returns_to_the_place_and_links_lead_to_what_is_not_dra
     wait_in_sight(&browser, &format!("answer {turn}.")).await;
     assert_few_are_drawn(&browser).await;
 
-    // And one that is far from this page.
+    // And one that is far from what is loaded.
     for turn in [1_234, 7] {
         let seq = 2 * turn;
         browser.goto(&format!("{}?at={seq}#seq-{seq}", page_of(&yoi, &pod))).await;
@@ -238,7 +238,7 @@ async fn browser_find_steps_on_with_enter_over_places_that_have_to_be_loaded_fir
     browser.wait_focus("find-words").await;
     browser.keys("needle").await;
     browser.wait_text(".find-told", "3 matches").await;
-    // The newest first, then around: the first ones are thousands of blocks away.
+    // The newest hit first, then wrapping around: the first ones are thousands of blocks away.
     for (told, turn) in [("3 of 3", 4_900), ("1 of 3", 100), ("2 of 3", 2_500), ("3 of 3", 4_900), ("1 of 3", 100)] {
         browser.keys(Key::Enter + "").await;
         browser.wait_text(".find-told", told).await;
@@ -270,14 +270,14 @@ async fn browser_a_page_that_has_become_too_long_goes_on_with_the_newest_blocks_
         browser.keys(Key::Home + "").await;
         browser.wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {before}")).await;
     }
-    // It keeps all of it while its reader reads there, and fetches no more.
+    // It keeps all of it while the reader is there, and fetches no more.
     yoi.say(&pod, "say somebody reads above").await;
     browser.wait_text(".below button", "new ↓").await;
     browser.wait_text("main .head", "idle").await;
     let most = blocks(&browser).await;
     assert!(most > 20_000, "{most} blocks");
 
-    // At the end the next run makes it short again, in the middle of the stream, and nothing of it is missing.
+    // At the end, the next run makes it short again in the middle of the stream, and nothing of it is missing.
     browser.keys(Key::End + "").await;
     wait_in_sight(&browser, "somebody reads above").await;
     yoi.say(&pod, "stream 3000 at 1500\nsay that was all").await;
@@ -293,7 +293,7 @@ async fn browser_a_page_that_has_become_too_long_goes_on_with_the_newest_blocks_
         "the question and the answer"
     );
     assert_few_are_drawn(&browser).await;
-    // What is older is still there for who goes back.
+    // Older blocks are still there for whoever goes back.
     browser.keys(Key::Home + "").await;
     browser
         .wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {}", first + 100))

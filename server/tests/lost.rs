@@ -1,4 +1,4 @@
-//! The built binary whose database is gone, emptied or damaged: before its start, or under it.
+//! The built binary when its database is gone, emptied or damaged: before its start, or while it runs.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,7 @@ fn files(launch: &Launch) -> [PathBuf; 2] {
     ["yoi.db", "yoi.db-wal"].map(|name| launch.data_dir().join(name))
 }
 
-/// What the doctor says of something and calls broken.
+/// What the doctor reports as broken about something.
 async fn broken(launch: &Launch, about: &str) -> String {
     let mut command = launch.command();
     command.args(["doctor", "--json", "--no-test", "--data"]).arg(launch.data_dir());
@@ -54,7 +54,7 @@ async fn a_start_without_the_database_that_was_there_is_refused_and_changes_noth
         assert!(fs::read(&log).unwrap() == text, "the log is as it was");
         fs::write(&file, "").unwrap();
     }
-    // Without a log, too.
+    // Also without a log.
     fs::remove_file(&log).unwrap();
     let failed = launch.clone().try_start().await.expect_err("it cannot start");
     assert!(failed.stderr.join("\n").contains("yoi.db.id"), "{failed:?}");
@@ -75,7 +75,7 @@ async fn a_folder_that_is_deleted_under_the_server_is_told_at_once_and_nothing_m
     let before = yoi.journal(&pod).await;
     fs::remove_dir_all(yoi.launch().data_dir()).unwrap();
 
-    // Nobody writes.
+    // Without any write.
     let told = until("the log tells it", async || yoi.log().into_iter().find(|line| line.contains("DATABASE IS GONE")));
     assert!(told.await.contains("ERROR"));
     let ready = yoi.get("/readyz").await.expect(503);
@@ -96,7 +96,7 @@ async fn a_folder_that_is_deleted_under_the_server_is_told_at_once_and_nothing_m
     }
     let listed = yoi.get("/api/v1/pods").await.expect(200);
     assert!(listed["items"][0]["state_reason"].as_str().unwrap().contains("database is gone"), "{listed}");
-    // What was said can still be saved.
+    // The transcript can still be saved.
     assert_eq!(yoi.journal(&pod).await, before);
     assert!(yoi.terminate().await.success());
 }
@@ -167,7 +167,7 @@ async fn a_record_that_was_altered_is_shown_as_damaged_everywhere_and_the_model_
     }
     yoi.restart().await;
 
-    // Nobody is refused anything, and nobody takes it for what was said.
+    // Requests still succeed, and a damaged record is not taken for what was said.
     let after = yoi.journal(&pod).await;
     let seqs = |records: &[Value]| records.iter().map(|record| record["seq"].as_i64().unwrap()).collect::<Vec<_>>();
     assert_eq!(seqs(&after), seqs(&before), "no place is empty");
@@ -203,7 +203,7 @@ async fn a_record_that_was_altered_is_shown_as_damaged_everywhere_and_the_model_
     let alarms: Vec<String> = yoi.log().into_iter().filter(|line| line.contains("RECORD IS DAMAGED")).collect();
     assert_eq!(alarms.len(), 2, "each is told once: {alarms:?}");
 
-    // It goes on, and so does everybody else.
+    // It continues, and so does everybody else.
     yoi.say(&pod, "say more").await;
     let is_answered =
         async || yoi.journal(&pod).await.iter().any(|record| record["event"]["text"] == "more").then_some(());
@@ -229,7 +229,7 @@ async fn a_page_that_cannot_be_read_is_told_and_the_other_pods_go_on() {
     assert!(yoi.terminate().await.success());
     let [file, _] = files(yoi.launch());
     let mut bytes = fs::read(&file).unwrap();
-    // The tree of the journal begins on a page of its own: the one that the schema names.
+    // The root of the journal's tree is on a page of its own: the one that the schema names.
     let mut other = SqliteConnectOptions::new().filename(&file).read_only(true).connect().await.unwrap();
     let sql = "select rootpage from sqlite_schema where name = 'journal_turns'";
     let page: i64 = sqlx::query_scalar(sql).fetch_one(&mut other).await.unwrap();
@@ -245,6 +245,6 @@ async fn a_page_that_cannot_be_read_is_told_and_the_other_pods_go_on() {
     assert!(detail.contains("damaged") && detail.contains("yoi doctor") && !detail.contains('/'), "{detail}");
     let line = yoi.log().into_iter().find(|line| line.contains("the database is damaged")).unwrap();
     assert!(line.contains(&*file.to_string_lossy()) && line.contains(".recover"), "{line}");
-    // What does not need that page is there.
+    // Whatever does not need that page is there.
     assert!(!yoi.journal(&ada).await.is_empty() && !yoi.journal(&bob).await.is_empty());
 }

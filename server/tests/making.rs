@@ -1,5 +1,5 @@
-//! A new Pod as people make it: what it can be made of is offered, in the page and in a terminal, and what counts without a word is
-//! shown beside it.
+//! Creating a Pod as people do: the possible values are offered, in the page and in a terminal, and the defaults are
+//! shown beside them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +22,7 @@ instructions = "Review; change nothing."
 scope = [{ path = ".", access = "read" }, { path = "notes", access = "write" }]
 "#;
 
-/// A server with a profile, and folders to choose from in the folder where it works.
+/// A server with a profile, and folders to choose from in its working folder.
 async fn with_folders() -> (YoiProcess, String) {
     let launch = Launch::new(YOI);
     let work = launch.work_dir();
@@ -72,7 +72,7 @@ async fn browser_a_folder_is_completed_level_by_level_with_the_keyboard_and_name
     browser.wait_script(chosen).await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text("#new-pod-cwd-list", &format!("{work}/apples/red/")).await;
-    // Escape closes the list, and not the dialog with what is typed.
+    // Escape closes the list, and not the dialog with what was typed.
     browser.keys(Key::Escape + "").await;
     let closed = "return document.getElementById('new-pod-cwd').getAttribute('aria-expanded') === 'false'
         && document.getElementById('new-pod').open";
@@ -106,7 +106,7 @@ async fn browser_a_profiles_scope_is_shown_and_changed_row_by_row_and_folders_of
     browser.keys(Key::Enter + "").await;
     browser.find("#new-pod-profile option[value='reviewer']").await.click().await.unwrap();
     browser.wait_text("#new-pod .loans", &format!("default: read {pears}, write {pears}/notes")).await;
-    // The driver presses what is in the window, also where the buttons at the bottom lie over it.
+    // The driver clicks whatever is in the window, even where the buttons at the bottom cover it.
     browser.eval("document.querySelector('#new-pod .loans > .quiet').scrollIntoView({ block: 'center' })").await;
     browser.button("Change folders").await.click().await.unwrap();
     browser.wait_focus("new-pod-scope-2").await;

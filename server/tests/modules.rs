@@ -1,9 +1,11 @@
-//! Holds the arrows between the modules of each crate: no module knows, over however many others, one that knows it.
+//! Checks the arrows between the modules of each crate: there are no cycles, not even over several modules.
 //!
-//! What is read is the source: paths that begin with `crate`, `super` or `self`. A module at the top of a crate is one node with
-//! all that is in its folder; the crate's first file is a node where it holds items of its own, and re-exports lead to where the item is.
+//! It reads the source: paths that begin with `crate`, `super` or `self`. A module at the top of a crate is one node
+//! with everything in its folder; the crate's first file is a node for the items that it defines, and a re-export leads
+//! to the item itself.
 //!
-//! The map of the crates with most modules, floor by floor, stands in `docs/architecture.md`; `YOI_UPDATE=1` writes it anew.
+//! The map of the crates with the most modules, layer by layer, is in `docs/architecture.md`; `YOI_UPDATE=1` writes it
+//! anew.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Crates by their folder, seen from the root.
+/// Crates by their folder, from the root.
 const CRATES: [&str; 23] = [
     "server",
     "server/crates/api",
@@ -40,14 +42,14 @@ const CRATES: [&str; 23] = [
     "server/benches",
 ];
 
-/// Crates with so many modules are on the map.
+/// Crates with at least this many modules are on the map.
 const MAPPED_MODULES_MIN: usize = 12;
 
-/// What stands before and after the map.
+/// What precedes and follows the map.
 const MAP_BEGINS: &str = "<!-- map of modules: written by server/tests/modules.rs -->\n";
 const MAP_ENDS: &str = "<!-- end of the map -->\n";
 
-/// Names of an arrow that a failure shows.
+/// How many names of an arrow a failure shows.
 const NAMES_SHOWN_MAX: usize = 6;
 
 /// The crate's first file, as a node.
@@ -56,7 +58,7 @@ const FIRST: &str = "(first)";
 type Arrows = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 #[test]
-fn no_module_of_a_crate_stands_in_a_circle() {
+fn no_module_of_a_crate_is_part_of_a_cycle() {
     let mut broken = Vec::new();
     for folder in CRATES {
         let arrows = arrows_of(folder);
@@ -83,7 +85,7 @@ fn the_map_of_modules_stands_in_the_document() {
     );
 }
 
-/// A block for each crate on the map: its floors from the top, each with its modules.
+/// A block for each crate on the map: its layers from the top, each with its modules.
 fn map() -> String {
     let mut map = String::new();
     for folder in CRATES {
@@ -101,7 +103,7 @@ fn map() -> String {
     map
 }
 
-/// The modules by how many others, one above the other, lie beneath each of them.
+/// The modules by the length of the longest chain of modules beneath each.
 fn floors(arrows: &Arrows) -> BTreeMap<usize, Vec<String>> {
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     while let Some((node, floor)) = arrows.iter().find_map(|(node, to)| {
@@ -120,7 +122,7 @@ fn floors(arrows: &Arrows) -> BTreeMap<usize, Vec<String>> {
     floors
 }
 
-/// A circle, and the names that hold it together.
+/// A cycle, and the names that cause it.
 fn described(folder: &str, arrows: &Arrows, circle: &[String]) -> String {
     let mut said = format!("{folder}: {}", circle.join(", "));
     for from in circle {
@@ -132,7 +134,7 @@ fn described(folder: &str, arrows: &Arrows, circle: &[String]) -> String {
     said
 }
 
-/// The modules of a crate, each with those that it knows and the names that it takes from them.
+/// The modules of a crate, each with those that it depends on and the names that it uses from them.
 fn arrows_of(folder: &str) -> Arrows {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder).join("src");
     let mut files = Vec::new();
@@ -163,7 +165,7 @@ fn arrows_of(folder: &str) -> Arrows {
     arrows
 }
 
-/// Every source of the product below a folder: its module's path, and its text.
+/// Every source file of the product below a folder: its module's path, and its text.
 fn gather(root: &Path, folder: &Path, files: &mut Vec<(Vec<String>, String)>) {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
@@ -200,7 +202,7 @@ impl Token {
     }
 }
 
-/// The words and signs of a source, without comments, texts and what is there for tests alone.
+/// The tokens of a source file, without comments, strings and what exists only for tests.
 fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -227,7 +229,7 @@ fn tokens(text: &str) -> Vec<Token> {
     without_tests(found)
 }
 
-/// How long the text or letter in quotes is that the source begins with.
+/// The length of the string or character literal at the start of the source.
 fn length_of_text(rest: &str) -> Option<usize> {
     if let Some(raw) = rest.strip_prefix('r') {
         let marks = raw.len() - raw.trim_start_matches('#').len();
@@ -251,7 +253,7 @@ fn length_of_text(rest: &str) -> Option<usize> {
     (quote == '\'').then_some(1)
 }
 
-/// Leaves out what stands behind `#[cfg(test)]`: an item up to its end.
+/// Leaves out what follows `#[cfg(test)]`: an item up to its end.
 fn without_tests(tokens: Vec<Token>) -> Vec<Token> {
     let mark =
         [Token::Sign('#'), Token::Sign('['), Token::Word("cfg".into()), Token::Sign('('), Token::Word("test".into())];
@@ -280,7 +282,7 @@ fn without_tests(tokens: Vec<Token>) -> Vec<Token> {
     kept
 }
 
-/// Every path of the crate's own, from its top.
+/// Every path to items of the same crate, from its top.
 fn paths(tokens: &[Token], module: &[String], nodes: &BTreeSet<String>) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -295,7 +297,7 @@ fn paths(tokens: &[Token], module: &[String], nodes: &BTreeSet<String>) -> Vec<V
             "crate" if follows => Some(Vec::new()),
             "self" if follows => Some(module.to_vec()),
             "super" if follows => Some(module[..module.len().saturating_sub(1)].to_vec()),
-            // In the first file a module needs nothing before it.
+            // In the first file, a module needs no prefix.
             word if follows && module.is_empty() && nodes.contains(word) && !is_export => Some(vec![word.to_owned()]),
             _ => None,
         };
@@ -307,7 +309,7 @@ fn paths(tokens: &[Token], module: &[String], nodes: &BTreeSet<String>) -> Vec<V
     found
 }
 
-/// Whether the path at a place is what a `pub use` gives on.
+/// Whether the path at this position belongs to a `pub use`.
 fn is_exported_at(tokens: &[Token], at: usize) -> bool {
     if at == 0 || !tokens[at - 1].is("use") {
         return false;
@@ -316,7 +318,7 @@ fn is_exported_at(tokens: &[Token], at: usize) -> bool {
     before.last().is_some_and(|token| token.is("pub") || *token == Token::Sign(')'))
 }
 
-/// Reads on from behind `::`: one path, or each of a group. The place behind it is the answer.
+/// Reads on after `::`: one path, or each path of a group. Returns the position behind it.
 fn tree(tokens: &[Token], mut at: usize, mut path: Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
     loop {
         match tokens.get(at) {
@@ -348,7 +350,7 @@ fn tree(tokens: &[Token], mut at: usize, mut path: Vec<String>, found: &mut Vec<
     at
 }
 
-/// What the first file gives on: each name with the module where it is.
+/// What the first file re-exports: each name with the module where it is defined.
 fn re_exports(first: &[Token], nodes: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut exported = BTreeMap::new();
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! The built binary while its database cannot be written for a while: Pods wait, say so, and go on by themselves, in order.
+//! The built binary while its database cannot be written for a while: Pods wait, say so, and continue by themselves, in
+//! order.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,7 +21,7 @@ fn words(count: usize) -> String {
     (1..=count).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A Pod that streams, with an input that waits; the stream is seen to run.
+/// A Pod that streams, with a queued message; the stream is seen to run.
 async fn busy_pod(yoi: &YoiProcess) -> (Value, testkit::yoi::EventSocket) {
     let pod = yoi.new_pod("ada").await;
     let mut socket = yoi.events().await;
@@ -37,7 +38,7 @@ fn input(text: &str) -> Value {
     json!({ "segments": [{ "type": "text", "text": text }], "queue": true })
 }
 
-/// What the Pod came to: both answers, whole, in order and once, and nothing shown that is not kept.
+/// The final state of the Pod: both answers whole, in order and once, and nothing shown that is not stored.
 async fn assert_healed(yoi: &YoiProcess, pod: &Value, mut socket: testkit::yoi::EventSocket, answers: &[String]) {
     let is_last = |record: &Value| {
         record["event"]["kind"] == "message_finished"
@@ -63,7 +64,7 @@ async fn assert_healed(yoi: &YoiProcess, pod: &Value, mut socket: testkit::yoi::
     assert_eq!(yoi.get("/readyz").await.expect(200)["database"], json!({ "reads": true, "writes": true }));
 }
 
-/// What is told while the database cannot be written, everywhere that people and programs look.
+/// What is reported while the database cannot be written, everywhere that people and programs look.
 async fn assert_told(yoi: &YoiProcess, pod: &Value, socket: &mut testkit::yoi::EventSocket, why: &str) {
     let tells = |summary: &Value| summary["state_reason"].as_str().is_some_and(|reason| reason.contains(why));
     socket
@@ -89,7 +90,7 @@ async fn assert_told(yoi: &YoiProcess, pod: &Value, socket: &mut testkit::yoi::E
     assert!(listed.contains("cannot write to its database"), "{listed}");
 }
 
-/// A command in an outage is refused for good: it happens when it is sent again, and once.
+/// A command refused in an outage stays refused: sent again, it happens, and once.
 async fn assert_refused(yoi: &YoiProcess, pod: &Value, key: &str, text: &str) {
     let refused = yoi.post_with_key(key, &format!("{}/input", pod_path(pod)), &input(text)).await;
     let detail = refused.body["detail"].as_str().unwrap_or_default().to_owned();
@@ -113,7 +114,7 @@ async fn a_database_that_another_program_holds_is_waited_for() {
     assert_refused(&yoi, &pod, "later", "say at last").await;
     sqlx::query("rollback").execute(&mut other).await.unwrap();
     other.close().await.unwrap();
-    // It heals with nobody's help; what was refused happens now that it is sent again, and once.
+    // It recovers by itself; what was refused happens when it is sent again, and once.
     let path = format!("{}/input", pod_path(&pod));
     let first = yoi.post_with_key("later", &path, &input("say at last")).await.expect(202);
     assert_eq!(yoi.post_with_key("later", &path, &input("say at last")).await.expect(202), first);
@@ -121,18 +122,18 @@ async fn a_database_that_another_program_holds_is_waited_for() {
     assert_healed(&yoi, &pod, socket, &answers).await;
 }
 
-/// A yoi whose writes fail beyond a size of its files, which is to be had without any right: `limited` is what it begins with.
+/// A yoi whose writes fail beyond a file size limit, which needs no privileges: `limited` is what it starts with.
 fn launch_with_limit(blocks: &str) -> Launch {
     let launch = Launch::new(YOI);
     let wrapper = launch.work_dir().parent().unwrap().join("limited");
-    // A write beyond the limit is an error then, and not the end of the process.
+    // A write beyond the limit is then an error, and does not end the process.
     let script = format!("#!/bin/sh\ntrap '' XFSZ\nulimit -S -f {blocks}\nexec '{YOI}' \"$@\"\n");
     std::fs::write(&wrapper, script).unwrap();
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
     launch.binary(&wrapper)
 }
 
-/// Files of a process may have so many bytes, from now on.
+/// Limits the size of the process's files to this many bytes from now on.
 async fn limit_files(yoi: &YoiProcess, bytes: &str) {
     let pid = yoi.pid().unwrap().to_string();
     let prlimit = tokio::process::Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={bytes}:")]).status();
@@ -161,7 +162,7 @@ async fn a_server_ends_in_time_while_its_database_cannot_be_written() {
     assert_told(&yoi, &pod, &mut socket, "cannot").await;
     let status = yoi.terminate().await;
     assert!(status.success(), "{status}");
-    // As after a kill: what was shown is kept, the queue too.
+    // As after a kill: what was shown is kept, and so is the queue.
     yoi.restart().await;
     let detail = yoi.get(&pod_path(&pod)).await.expect(200);
     assert_eq!((&detail["state"], detail["queued"].as_array().unwrap().len()), (&json!("paused"), 1), "{detail}");
@@ -177,7 +178,7 @@ async fn a_start_whose_writes_fail_ends_with_what_is_wrong_and_the_next_one_find
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
     let told = failed.stderr.join("\n");
     assert!(told.contains("the store cannot be opened") && told.contains("trying again"), "{told}");
-    // Nothing is harmed: the next one puts the Pod in order.
+    // Nothing is damaged: the next start recovers the Pod.
     yoi.restart().await;
     let detail = yoi.get(&pod_path(&pod)).await.expect(200);
     assert_eq!((&detail["state"], detail["queued"].as_array().unwrap().len()), (&json!("paused"), 1), "{detail}");

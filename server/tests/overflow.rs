@@ -1,5 +1,5 @@
-//! The built binary with a model of small context: however its server says that a question is too long, or does not, the
-//! Pod goes on; also after kill -9 in the midst of it.
+//! The built binary with a model of small context: however its server says that a request is too long, or fails to, the
+//! Pod continues; also after kill -9 in the middle of it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,8 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// The model's context: bytes of a whole question, tools included, and the tokens that its server calls them.
+/// The model's context: bytes of a whole request, tools included, and the number of tokens that its server reports for
+/// them.
 const ROOM_BYTES: usize = 60_000;
 const ROOM_TOKENS: u64 = 15_000;
 const TURNS: usize = 12;
@@ -36,7 +37,7 @@ async fn new_pod(yoi: &YoiProcess) -> Value {
     yoi.post("/api/v1/pods", &made).await.expect(201)
 }
 
-/// Sends it, and gives the end of the run that it began.
+/// Sends it, and returns the end of the run that it began.
 async fn turn(yoi: &YoiProcess, pod: &Value, text: &str) -> Value {
     let mut socket = yoi.events().await;
     socket.subscribe("a", pod, None).await;
@@ -80,7 +81,7 @@ async fn however_a_server_says_that_a_question_is_too_long_every_one_is_answered
         let summary = yoi.get(&pod_path(&pod)).await.expect(200);
         assert_eq!((&summary["state"], &summary["usage"]["context_limit"]), (&json!("idle"), &json!(ROOM_TOKENS)));
 
-        // In plain words, in a terminal and in what is saved.
+        // In plain words, in a terminal and in the export.
         let words = "The model's context was full; older turns were summarised and the model was called again.";
         let launch = yoi.launch();
         let output = launch.command().args(["log", "ada", "--data"]).arg(launch.data_dir()).output().await.unwrap();
@@ -124,19 +125,19 @@ async fn a_message_that_is_too_long_by_itself_says_so_and_a_shorter_one_is_answe
     assert_eq!(end["outcome"], "completed", "{end}");
 }
 
-/// Where the server is killed: while this is asked.
+/// When the server is killed: while this request is pending.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Instant {
-    /// The question that is too long; its refusal has not come.
+    /// The request that is too long; its refusal has not arrived.
     Question,
     /// The summary.
     Summary,
-    /// The question again.
+    /// The repeated request.
     Again,
 }
 
 #[tokio::test]
-async fn killed_in_the_midst_of_it_the_pod_knows_and_goes_on() {
+async fn killed_in_the_middle_of_it_the_pod_remembers_and_continues() {
     for instant in [Instant::Question, Instant::Summary, Instant::Again] {
         let (model, mut yoi) = start(Answer::refuse(400, error().to_string())).await;
         let pod = new_pod(&yoi).await;
@@ -164,7 +165,7 @@ async fn killed_in_the_midst_of_it_the_pod_knows_and_goes_on() {
             let (first, last) = (seen == asked + 1, &questions[seen - 1].body);
             let is_there = match instant {
                 Instant::Question => first,
-                // A request for a summary that is itself too long is refused, and not the one that is waited for.
+                // A request for a summary that is itself too long is refused, and is not the one to wait for.
                 Instant::Summary => is_summary(last) && last.to_string().len() <= ROOM_BYTES,
                 Instant::Again => !first && !is_summary(last),
             };

@@ -12,18 +12,18 @@ use thirtyfour::Key;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// Says these lines, and waits for the end of the run.
+/// Sends these lines, and waits for the end of the run.
 async fn run(yoi: &YoiProcess, pod: &Value, text: &str) {
     let mut socket = yoi.events().await;
     socket.subscribe("a", pod, None).await;
-    // The runs before this one are in it.
+    // The journal already contains the earlier runs.
     socket.wait_for(|frame| frame["type"] == "snapshot").await;
     yoi.say(pod, text).await;
     socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
     socket.close().await;
 }
 
-/// The text of the first opened place with these words; none while it is closed or out of sight.
+/// The text of the first open element with these words; none while it is closed or out of view.
 async fn wait_in_sight(browser: &Browser, css: &str, words: &str) {
     let script = format!(
         "const log = document.getElementById('log').getBoundingClientRect(); \
@@ -33,7 +33,7 @@ async fn wait_in_sight(browser: &Browser, css: &str, words: &str) {
     browser.wait_script(&script).await;
 }
 
-/// A Pod that has read a file of many lines, one of which has the word, and then said more than a screen.
+/// A Pod that has read a file of many lines, one of which has the word, and then said more than fits on a screen.
 async fn with_hidden_needle(yoi: &YoiProcess) -> Value {
     let lines: Vec<String> =
         (1..=120).map(|n| if n == 90 { "the needle".to_owned() } else { format!("hay {n}") }).collect();
@@ -53,7 +53,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     let browser = Browser::open_pod(&yoi, &pod).await;
     browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
-    // Counted while one types; the page stays where it is until Enter.
+    // Counted while typing; the page does not scroll until Enter.
     browser.keys("needle").await;
     browser.wait_text(".find-told", "1 match").await;
     assert!(!browser.url().await.contains("find="));
@@ -63,7 +63,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser
         .wait_script("return document.querySelector('.is-found') !== null && location.search.includes('find=needle')")
         .await;
-    // Other words: the newest place first, then around.
+    // Other words: the newest place first, then wrapping around.
     browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
     browser.chord(Key::Control, 'a').await;
@@ -105,7 +105,7 @@ async fn browser_search_looks_while_one_types_and_a_link_opens_the_place() {
     browser.keys(Key::Enter + "").await;
     browser.wait_text("main h1", "ada").await;
     wait_in_sight(&browser, "#log-drawn pre", "the needle").await;
-    // The same address, loaded anew.
+    // The same address, reloaded.
     assert!(browser.url().await.starts_with(&page_of(&yoi, &pod)));
     browser.reload().await;
     browser.wait_live().await;
@@ -210,7 +210,7 @@ async fn browser_a_transcript_prints_without_a_script_and_is_saved_as_a_file() {
     let file = folder.path().join("ada.md");
     browser.wait_until("the file is there", async |_| file.exists()).await;
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("# ada\n"));
-    // The page is still there, and so is the way to all of it.
+    // The page is still there, and so is the link to all of it.
     browser.wait_text("main h1", "ada").await;
     browser.find("main .head summary[aria-label=More]").await;
     browser.no_errors().await;

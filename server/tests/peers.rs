@@ -1,4 +1,4 @@
-//! Pods that are introduced to each other, in real Chromium and with the built binary.
+//! Peers in real Chromium, with the built binary.
 
 #![allow(clippy::unwrap_used)]
 
@@ -32,7 +32,7 @@ async fn history(yoi: &YoiProcess, pod: &Value) -> String {
 }
 
 #[tokio::test]
-async fn browser_two_pods_are_introduced_by_keyboard_and_write_to_each_other() {
+async fn browser_two_pods_become_peers_by_keyboard_and_write_to_each_other() {
     let yoi = YoiProcess::start(YOI).await;
     let (ada, bob, eve) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await, yoi.new_pod("eve").await);
     let (on_ada, on_bob) = tokio::join!(open(&yoi, &ada), open(&yoi, &bob));

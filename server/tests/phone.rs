@@ -1,4 +1,4 @@
-//! The console on a phone, in real Chromium and with a finger: what a person on the way does, in as few taps as can be.
+//! The console on a phone, in real Chromium and by touch: what people do on the go, in as few taps as possible.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// Pixels of a phone's page, and the least height of what a thumb can hit.
+/// The width and height of a phone's page in pixels, and the minimum height of a touch target.
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 740;
 const THUMB_PX: f64 = 44.0;
@@ -21,7 +21,7 @@ async fn open(yoi: &YoiProcess) -> Browser {
     browser
 }
 
-/// Taps the middle of what fits the selector, which has to be in sight and large enough.
+/// Taps the middle of the element for the selector, which has to be in view and large enough.
 async fn tap(browser: &Browser, css: &str) {
     browser.find(css).await;
     let middle = format!(
@@ -90,9 +90,9 @@ async fn browser_the_bar_offers_nothing_of_a_pod_that_is_not_there() {
     assert_eq!(browser.eval(bar).await, json!(4));
     browser.goto_page(&yoi, "/pods/local/nobody").await;
     browser.wait_text("main h1", "No such Pod").await;
-    // The list and what waits.
+    // The list and what needs you.
     browser.wait_until("two are left", async |browser| browser.eval(bar).await == json!(2)).await;
-    // The page is a 404, which the browser tells as an error.
+    // The page is a 404, which the browser reports as an error.
     assert_eq!(browser.console_errors().await.len(), 1);
     browser.quit().await;
 }
@@ -110,7 +110,7 @@ async fn browser_the_way_back_to_before_a_message_is_in_a_menu_that_takes_no_lin
     assert_eq!(browser.eval(lines).await, json!(true), "one line and the room around it");
     tap(&browser, ".person .for-touch").await;
     browser.wait_script("return document.querySelector('.finger-menu').matches(':popover-open')").await;
-    // A tap beside it closes it, and does nothing else.
+    // A tap outside closes it, and does nothing else.
     tap(&browser, "main .log").await;
     browser.wait_script("return !document.querySelector('.finger-menu').matches(':popover-open')").await;
     assert!(browser.is_absent("dialog[open]").await);
@@ -163,7 +163,7 @@ async fn browser_what_was_found_is_not_beneath_the_find_bar_nor_a_field_beneath_
     browser.wait_script(below).await;
     browser.keys(thirtyfour::Key::Escape + "").await;
 
-    // To the question, and to the reason for a no.
+    // To the approval, and to the reason for denying it.
     browser.keys("a").await;
     browser.keys("d").await;
     let free = "const field = document.activeElement, box = field.getBoundingClientRect(); \
@@ -174,10 +174,10 @@ async fn browser_what_was_found_is_not_beneath_the_find_bar_nor_a_field_beneath_
     browser.quit().await;
 }
 
-/// Pages that have more below their head than fits, and one with a message field.
+/// Pages that are longer than fits, and one with a message field.
 const PAGES: [&str; 5] = ["/", "/approvals", "/usage", "/settings", "/search"];
 
-/// A notice is in sight whole, and over nothing: all that it could be over ends where it begins.
+/// A notice is fully in view and covers nothing: everything that it could cover ends where it begins.
 const IS_OVER_NOTHING: &str = "const box = css => document.querySelector(css)?.getBoundingClientRect(); \
     const notice = box('.notices'), page = box('.frame > main:not(.is-left)'), bar = box('.frame > .bottom'); \
     const middle = document.elementFromPoint(notice.x + notice.width / 2, notice.y + notice.height / 2); \
@@ -192,11 +192,11 @@ async fn browser_a_notice_covers_nothing_on_any_page() {
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;
     let browser = open(&yoi).await;
-    // A phone, a window of 1280 px at 200 %, a tablet, a desk.
+    // A phone, a window of 1280 px at 200 %, a tablet, a desktop.
     for (width, height) in [(WIDTH, HEIGHT), (640, 400), (1000, 700), (1440, 900)] {
         browser.set_viewport(width, height).await;
         browser.goto_pod(&yoi, &pod).await;
-        // A stop that the server does not hear is said in a notice that stays.
+        // A stop that does not reach the server is reported in a notice that stays.
         browser.set_offline(true).await;
         browser.field("Message").await.send_keys(":stop\u{e007}").await.unwrap();
         browser.wait_script("return !!document.querySelector('.notice-error')").await;
@@ -232,7 +232,7 @@ async fn browser_a_field_that_grows_and_shrinks_leaves_the_page_at_the_end() {
     let is_at_end = "const log = document.getElementById('log'); \
         return log.scrollHeight - log.scrollTop - log.clientHeight < 2 && !!document.querySelector('.below.is-hidden')";
     browser.wait_script(is_at_end).await;
-    // Two lines of hint become one of text, and a refusal comes above it, before anything is painted.
+    // Two lines of hint become one of text, and a refusal appears above it, before anything is painted.
     for command in [":nonsense", ":no"] {
         browser.field("Message").await.send_keys(format!("{command}\u{e007}")).await.unwrap();
         browser.wait_script(is_at_end).await;
@@ -266,7 +266,7 @@ async fn browser_small_things_are_as_large_as_a_finger_and_the_bar_tells_the_pag
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;
     let browser = open(&yoi).await;
-    // What is hit so far above and below the middle.
+    // What a tap hits this far above and below the middle.
     let hits = |css: &str, reach: f64| {
         format!(
             "const it = document.querySelector({}), box = it?.getBoundingClientRect(); \

@@ -1,4 +1,4 @@
-//! What a person does to relations with the mouse, and what is held back, in real Chromium with the built binary.
+//! Relations with the mouse, and held messages, in real Chromium with the built binary.
 
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +22,7 @@ async fn open(yoi: &YoiProcess, pod: &Value) -> Browser {
     browser
 }
 
-/// The row of a Pod in the list on the left.
+/// A Pod's row in the list on the left.
 async fn row(browser: &Browser, pod: &Value) -> WebElement {
     browser.find(&format!("aside.pods a[href*='{}']", pod["pod"]["worker_id"].as_str().unwrap())).await
 }
@@ -52,7 +52,7 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     browser.wait_text("dialog[open]", "bob and ada are peers now").await;
     assert_eq!(peers(&yoi, &ada).await, 1);
 
-    // Done at once, and undone: they are introduced again.
+    // Takes effect at once, and undoing it makes them peers again.
     browser.goto_pod(&yoi, &ada).await;
     browser.hold_time(5_000).await;
     browser.wait_text("aside.inspect .peers", "bob").await;
@@ -65,7 +65,7 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     assert_eq!((peers(&yoi, &ada).await, peers(&yoi, &bob).await), (1, 1));
     browser.let_time_pass().await;
 
-    // Left alone it stays ended; the other side hears of it.
+    // If it is not undone, it stays ended; the other side is told.
     browser.wait_text("aside.inspect .peers", "bob").await;
     browser.button("Unpeer").await.click().await.unwrap();
     until_peers(&yoi, &browser, &bob, 0).await;
@@ -76,7 +76,7 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
         .wait_until("bob is out of the list", async |browser| browser.is_absent("aside.inspect .peers li").await)
         .await;
 
-    // It is done also when the page is left at once, and it happens once.
+    // It also takes effect if the page is left at once, and it happens once.
     introduce(&yoi, &ada, "bob").await;
     browser.wait_text("aside.inspect .peers", "bob").await;
     browser.button("Unpeer").await.click().await.unwrap();

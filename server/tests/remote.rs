@@ -1,4 +1,4 @@
-//! Two yoi as their people have them: one added to the other, worked with through it, away for a while, taken out.
+//! Two yoi as their users have them: one added to the other, worked with through it, down for a while, removed.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// Less than who waits for another server waits in vain. A machine that is busy may need longer at times, and not always.
+/// Shorter than the time that a caller waits for an unresponsive server. A busy machine may occasionally need longer,
+/// but not every time.
 const WAITED_FOR_AWAY: Duration = Duration::from_secs(2);
 
 async fn add(at: &YoiProcess, id: &str, other: &YoiProcess) -> Value {
@@ -63,7 +64,7 @@ fn is_over(record: &Value) -> bool {
     record["event"]["kind"] == "run_finished"
 }
 
-/// Seqs rise, and what is missing are chunks that a finished block stands for.
+/// Seqs rise, and the missing ones are chunks replaced by a finished block.
 fn assert_in_order(records: &[Value]) {
     let seqs: Vec<i64> = records.iter().map(|record| record["seq"].as_i64().unwrap()).collect();
     assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "{seqs:?}");
@@ -89,7 +90,7 @@ async fn another_server_is_added_worked_with_and_taken_out() {
     let next = here.get(&format!("/api/v1/pods?limit=1&after={}", first["next"].as_str().unwrap())).await.expect(200);
     assert_eq!(next["items"][0]["name"], "bob");
 
-    // Commands, and what they leave, in our terms; the same key is the same command.
+    // Commands and their results use our names; a repeated key is the same command.
     let bob = seen(&here, "bob", "box").await;
     let path = format!("{}/input", pod_path(&bob));
     let input = json!({ "segments": [{ "type": "text", "text": "say hello from afar" }] });
@@ -109,7 +110,7 @@ async fn another_server_is_added_worked_with_and_taken_out() {
     let refused = here.post(&format!("{}/resume", pod_path(&bob)), &json!({})).await;
     assert_eq!(refused.expect_error(409), "not_paused");
 
-    // Pods are made and introduced there, and their records speak of them in our terms.
+    // Pods there are created and become peers, and their records use our names.
     let eve = here.post("/api/v1/pods", &json!({ "name": "eve", "runtime_id": "box" })).await.expect(201);
     assert_eq!(eve["pod"]["runtime_id"], "box");
     let answer = here.post(&format!("{}/peers", pod_path(&bob)), &json!({ "target": "eve@box" })).await.expect(201);
@@ -118,10 +119,10 @@ async fn another_server_is_added_worked_with_and_taken_out() {
     assert_eq!(linked.last().unwrap()["event"]["peer"]["runtime_id"], "box");
     let peers = here.get(&format!("{}/peers", pod_path(&bob))).await.expect(200);
     assert_eq!(peers["items"][0]["pod"], eve["pod"]);
-    // Twice is once: it stood.
+    // Twice is once: they were peers already.
     here.post(&format!("{}/peers", pod_path(&bob)), &json!({ "target": "eve@box" })).await.expect(200);
 
-    // It is kept over a restart, for its owner alone.
+    // It is kept across a restart, readable only by its owner.
     let file = here.launch().data_dir().join("runtimes.json");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fs::read_to_string(&file).unwrap().contains(there.token()));
@@ -129,7 +130,7 @@ async fn another_server_is_added_worked_with_and_taken_out() {
     until_state(&here, "box", "live").await;
     seen(&here, "eve", "box").await;
 
-    // The address and the token are told nobody.
+    // The address and the token are never shown.
     let port = there.base_url().rsplit(':').next().unwrap();
     let mut told = here.log().join("\n");
     for path in ["/api/v1/runtimes", "/readyz", "/api/v1/audit", "/api/v1/pods", "/metrics", &pod_path(&bob)] {
@@ -187,7 +188,7 @@ async fn a_stream_goes_on_by_cursor_when_the_other_server_was_killed_in_the_midd
         })
     };
     list.wait_for(away).await;
-    // Nobody waits for it: the list is there, a command is refused at once, a new viewer is told.
+    // Nobody waits for it: the list is returned, a command is refused at once, a new viewer is told.
     until_so("nobody waits for it", async || {
         let started = Instant::now();
         assert_eq!(seen(&here, "bob", "box").await["state"], "unreachable");
@@ -206,11 +207,11 @@ async fn a_stream_goes_on_by_cursor_when_the_other_server_was_killed_in_the_midd
     until_state(&here, "box", "live").await;
     records.extend(socket.records_until("bob", is_over).await);
     assert_in_order(&records);
-    // No second snapshot: it went on where it was.
+    // No second snapshot: it continued where it was.
     assert_eq!(socket.seen().iter().filter(|frame| frame["type"] == "snapshot").count(), 1);
     let cursors: Vec<&Value> = socket.seen().iter().filter(|frame| frame["type"] == "records").collect();
     assert!(cursors.windows(2).all(|pair| pair[0]["cursor"] == pair[1]["after"]), "a frame follows the one before it");
-    // All that the journal has and that is no chunk was told, and nothing else.
+    // Everything in the journal that is not a chunk was sent, and nothing else.
     let seqs = |records: &[Value]| -> Vec<i64> {
         let whole = records.iter().filter(|record| !record["event"]["kind"].as_str().unwrap().ends_with("_chunk"));
         whole.map(|record| record["seq"].as_i64().unwrap()).collect()
@@ -286,7 +287,7 @@ async fn a_name_that_two_runtimes_have_is_asked_back_and_nothing_is_done() {
     let sentence = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && sentence.contains("bob@box"), "{sentence}");
 
-    // Whoever has the list open sees all of it go, and the name is clear again.
+    // A viewer of the list sees all of it go, and the name is unambiguous again.
     let mut list = here.events().await;
     list.subscribe_pods("list").await;
     let whole = list.wait_for(|frame| frame["type"] == "pods").await;
@@ -338,7 +339,7 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     until_so("its list is written down", async || fs::read_to_string(&file).is_ok_and(|text| text.contains("\"bob\"")))
         .await;
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    // Who does not answer in time is left out, and named: it is asked again.
+    // A server that does not answer in time is left out, and named; it is asked again.
     let mut found = Value::Null;
     until_so("both have said what they found", async || {
         found = here.get("/api/v1/search?q=zebra").await.expect(200);
@@ -347,7 +348,7 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     .await;
     assert_eq!(found["items"].as_array().unwrap().len(), 2, "{found}");
 
-    // Both are killed, and this one alone comes back.
+    // Both are killed, and only this one comes back.
     there.kill9().await;
     here.kill9().await;
     here.restart().await;
@@ -356,12 +357,12 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     let reason = away["state_reason"].as_str().unwrap();
     assert!(reason.contains("when it was last seen, 20"), "{reason}");
     until_state(&here, "box", "unreachable").await;
-    // The first answer is known here, and the key belongs to its command.
+    // The first answer is known here, and the key is bound to its command.
     assert_eq!(here.post_with_key("k1", &input(&bob), &say).await.expect(202), first);
     assert_eq!(here.post_with_key("k1", &input(&ada), &say).await.expect_error(422), "key_reused");
     assert_eq!(here.post_with_key("k2", &input(&bob), &say).await.expect_error(503), "runtime_unavailable");
     here.post_with_key("k2", &input(&ada), &say).await.expect(202);
-    // Nobody waits for who is away, and it is named.
+    // Nobody waits for a server that is down, and it is named.
     for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
         until_so(format!("{path} waits for nobody"), async || {
             let started = Instant::now();
@@ -383,7 +384,7 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     assert!(!file.exists(), "its list goes with it");
 }
 
-/// Answers everything in the same way; counts how often it was asked.
+/// Answers every request in the same way, and counts the requests.
 async fn stranger(answer: String) -> (String, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -485,7 +486,7 @@ async fn a_file_goes_along_to_another_server_and_is_shown_from_there() {
         journal(&here, &bob).await.iter().any(|record| record.to_string().contains("file a.txt (5 bytes of text)"))
     })
     .await;
-    // What only the other server keeps is shown here.
+    // What only the other server stores is shown here.
     let theirs: Value = keep(&there, "from there").await.unwrap().json().await.unwrap();
     let path = format!("/api/v1/blobs/{}", theirs["blob"].as_str().unwrap());
     let shown = here.request(reqwest::Method::GET, &path).send().await.unwrap();

@@ -1,4 +1,4 @@
-//! `yoi service` and `yoi doctor` on a home of their own, with a systemd that only writes down what it is told.
+//! `yoi service` and `yoi doctor` with their own home folder and a systemd that only records its calls.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,7 @@ use testkit::yoi::{Launch, YoiProcess};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// A folder with a `systemctl` that ends with this code and writes its words into the file `told`.
+/// A folder with a `systemctl` that exits with this code and appends its arguments to the file `told`.
 fn stand_in(launch: &Launch, code: i32) -> PathBuf {
     let folder = launch.work_dir().join(format!("bin{code}"));
     fs::create_dir_all(&folder).unwrap();
@@ -26,7 +26,7 @@ fn stand_in(launch: &Launch, code: i32) -> PathBuf {
     folder
 }
 
-/// No other `systemctl` than the one in `bin` can be found.
+/// Only the `systemctl` in `bin` can be found.
 async fn run(launch: &Launch, bin: &Path, words: &[&str]) -> Output {
     launch.command().env("PATH", bin).args(words).output().await.unwrap()
 }
@@ -77,7 +77,7 @@ async fn a_service_is_installed_once_however_often_it_is_asked_for_and_removed_a
     assert!(again.status.success() && text(&again.stdout).contains("nothing was done"), "{again:?}");
 }
 
-/// Where this machine has systemd's tools: what it says of the unit, in its own words. Elsewhere there is nobody to ask.
+/// Where this machine has systemd's tools, their own verdict on the unit. Elsewhere it is not checked.
 #[tokio::test]
 async fn systemd_itself_finds_nothing_wrong_with_the_unit() {
     let launch = Launch::new(YOI);
@@ -111,7 +111,7 @@ async fn without_systemd_the_unit_is_written_and_what_is_left_to_do_is_said() {
     assert!(bad.status.code() == Some(2) && !unit(&launch).exists(), "{bad:?}");
 }
 
-/// What the doctor says with these variables, as JSON, and its exit code.
+/// What the doctor reports with these variables, as JSON, and its exit code.
 async fn doctor(launch: &Launch, variables: &[(&str, &str)], words: &[&str]) -> (Option<i32>, Value) {
     let mut command = launch.command();
     command.args(["doctor", "--json"]).args(words).arg("--data").arg(launch.data_dir());
@@ -183,7 +183,7 @@ async fn the_doctor_looks_into_the_database_and_leaves_it_as_it_is() {
     sqlx::Connection::close(other).await.unwrap();
 
     let mut bytes = fs::read(&file).unwrap();
-    // The second page and all after it: the beginning of every table.
+    // The second page and everything after it: the beginning of every table.
     bytes[4096..].fill(0xA5);
     fs::write(&file, &bytes).unwrap();
     let (code, report) = doctor(&launch, &[], &[]).await;

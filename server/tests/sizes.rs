@@ -1,4 +1,4 @@
-//! Long inputs and long answers, with the built binary: what is taken, what is refused, and that nothing of it is lost.
+//! Long inputs and long answers, with the built binary: what is accepted, what is refused, and that nothing is lost.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 const MIB: usize = 1024 * 1024;
-/// Nothing that shows records is larger than this, whatever they say.
+/// Nothing that shows records is larger than this, whatever they contain.
 const SHOWN_MAX: usize = 1_000_000;
 const ANSWERS: usize = 26;
 
@@ -36,7 +36,7 @@ async fn watch(yoi: &YoiProcess, pod: &Value) -> EventSocket {
     socket
 }
 
-/// Two MiB of words that are no two alike.
+/// Two MiB of distinct words.
 fn long_text() -> String {
     let mut text: String = (0..).map(|number| format!("word{number} ")).take(220_000).collect();
     text.truncate(2 * MIB);
@@ -48,14 +48,14 @@ fn input(text: &str) -> Value {
     json!({ "segments": [{ "type": "text", "text": text }] })
 }
 
-/// What the model was sent in this question that a person said.
+/// The user's message in this request, as the model got it.
 fn told(body: &Value) -> Vec<&str> {
     let messages = body["messages"].as_array().unwrap().iter();
     messages.filter(|message| message["role"] == "user").map(|message| message["content"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
-async fn an_input_of_two_mib_is_taken_and_the_model_is_told_it_whole() {
+async fn an_input_of_two_mib_is_accepted_and_reaches_the_model_whole() {
     let model = ScriptedModel::start().await;
     model.otherwise(Answer::say("read"));
     let yoi = with_model(&model).await;
@@ -69,7 +69,7 @@ async fn an_input_of_two_mib_is_taken_and_the_model_is_told_it_whole() {
     assert!(said["event"]["segments"][0]["text"] == by_words.as_str(), "a viewer gets it whole");
     assert!(told(&model.requests()[0].body) == [by_words.as_str()], "the model is told it whole");
 
-    // The command line takes it from standard input.
+    // The command line reads it from standard input.
     let mut command = yoi.launch().command();
     command.args(["send", "ada", "-", "--data"]).arg(yoi.launch().data_dir());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -91,7 +91,7 @@ async fn a_longer_input_is_refused_with_the_limit_and_the_way_out_and_leaves_not
         let detail = refused["detail"].as_str().unwrap();
         assert!(detail.contains(says) && detail.contains("file"), "{bytes}: {detail}");
     }
-    // A text may fit and its JSON not: each of these is written with six characters.
+    // A text may fit while its JSON does not: each of these takes six characters.
     let request = yoi.request(Method::POST, &path).header("Content-Type", "application/json");
     let escaped = format!(r#"{{"segments":[{{"type":"text","text":"{}"}}]}}"#, r"\u00e4".repeat(MIB));
     assert_eq!(request.body(escaped).send().await.unwrap().status().as_u16(), 413);
@@ -99,7 +99,7 @@ async fn a_longer_input_is_refused_with_the_limit_and_the_way_out_and_leaves_not
     yoi.post_with_key("k", &path, &input("say fine")).await.expect(202);
 }
 
-/// The text of the answer of this number: 2 MB, and no two alike.
+/// The text of the answer of this number: 2 MB, all distinct.
 fn answer(number: usize) -> String {
     let mut text = format!("answer {number} begins ");
     text.push_str(&"word ".repeat(400_000));
@@ -156,7 +156,7 @@ async fn pages_of_long_answers_are_small_and_all_of_each_is_one_request_away() {
         let (status, text) = text_of(&yoi, &format!("{path}/records/{number}?format=text")).await;
         assert!(status == 200 && text == whole, "all of {number} as text");
     }
-    // Whole records, where they are asked for: one that is larger than a page comes alone.
+    // Whole records, where they are requested: one that is larger than a page comes alone.
     let page = yoi.get(&format!("{path}/transcript?limit=1000&whole=true&before=9")).await.expect(200);
     let items = page["items"].as_array().unwrap();
     assert!(items.len() == 1 && items[0]["event"]["text"] == answer(8).as_str() && page["next"] == "8");
@@ -213,7 +213,7 @@ async fn a_snapshot_of_long_answers_is_small_and_what_follows_a_cursor_comes_who
 }
 
 #[tokio::test]
-async fn whoever_comes_in_the_middle_of_a_long_answer_gets_all_that_was_said_in_a_small_snapshot() {
+async fn a_viewer_that_comes_in_the_middle_of_a_long_answer_gets_all_of_it_in_a_small_snapshot() {
     let model = ScriptedModel::start().await;
     let go_on = std::sync::Arc::new(tokio::sync::Notify::new());
     let words: Vec<String> = (0..20_000).map(|number| format!("w{number} ")).collect();
@@ -233,7 +233,7 @@ async fn whoever_comes_in_the_middle_of_a_long_answer_gets_all_that_was_said_in_
         snapshot["records"].as_array().unwrap().iter().filter(|record| record["event"]["kind"] == "text_chunk");
     let said: String = pieces.map(|record| record["event"]["text"].as_str().unwrap()).collect();
     assert!(said == words.concat(), "{} bytes of {}", said.len(), words.concat().len());
-    // What comes then is what follows.
+    // What follows comes next.
     go_on.notify_one();
     let rest = late.records_until("b", |record| record["event"]["kind"] == "message_finished").await;
     assert_eq!(rest[0]["event"]["text"], "the end");
@@ -264,7 +264,7 @@ async fn the_command_line_prints_all_of_a_long_answer() {
     assert!(printed.status.success());
     let listing: Value = serde_json::from_slice(&printed.stdout).unwrap();
     let items = listing["items"].as_array().unwrap();
-    // Behind the answers stands that they were imported.
+    // The answers are followed by the record of their import.
     let texts: Vec<&str> = items.iter().filter_map(|record| record["event"]["text"].as_str()).collect();
     let whole = [answer(ANSWERS - 1), answer(ANSWERS)];
     assert!(items.len() == 4 && texts.len() == 3 && texts[..2] == whole, "{} of {} records", texts.len(), items.len());
@@ -304,7 +304,7 @@ async fn browser_one_press_brings_all_of_a_long_answer_into_its_place() {
     browser.eval(&format!("{last}.querySelector('.cut-here a').click()")).await;
     browser.wait_script(&format!("return {last}.textContent.includes('answer {ANSWERS} ends')")).await;
     browser.wait_script(&format!("return {last}.querySelector('.cut-here') === null")).await;
-    // The others are as they were, and older ones come as one goes up.
+    // The others are unchanged, and older ones arrive on scrolling up.
     assert_eq!(browser.eval("return document.body.textContent.includes('answer 1 begins')").await, false);
     browser
         .wait_until("the first answer is there", async |browser| {

@@ -19,7 +19,7 @@ const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 /// Longer than any answer here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that takes no model of this machine: a Pod that names none has the rehearsal model.
+/// A server that uses no model of this machine: a Pod that names none has the rehearsal model.
 async fn quiet() -> YoiProcess {
     let launch = Launch::new(YOI);
     let config = launch.work_dir().with_file_name("yoi.toml");
@@ -27,13 +27,13 @@ async fn quiet() -> YoiProcess {
     launch.arg("--config").arg(&config.to_string_lossy()).start().await
 }
 
-/// A program that is spoken with by lines of JSON.
+/// A program that speaks line-delimited JSON.
 struct Spoken {
     child: Child,
     input: Option<ChildStdin>,
     output: Lines<BufReader<ChildStdout>>,
     next: i64,
-    /// What was told, and asked, while something else was waited for.
+    /// Notifications and requests that arrived while something else was awaited.
     told: Vec<Value>,
 }
 
@@ -72,7 +72,7 @@ impl Spoken {
         serde_json::from_str(&line.expect("it goes on")).unwrap()
     }
 
-    /// The message that fits; what comes before it is kept.
+    /// The matching message; earlier ones are kept.
     async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.told.iter().position(&fits) {
             return self.told.remove(at);
@@ -86,7 +86,7 @@ impl Spoken {
         }
     }
 
-    /// Reads on until the text of this kind of update ends so, in however many pieces it comes.
+    /// Reads on until the text of this kind of update ends like this, in however many pieces it arrives.
     async fn until_shown(&mut self, kind: &str, end: &str) {
         while !shown(&self.told, kind).ends_with(end) {
             let message = self.next().await;
@@ -105,7 +105,7 @@ impl Spoken {
         answer["result"].clone()
     }
 
-    /// Ends as its client does: nothing more is said.
+    /// Ends as its client does: nothing more is sent.
     async fn end(mut self) -> Option<i32> {
         drop(self.input.take());
         timeout(PATIENCE, self.child.wait()).await.expect("it ends with its input").unwrap().code()
@@ -142,7 +142,7 @@ async fn the_bridge_passes_messages_on_and_survives_a_restart_of_the_server() {
     client.ask("resources/subscribe", json!({ "uri": uri })).await;
 
     yoi.kill9().await;
-    // Asked while nobody is there.
+    // Requested while the server is down.
     let id =
         client.send("tools/call", json!({ "name": "send", "arguments": { "pod": "ada", "text": "say after" } })).await;
     yoi.restart().await;
@@ -150,7 +150,7 @@ async fn the_bridge_passes_messages_on_and_survives_a_restart_of_the_server() {
     assert_eq!(sent["result"]["isError"], false, "{sent}");
     client.until(|message| message["method"] == "notifications/resources/list_changed").await;
     assert_eq!(call(&mut client, "wait", json!({ "pod": "ada" })).await["answer"], "after");
-    // What was followed is followed again.
+    // What was followed before is followed again.
     client
         .until(|message| {
             message["method"] == "notifications/resources/updated" && message["params"]["uri"] == uri.as_str()
@@ -199,7 +199,7 @@ fn words(text: &str) -> Value {
     json!([{ "type": "text", "text": text }])
 }
 
-/// All text of one kind of update that came so far, for a session.
+/// All text of one kind of update that has arrived so far for a session.
 fn shown(told: &[Value], kind: &str) -> String {
     let updates =
         told.iter().map(|message| &message["params"]["update"]).filter(|update| update["sessionUpdate"] == kind);
@@ -235,7 +235,7 @@ async fn an_editor_and_the_browser_are_on_the_same_pod() {
     zed.until_shown("agent_message_chunk", "from elsewhere").await;
     assert_eq!(shown(&zed.told, "user_message_chunk"), "say from elsewhere");
 
-    // Opened anew, all of it is there before the session is.
+    // Opened again, the session has all of it before it is ready.
     let mut other = editor(yoi.launch(), &[]).await;
     other.ask("session/load", json!({ "sessionId": session, "cwd": folder, "mcpServers": [] })).await;
     assert_eq!(shown(&other.told, "user_message_chunk"), "think hm\nsay hello theresay from elsewhere");
@@ -283,7 +283,7 @@ async fn a_question_is_asked_in_the_editor_and_taken_back_when_it_was_answered_e
     assert_eq!(zed.answer(prompt).await["result"]["stopReason"], "end_turn");
     assert!(!folder.join("b.txt").exists(), "the first answer counts");
 
-    // One that was open before the editor came.
+    // One that was open before the editor started.
     yoi.say(&address(&session), "call Write {\"path\":\"c.txt\",\"content\":\"x\"}").await;
     until_so("it waits", async || yoi.get(&path).await.expect(200)["state"] == "waiting").await;
     let mut late = editor(yoi.launch(), &[]).await;
@@ -327,7 +327,7 @@ async fn a_prompt_is_cancelled_from_the_editor_and_outlives_a_kill_of_the_server
     zed.until(begun("x1")).await;
     yoi.kill9().await;
     yoi.restart().await;
-    // The run was interrupted, and the editor is told so.
+    // The run was interrupted, and the editor is told.
     assert_eq!(zed.answer(prompt).await["result"]["stopReason"], "end_turn");
     let done = zed.ask("session/prompt", json!({ "sessionId": session, "prompt": words("say again") })).await;
     assert_eq!(done["stopReason"], "end_turn");
@@ -349,7 +349,7 @@ async fn choices_pictures_and_nonsense_in_the_editor() {
     assert_eq!(network["currentValue"], "none");
     assert_eq!(yoi.get(&path).await.expect(200)["network"], "none");
 
-    // The smallest picture there is.
+    // The smallest possible picture.
     let picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let prompt = json!([
         { "type": "text", "text": "say seen" },

@@ -1,5 +1,5 @@
-//! From one Pod to another and back in real Chromium: a page that was left a moment ago is seen again as it was, with
-//! what came meanwhile, and nothing is asked of the server for it.
+//! From one Pod to another and back in real Chromium: a page that was left a moment ago is shown again as it was, with
+//! what has arrived since, and without any request to the server.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use thirtyfour::Key;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// A live Pod with a past of so many questions and answers.
+/// A live Pod with this many past questions and answers.
 async fn pod(yoi: &YoiProcess, name: &str, turns: usize) -> Value {
     let mut lines = Vec::new();
     for turn in 1..=turns {
@@ -36,7 +36,7 @@ fn path_of(yoi: &YoiProcess, pod: &Value) -> String {
     page_of(yoi, pod).strip_prefix(yoi.console_url()).unwrap().to_owned()
 }
 
-/// Clicks on the Pod's row, and waits until its page is the one that is seen.
+/// Clicks on the Pod's row, and waits until its page is shown.
 async fn switch(browser: &Browser, yoi: &YoiProcess, pod: &Value) {
     let path = path_of(yoi, pod);
     browser.find(&format!("a[data-row][href='{path}']")).await.click().await.unwrap();
@@ -49,13 +49,13 @@ async fn switch(browser: &Browser, yoi: &YoiProcess, pod: &Value) {
         .await;
 }
 
-/// What was fetched so far that is no file of the page.
+/// What has been fetched so far that is not a file of the page.
 async fn requests(browser: &Browser) -> u64 {
     let script = "return performance.getEntriesByType('resource').filter(e => e.name.includes('/fn/')).length";
     browser.eval(script).await.as_u64().unwrap()
 }
 
-/// As [`Browser::open_pod`], and each page knows what it is still waiting for.
+/// Like [`Browser::open_pod`], and each page tracks its pending requests.
 async fn open_pod(yoi: &YoiProcess, pod: &Value) -> Browser {
     let browser = Browser::open(yoi, 1440, 900).await;
     let count = "const fetched = window.fetch; window.underWay = 0; \
@@ -98,7 +98,7 @@ async fn browser_a_pod_is_seen_again_where_it_was_left_and_asks_for_nothing() {
     browser.wait_text("#log-drawn", "bob answers 60.").await;
     browser.wait_script("return document.title.startsWith('bob')").await;
     assert_eq!(browser.eval("return document.getElementById('message').value").await, "");
-    // All of it is drawn, and its end is what is seen.
+    // All of it is drawn, and its end is in view.
     let whole = "const log = document.getElementById('log'); return log.dataset.drawn === log.dataset.blocks \
                  && log.scrollHeight - log.scrollTop - log.clientHeight < 2 \
                  && document.querySelector('#log-drawn > *').textContent.includes('question 1.')";
@@ -109,7 +109,7 @@ async fn browser_a_pod_is_seen_again_where_it_was_left_and_asks_for_nothing() {
     switch(&browser, &yoi, &ada).await;
     browser.wait_script("return document.title.startsWith('ada')").await;
     assert_eq!(browser.eval("return document.getElementById('message').value").await, "not sent yet");
-    // At once, and also when all of it is laid out again.
+    // At once, and also after everything has been laid out again.
     for _ in 0..2 {
         let now = browser.eval(offset).await;
         assert_eq!(now[0], place[0]);
@@ -127,7 +127,7 @@ async fn browser_a_pod_is_seen_again_where_it_was_left_and_asks_for_nothing() {
     wait_at_rest(&browser).await;
     assert_eq!(requests(&browser).await, before, "nothing is asked for");
 
-    // Home and End mean all of it.
+    // Home and End cover all of it.
     browser.eval("document.getElementById('log').focus()").await;
     browser.keys(Key::Home + "").await;
     browser.wait_script("return document.getElementById('log').scrollTop === 0").await;
@@ -154,7 +154,7 @@ async fn browser_what_came_meanwhile_is_there_and_a_page_that_is_not_seen_counts
     let unread = format!("return !document.querySelector(\"{row}\").textContent.includes('unread')");
     browser.wait_script(&unread).await;
 
-    // And it goes on: what comes now is seen as it comes, once.
+    // And it continues: new text is shown as it arrives, once.
     browser.send("say and more").await;
     browser.wait_text("#log-drawn .block-assistant", "and more").await;
     browser.wait_text("main .head", "idle").await;
@@ -162,7 +162,7 @@ async fn browser_what_came_meanwhile_is_there_and_a_page_that_is_not_seen_counts
     assert_eq!(blocks.iter().filter(|text| text.contains("and more")).count(), 1, "{blocks:?}");
     assert_eq!(blocks.iter().filter(|text| text.contains("something new")).count(), 1, "{blocks:?}");
 
-    // The other one has not changed, and the way back of the browser leads there too.
+    // The other one has not changed, and the browser's Back leads there too.
     browser.eval("history.back()").await;
     browser.wait_text("#log-drawn", "bob answers 5.").await;
     browser.wait_script("return document.title.startsWith('bob')").await;
@@ -193,7 +193,7 @@ async fn browser_of_many_pods_only_the_last_ones_are_kept() {
     browser.wait_text("#log-drawn", "ada answers 2.").await;
     wait_at_rest(&browser).await;
     assert!(requests(&browser).await > before, "the one before it was read again");
-    // One that has gone is not shown from memory.
+    // A deleted one is not shown from memory.
     yoi.delete(&format!("{}?confirm=gus", pod_path(&pods[6]))).await.expect(204);
     browser.goto_page(&yoi, &path_of(&yoi, &pods[6])).await;
     browser.wait_text("main", "No such Pod").await;

@@ -1,4 +1,4 @@
-//! The terminal console as a person has it: the built binary in a real terminal, against a real server.
+//! The terminal console as people use it: the built binary in a real terminal, against a real server.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// `yoi tui` with these words, on this server.
+/// `yoi tui` with these arguments, on this server.
 async fn console(yoi: &YoiProcess, words: &[&str]) -> Terminal {
     Terminal::start(&command(yoi, words), 80, 24).await
 }
@@ -30,9 +30,9 @@ async fn opened(yoi: &YoiProcess, name: &str) -> Terminal {
     terminal
 }
 
-/// Leaves as a person does, and finds the terminal as it was.
+/// Quits as a person does, and checks that the terminal is restored.
 async fn quits(mut terminal: Terminal) {
-    // Out of a sheet, the composer, the Pod; on the list one more does nothing.
+    // Out of a sheet, the composer and the Pod; on the list, one more has no effect.
     for _ in 0..3 {
         terminal.escape().await;
     }
@@ -56,7 +56,7 @@ async fn a_pod_is_found_in_the_list_opened_written_to_and_read_to_the_end() {
     assert!(screen.contains("ada") && screen.contains("Idle"), "{screen}");
     terminal.types("\r").await;
     terminal.wait_text("No messages yet.").await;
-    // The composer has the focus: what is typed is a message.
+    // The composer has the focus: typed text is a message.
     terminal.enters("say hello from the other side").await;
     terminal.wait_text("hello from the other side").await;
     terminal.wait_text("✓ completed").await;
@@ -68,7 +68,7 @@ async fn a_pod_is_found_in_the_list_opened_written_to_and_read_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_pod_is_made_and_opened_by_its_name_or_its_address() {
+async fn a_pod_is_created_and_opened_by_its_name_or_its_address() {
     let yoi = YoiProcess::start(YOI).await;
     let mut terminal = console(&yoi, &[]).await;
     terminal.wait_text("creates ada, which uses the rehearsal model").await;
@@ -87,7 +87,7 @@ async fn a_pod_is_made_and_opened_by_its_name_or_its_address() {
 }
 
 #[tokio::test]
-async fn an_introduction_and_each_way_it_fails_is_a_sentence_in_the_last_line() {
+async fn adding_a_peer_and_each_way_it_fails_is_a_sentence_in_the_last_line() {
     let yoi = YoiProcess::start(YOI).await;
     let (ada, bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
     for (name, policy) in [("shut", "closed"), ("shy", "ask")] {
@@ -129,7 +129,7 @@ async fn an_introduction_and_each_way_it_fails_is_a_sentence_in_the_last_line() 
     let peers = yoi.get(&format!("{}/peers", pod_path(&bob))).await.expect(200);
     assert_eq!((peers["items"][0]["name"].as_str(), peers["items"][0]["link"].as_str()), (Some("ada"), Some("linked")));
     assert_eq!((history(ada.clone()).await, history(bob.clone()).await), before, "no conversation was touched");
-    // What is a peer already is offered with the reason why not.
+    // A Pod that is already a peer is offered with the reason why it cannot be chosen.
     terminal.types(":peer bob").await;
     terminal.wait_text("is a peer already").await;
     terminal.escape().await;
@@ -161,7 +161,7 @@ async fn a_request_is_accepted_in_the_list_of_questions() {
     assert_eq!(peers["items"][0]["link"], "linked");
 }
 
-/// What was written is on the disk: only then does its field forget it. The transcript may show it sooner.
+/// What was written is on disk: only then is its field cleared. The transcript may show it sooner.
 async fn is_sent(terminal: &mut Terminal) {
     let is_empty = |screen: &str| screen.lines().any(|line| line.trim_end() == "❯");
     terminal.wait_for("an empty field", is_empty).await;
@@ -249,7 +249,7 @@ async fn what_is_pasted_is_a_chip_what_is_copied_goes_to_the_clipboard_and_help_
     terminal.escape().await;
     terminal.types("y").await;
     terminal.wait_text("copied: answer").await;
-    // "four" in base64, at the end of what the clipboard is given.
+    // "four" in base64, at the end of what is copied to the clipboard.
     assert!(terminal.raw().contains("\x1b]52;c;"), "nothing was copied");
     terminal.types("?").await;
     terminal.wait_text("Help").await;

@@ -1,4 +1,5 @@
-//! Writing a message in the terminal console, in a real terminal: files by name, what waits, and into the present run.
+//! Writing a message in the terminal console, in a real terminal: file names, queued messages, and messages into the
+//! current run.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +12,7 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// The console with this Pod open. It is told of no server: it finds the one of the folder.
+/// The console with this Pod open. It is given no server: it finds the one of the folder.
 async fn opened(yoi: &YoiProcess, name: &str) -> Terminal {
     let mut command = yoi.launch().command();
     command.args(["tui", name, "--data"]).arg(yoi.launch().data_dir());
@@ -39,7 +40,7 @@ async fn a_file_is_completed_by_its_name_and_goes_as_a_file() {
     let ada = yoi.new_pod("ada").await;
     let mut terminal = opened(&yoi, "ada").await;
     terminal.types("say look at @mai").await;
-    // The answers for fewer letters come first.
+    // The results for fewer letters arrive first.
     let is_it = |screen: &str| screen.contains("▸ @main.rs") && !screen.contains("@other.rs");
     let screen = terminal.wait_for("that file alone", is_it).await;
     assert!(screen.contains("src/deep"), "{screen}");
@@ -57,7 +58,7 @@ async fn a_file_is_completed_by_its_name_and_goes_as_a_file() {
     assert_eq!(segments[1], file, "{segments}");
     assert_eq!(segments[2]["text"], " please", "{segments}");
 
-    // A look that is held up finds less.
+    // A lookup that is delayed finds less.
     let found = until("the file is found", async || {
         let answer = yoi.get(&format!("{}/files?q=mai", pod_path(&ada))).await.expect(200);
         (answer["items"] != json!([])).then_some(answer)
@@ -66,7 +67,7 @@ async fn a_file_is_completed_by_its_name_and_goes_as_a_file() {
 }
 
 #[tokio::test]
-async fn what_waits_is_edited_removed_and_sent_into_the_present_run() {
+async fn queued_messages_are_edited_removed_and_sent_into_the_current_run() {
     let yoi = YoiProcess::start(YOI).await;
     let ada = yoi.new_pod("ada").await;
     let mut terminal = opened(&yoi, "ada").await;
@@ -88,7 +89,7 @@ async fn what_waits_is_edited_removed_and_sent_into_the_present_run() {
     terminal.wait_text("❯ say secnd").await;
     terminal.types("\x15say second\r").await;
     terminal.wait_text("queued say second").await;
-    // Into the present run.
+    // Into the current run.
     terminal.enters(":queue").await;
     terminal.wait_text("▸ queued say third").await;
     terminal.types("s").await;
@@ -98,7 +99,7 @@ async fn what_waits_is_edited_removed_and_sent_into_the_present_run() {
     // Alt-Enter: at once.
     terminal.types("say fourth\x1b\r").await;
     terminal.wait_text("steers say fourth").await;
-    // What is taken back with a command is in the message.
+    // A message taken back with a command is in the composer.
     terminal.enters(":unqueue").await;
     terminal.wait_text("❯ say fourth").await;
     let queued = yoi.get(&pod_path(&ada)).await.expect(200)["queued"].clone();

@@ -52,7 +52,7 @@ async fn a_server_that_is_killed_in_mid_stream_comes_back_with_the_same_text_and
     terminal.wait_text("reconnecting").await;
     let before = terminal.screen();
     let shown = streamed(&before).into_iter().map(str::to_owned).collect::<Vec<_>>();
-    // Typing goes on while nobody answers.
+    // Typing works while nobody answers.
     terminal.types(", longer").await;
     terminal.wait_text("❯ my draft, longer").await;
 
@@ -66,10 +66,10 @@ async fn a_server_that_is_killed_in_mid_stream_comes_back_with_the_same_text_and
     let screen = terminal.wait_for("what is on the disk, once and in order", |screen| streamed(screen) == stored).await;
     assert!(screen.contains("❯ my draft, longer"), "{screen}");
 
-    // The same as the command line shows that followed it all the time.
+    // The same as the command line shows, which followed it all the time.
     follower.wait_for("same words in the log", |screen| streamed(screen) == stored).await;
 
-    // It goes on from there, in the same console.
+    // It continues from there, in the same console.
     terminal.types("\x15").await;
     terminal.enters("say still here").await;
     terminal.wait_text("still here").await;
@@ -117,14 +117,14 @@ async fn a_panic_restores_the_terminal_and_is_printed_below() {
     assert!(taken < given_back && given_back < place("the token broke on purpose"), "{screen}");
 }
 
-/// What the test above runs in its terminal; by itself it has nothing to do.
+/// Run by the test above in its terminal; on its own it does nothing.
 #[test]
 fn a_console_whose_token_panics() {
     if std::env::var_os(PANICS).is_none() {
         return;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    // The token is asked for by the task of the socket, while the screen is the console's.
+    // The socket's task requests the token while the console owns the screen.
     let token = client::TokenSource::reading(|| panic!("the token broke on purpose"));
     let client = client::Client::new("http://127.0.0.1:1", token).unwrap();
     let ended = runtime.block_on(tui::run(client, None));
@@ -147,7 +147,7 @@ async fn a_rewind_takes_a_y_and_only_on_what_was_seen() {
     terminal.enters(":rewind").await;
     terminal.types("\r").await;
     terminal.wait_text("rewind to before \"say second\"? y confirms").await;
-    // Another client goes on in the meantime.
+    // Another client continues in the meantime.
     yoi.say(&ada, "say third").await;
     terminal.wait_for("three ends", |screen| screen.matches("✓ completed").count() == 3).await;
     terminal.types("y").await;

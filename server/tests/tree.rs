@@ -1,4 +1,4 @@
-//! The built binary with Pods that lead others, under kill -9: the tree comes back with its loans.
+//! The built binary with Pods that have children, under kill -9: the tree comes back with its loans.
 
 #![allow(clippy::unwrap_used)]
 
@@ -117,7 +117,7 @@ async fn a_stopped_tree_is_restored_in_one_step_with_a_report() {
     };
     spawn("one", "a").await;
     spawn("two", "b").await;
-    // What is stopped in the middle of its task is paused when it is back.
+    // One that was interrupted in the middle of its task is paused when it is back.
     let mut socket = yoi.events().await;
     for name in ["one", "two"] {
         socket.subscribe(name, &named(&yoi, name).await, None).await;

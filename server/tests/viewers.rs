@@ -1,5 +1,6 @@
-//! One streaming Pod, three who watch it: a page in Chromium, the terminal console, `yoi log -f`. The server is killed and
-//! comes back, and later ends in order and comes back; at the end all three have the same text, and none of it twice.
+//! One streaming Pod and three viewers: a page in Chromium, the terminal console, and `yoi log -f`. The server is
+//! killed and comes back, and later exits properly and comes back; at the end all three have the same text, and none of
+//! it twice.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,14 +26,14 @@ use tokio::{
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 const TRANSCRIPT: &str = "main .log";
 
-/// `yoi log -f`, and all that it has printed.
+/// `yoi log -f`, and everything that it has printed.
 struct Log {
     _child: Child,
     printed: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Log {
-    /// It is told of no server: it finds the one of the folder.
+    /// It is given no server: it finds the one of the folder.
     fn follow(yoi: &YoiProcess, name: &str) -> Self {
         let mut command = yoi.launch().command();
         command.args(["log", name, "--follow", "--partial"]).arg("--data").arg(yoi.launch().data_dir());
@@ -49,7 +50,7 @@ impl Log {
         Self { _child: child, printed }
     }
 
-    /// Returns when it is there and has printed something.
+    /// Returns when it is running and has printed something.
     async fn begins(&self) {
         until_so("the log prints something", async || !self.text().is_empty()).await;
     }
@@ -59,12 +60,12 @@ impl Log {
     }
 }
 
-/// The words of the stream, `w1 w2 …`, in the order in which they stand.
+/// The words of the stream, `w1 w2 …`, in order.
 fn words(text: &str) -> Vec<u32> {
     text.split_whitespace().filter_map(|word| word.strip_prefix('w')?.parse().ok()).collect()
 }
 
-/// What is in the journal: what was said, whole or cut off.
+/// What is in the journal: what was said, complete or interrupted.
 async fn truth(yoi: &YoiProcess, pod: &Value) -> Vec<u32> {
     let page = yoi.get(&format!("{}/transcript?limit=1000", pod_path(pod))).await.expect(200);
     let finished =
@@ -91,7 +92,7 @@ async fn browser_terminal_and_log_show_the_same_text_over_two_restarts_and_none_
     let browser = Browser::open_pod(&yoi, &ada).await;
     let mut tui = yoi.launch().command();
     tui.args(["tui", "ada", "--data"]).arg(yoi.launch().data_dir());
-    // Room for all of it: what is not on the screen cannot be compared.
+    // Room for all of it: only what is on the screen can be compared.
     let terminal = Terminal::start(&tui, 200, 80).await;
     terminal.wait_text("No messages yet.").await;
     let log = Log::follow(&yoi, "ada");

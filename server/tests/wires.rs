@@ -1,5 +1,5 @@
-//! The built binary on each wire: a loop of thoughts and tools that kill -9 cuts goes on as if nothing had been, and what a server
-//! does not know is told.
+//! The built binary with each vendor's API: a loop of thoughts and tools that kill -9 interrupts continues as if
+//! nothing had happened, and what a server does not support is reported.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,13 +11,13 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// One wire: the kind of its provider, a model that thinks, and what stands in the next question of its thought.
+/// One API: the kind of its provider, a thinking model, and what the next request contains of its thought.
 const WIRES: [(&str, &str, &str); 5] = [
     ("openai", "gpt-5.1", "\"encrypted_content\":\"sealed-0\""),
     ("openai-compatible", "deepseek-reasoner", "\"reasoning_content\":\"look first\""),
     ("anthropic", "claude-haiku-4-5", "\"signature\":\"c2ln\""),
     ("gemini", "gemini-2.5-pro", "\"thoughtSignature\":\"c2ln\""),
-    // Wants nothing back.
+    // It wants nothing back.
     ("ollama", "qwen3", "forty-two"),
 ];
 
@@ -79,7 +79,7 @@ fn call(kind: &str) -> Answer {
     }
 }
 
-/// A thought that does not come to its end.
+/// A thought that does not end.
 fn begun(kind: &str) -> Answer {
     let answer = match kind {
         "gemini" => raw(&[parts(json!([{ "text": "and now", "thought": true }]), None)]),
@@ -102,7 +102,7 @@ fn end(kind: &str) -> Answer {
     }
 }
 
-/// A server whose one provider speaks this wire.
+/// A server whose only provider speaks this API.
 fn launch(kind: &str, model: &ScriptedModel) -> Launch {
     let base_url = match kind {
         "openai" | "openai-compatible" => model.base_url(),
@@ -128,7 +128,7 @@ async fn wait_for(yoi: &YoiProcess, pod: &Value, fits: impl FnMut(&Value) -> boo
     socket.records_until("a", fits).await;
 }
 
-/// The bodies of the questions since number `from`, as they went over the wire.
+/// The bodies of the requests since number `from`, as sent.
 fn bodies(model: &ScriptedModel, from: usize) -> Vec<String> {
     model.requests()[from..].iter().map(|question| question.body.to_string()).collect()
 }
@@ -151,7 +151,7 @@ async fn a_loop_of_thoughts_and_tools_goes_on_after_kill_9_as_if_nothing_had_bee
         assert!(whole[1].contains(thought), "{kind}: {}", whole[1]);
         drop(yoi);
 
-        // The same folders with another data folder, so that the instructions are the same.
+        // The same folders with another data folder, so that the instructions are identical.
         let data = tempfile::tempdir().unwrap();
         let mut yoi = launch.data(&data.path().join("data")).start().await;
         let pod = new_pod(&yoi, name).await;
@@ -188,7 +188,7 @@ async fn what_a_server_does_not_know_is_told_once_in_each_pod() {
     }
     yoi.kill9().await;
     yoi.restart().await;
-    // Another process finds it out anew, and the Pod has told it.
+    // Another process discovers it again, and the Pod has reported it.
     lacks(&model);
     yoi.say(&pod, "hello").await;
     wait_for(&yoi, &pod, finished("run-3")).await;

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_ends_only_between_two_that_know_somebody() {
+    fn only_pods_with_peers_can_be_unlinked() {
         let mut pods = [pod("ada", PodState::Idle), pod("bob", PodState::Idle)];
         assert!(unpeer_refusal(&pods.iter().collect::<Vec<_>>()).is_some());
         pods.iter_mut().for_each(|pod| pod.relations.peers = 1);

@@ -1,4 +1,4 @@
-//! A real host with a backend, and the pages as the server draws them for a reader without a script.
+//! A real host with a backend, and the pages as the server draws them for a reader without scripts.
 
 // Each test file uses some of it.
 #![allow(dead_code)]
@@ -24,7 +24,7 @@ use tools::{
     bash::{Bash, BashOptions},
 };
 
-/// The routes are asked for once, as the server does: while they are, no page may be drawn.
+/// The routes are requested once, as the server does; meanwhile no page may be drawn.
 static ROUTES: Once = Once::new();
 
 /// The views of a page are deeply nested.
@@ -34,7 +34,7 @@ pub(crate) struct Stage {
     pub(crate) folder: TempDir,
     pub(crate) backend: Backend,
     pub(crate) origin: Origin,
-    /// The login of the browser that asks, where it matters.
+    /// The login of the requesting browser, where it matters.
     pub(crate) session: Option<Session>,
 }
 
@@ -55,7 +55,7 @@ impl Stage {
             HostOptions { profiles, toolbox, ..HostOptions::of(store, providers, cwd, folder.path().join("outputs")) };
         let backend = Backend::new(Host::start(options).await.unwrap());
         let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
-        // The routes are known once; this also starts what draws them.
+        // The routes are requested once; this also starts the executor that draws them.
         ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
         Self { folder, backend, origin, session: None }
     }
@@ -72,7 +72,7 @@ impl Stage {
             .pod
     }
 
-    /// Says it, and waits for nothing.
+    /// Sends it, and waits for nothing.
     pub(crate) async fn say(&self, pod: &PodRef, text: &str) {
         let command = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
         self.backend
@@ -85,7 +85,7 @@ impl Stage {
             .unwrap();
     }
 
-    /// Says it, and waits until the Pod has answered all of it.
+    /// Sends it, and waits until the Pod has answered all of it.
     pub(crate) async fn say_through(&self, pod: &PodRef, text: &str) {
         let before = self.head(pod).await;
         self.say(pod, text).await;
@@ -106,7 +106,8 @@ impl Stage {
         .await;
     }
 
-    /// Drawn on a thread of its own, as the server does it: on several the framework's tasks race with the drawing.
+    /// Drawn on a single thread, as the server does it: on several threads, the framework's tasks race with the
+    /// drawing.
     pub(crate) async fn page(&self, path: &str) -> String {
         let (backend, origin, session) = (self.backend.clone(), self.origin.clone(), self.session.clone());
         let path = path.to_owned();
@@ -143,7 +144,7 @@ pub(crate) fn page_of(pod: &PodRef) -> String {
     format!("/pods/{}/{}", pod.runtime_id, pod.worker_id)
 }
 
-/// Without tags and comments, so that a sentence is found whatever is inside it.
+/// Without tags and comments, so that a sentence is found whatever markup is inside it.
 pub(crate) fn words(page: &str) -> String {
     let body = page.split_once("<body").unwrap().1;
     let mut words = String::new();

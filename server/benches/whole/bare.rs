@@ -1,6 +1,6 @@
 //! Bare programs on the same crates: the least that anything of this kind can cost. Run as child processes.
 //!
-//! Their memory and their start are measured too, so they do nothing but what they are for.
+//! Their memory and their start are measured too, so they do nothing beyond their purpose.
 
 mod relay;
 mod tasks;
@@ -14,11 +14,11 @@ pub(crate) use self::relay::connect;
 
 /// The first word of the command line of a bare program.
 pub(crate) const WORD: &str = "--bare";
-/// Before the address, on standard output.
+/// What precedes the address, on standard output.
 pub(crate) const READY: &str = "ready: ";
 
 /// `--bare answers`: answers `/healthz`. `--bare tasks`: that, and idle tasks. `--bare relay MODEL_URL [DATABASE]`:
-/// passes a model's answers on to sockets, committed first when there is a database.
+/// relays a model's answers to sockets, committed first if there is a database.
 pub(crate) fn run_if_asked(arguments: &[String]) -> Option<ExitCode> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (&WORD, words) = words.split_first()? else { return None };

@@ -1,4 +1,4 @@
-//! A burst: 5,000 deltas as fast as they come, to one viewer and to ten.
+//! A burst: 5,000 deltas at full speed, to one viewer and to ten.
 
 use std::time::Instant;
 
@@ -22,10 +22,10 @@ use crate::{
 
 const DELTAS: usize = 5_000;
 const ROUNDS: usize = 7;
-/// Part of the floor that is to be reached.
+/// The part of the baseline that is the goal.
 const OF_FLOOR_MIN: f64 = 0.5;
 
-/// Deliveries a second of each round, and what was lost of all.
+/// Deliveries per second in each round, and the total number lost.
 #[derive(Debug, Default)]
 struct Rounds {
     per_second: Vec<f64>,
@@ -94,7 +94,7 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     }
 }
 
-/// A server with a provider for each wire, called by its kind.
+/// A server with a provider for each API, named by its kind.
 async fn yoi_on_all_wires(model: &TimedModel) -> YoiProcess {
     let launch = Launch::new(house::BINARY);
     let config = launch.work_dir().with_file_name("yoi.toml");
@@ -107,7 +107,7 @@ async fn yoi_on_all_wires(model: &TimedModel) -> YoiProcess {
     launch.arg("--config").arg(&config.to_string_lossy()).start().await
 }
 
-/// The burst on each wire but chat completions, whose line stands above.
+/// The burst on each API except chat completions, whose line is above.
 fn on_other_wires(runtime: &Runtime, yoi: &YoiProcess, model: &TimedModel, floor: f64, report: &mut Report) {
     model.set_plan(Plan { deltas: DELTAS, pace: Pace::AtOnce });
     for (wire, key) in [
@@ -127,7 +127,7 @@ fn on_other_wires(runtime: &Runtime, yoi: &YoiProcess, model: &TimedModel, floor
     }
 }
 
-/// A new Pod for each round: what it was told before would be sent to the model again.
+/// A new Pod for each round: the earlier conversation would be sent to the model again.
 async fn streamed(yoi: &YoiProcess, provider: &str, name: &str, text: &str, viewers: usize) -> Rounds {
     let mut rounds = Rounds::default();
     // The first round only warms up.
@@ -181,7 +181,7 @@ async fn all(watched: Vec<JoinHandle<Vec<Seen>>>) -> Vec<Vec<Seen>> {
 }
 
 impl Rounds {
-    /// From the first delta, when it says when it was sent, else from `began`.
+    /// From the first delta: when it was sent if it says so, otherwise from `began`.
     fn add(&mut self, began: Instant, frames: &[Vec<Seen>]) {
         let first = frames.first().and_then(|frames| chunks(frames).into_iter().next());
         let sent = first.filter(|(_, text)| text.contains(':')).and_then(|(_, text)| deltas(&text).next());

@@ -1,4 +1,4 @@
-//! What a command costs: `true` through the whole room, and the tests of a small crate inside and outside.
+//! The cost of a command: `true` through the whole sandbox, and the tests of a small crate inside and outside.
 
 use std::{
     fmt::Write as _,
@@ -20,7 +20,7 @@ use crate::{
 const CALLS: usize = 100;
 /// A build is long, and the same each time.
 const BUILDS: usize = 9;
-/// Of a crate such as an agent works on: about 1,000 lines.
+/// Modules of a crate such as an agent works on: about 1,000 lines.
 const MODULES: usize = 24;
 const TEST: &str = "CARGO_TARGET_DIR=target cargo test -q --offline";
 
@@ -28,7 +28,7 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     house::tokio_runtime().block_on(async {
         let yoi = with_tool_chain(Launch::new(BINARY)).start().await;
         let work = yoi.launch().work_dir();
-        // Nobody is asked, and no proxy is made for it.
+        // Nothing needs approval, and no proxy is created for it.
         let body = json!({ "name": "bench", "provider": "rehearsal", "network": "none" });
         let pod = yoi.post("/api/v1/pods", &body).await.expect(201);
         nothing(&yoi, &pod, report).await;
@@ -37,7 +37,7 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     });
 }
 
-/// Its home is not ours, where cargo looks for its own.
+/// Sets the folders of cargo and rustup, because the home of the launch is not ours.
 fn with_tool_chain(launch: Launch) -> Launch {
     let home = std::env::var("HOME").unwrap_or_default();
     let folders = [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")];
@@ -67,7 +67,7 @@ async fn nothing(yoi: &YoiProcess, pod: &Value, report: &mut Report) {
     );
 }
 
-/// What `cargo init` makes: next to nothing is compiled, and the start of the room counts most.
+/// What `cargo init` creates: next to nothing is compiled, and the start of the sandbox matters most.
 async fn tests_of_an_empty_crate(yoi: &YoiProcess, pod: &Value, work: &Path, report: &mut Report) {
     bash(yoi, pod, "cargo init -q --vcs none --lib --name empty empty").await;
     let folder = work.join("empty");
@@ -92,7 +92,7 @@ async fn tests_after_an_edit(yoi: &YoiProcess, pod: &Value, work: &Path, report:
     measured(yoi, pod, &folder, |round| write(&folder, "part0", &module(round))).await.line(what, Some(1.05), report);
 }
 
-/// A file of some types, functions and tests; each `round` is another text.
+/// A file of some types, functions and tests; each `round` has a different text.
 fn module(round: usize) -> String {
     let mut text = format!("use std::collections::BTreeMap;\n\npub const ROUND: usize = {round};\n");
     for kind in ["Stock", "Order", "Price"] {
@@ -114,7 +114,7 @@ fn write(folder: &Path, name: &str, text: &str) {
     fs::write(folder.join(format!("src/{name}.rs")), text).expect("the crate is ours");
 }
 
-/// Milliseconds outside and inside, turn by turn, each after an edit of its own.
+/// Milliseconds outside and inside, alternating, each after an edit of its own.
 struct Measured {
     outside: f64,
     inside: f64,

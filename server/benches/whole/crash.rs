@@ -1,4 +1,4 @@
-//! What a `kill -9` costs: the next start, the first touch of a Pod, and the text that somebody had seen.
+//! The cost of a `kill -9`: the next start, the first access to a Pod, and the text that somebody had seen.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const PODS: usize = 60;
 /// Answers in the history of each Pod before it is killed.
 const ANSWERS: usize = 5;
 const CRASHES: usize = 5;
-/// Pods that are looked at right after the start, one after the other.
+/// Pods that are read right after the start, one after the other.
 const TOUCHED: usize = 10;
 const KILLS_IN_MID_STREAM: usize = 3;
 
@@ -86,7 +86,7 @@ async fn fill(launch: &Launch) -> Vec<Value> {
 async fn crash(launch: &Launch, pods: &[Value]) {
     let mut yoi = launch.clone().start().await;
     for pod in pods {
-        // Those of the crash before are paused; a new input goes on from there.
+        // Those of the previous crash are paused; a new input continues from there.
         yoi.say(pod, "stream 100000 at 20").await;
     }
     for pod in pods {
@@ -96,11 +96,11 @@ async fn crash(launch: &Launch, pods: &[Value]) {
     yoi.kill9().await;
 }
 
-/// Milliseconds until each of some Pods has answered with its state, asked one after the other from the start on.
+/// Milliseconds until each of some Pods has answered with its state, read one after the other from the start on.
 async fn touch(started: &Started, pods: &[Value]) -> Vec<f64> {
     let http = reqwest::Client::new();
     let mut took = Vec::new();
-    // The last ones: the others are put in order before them.
+    // The last ones, which are recovered after the others.
     for pod in pods.iter().rev().take(TOUCHED) {
         let began = Instant::now();
         let asked = http.get(format!("{}{}", started.base_url, pod_path(pod))).bearer_auth(&started.token).send().await;
@@ -111,7 +111,7 @@ async fn touch(started: &Started, pods: &[Value]) -> Vec<f64> {
     took
 }
 
-/// Percent of the text that a viewer saw before the kill, and that is in the transcript after it.
+/// The percentage of the text seen by a viewer before the kill that is in the transcript after it.
 async fn kept_after_kill() -> f64 {
     let mut yoi = YoiProcess::start(BINARY).await;
     let pod = yoi.new_pod("ada").await;

@@ -1,4 +1,4 @@
-//! Making a Pod, one after the other over one connection.
+//! Creating Pods, one after the other over one connection.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Lines whose figures are taken inside the process: what criterion left after the store's and the runtime's benches.
+//! Lines whose figures are measured inside the process: criterion's results of the store's and the runtime's benches.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::report::{Line, Report, Unit::PerSecond};
 
-/// Rows of one measurement of the store's bench, and of its floor's.
+/// Rows of one measurement of the store's bench, and of its baseline.
 const STORE_ROWS: f64 = 100.0 * 20.0 * 50.0;
 const BARE_ROWS: f64 = 100.0 * 50.0;
 /// Deliveries of one measurement of the runtime's bench.

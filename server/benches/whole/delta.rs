@@ -24,14 +24,14 @@ const DELTAS: usize = 300;
 const WARM_UP: usize = 20;
 const ROUNDS: usize = 3;
 const MANY: usize = 20;
-/// So many deltas the processor time is told for, and what it may be of the floor's.
+/// The number of deltas for which processor time is given, and the goal relative to the baseline.
 const COUNTED: usize = 4_000;
 const CPU_OF_FLOOR_MAX: f64 = 2.0;
 
-/// What came of some streams.
+/// The results of some streams.
 #[derive(Debug, Default)]
 pub(crate) struct Latencies {
-    /// Milliseconds, one for each delta.
+    /// Milliseconds, one value per delta.
     pub(crate) ms: Vec<f64>,
     pub(crate) lost: usize,
 }
@@ -46,7 +46,7 @@ impl Latencies {
     }
 }
 
-/// What came of each round.
+/// The results of each round.
 #[derive(Debug, Default)]
 struct Rounds {
     p50: Vec<f64>,
@@ -79,13 +79,13 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
         let (mut uncommitted, mut floor, mut yois) = (Rounds::default(), Rounds::default(), Rounds::default());
         let asking = runtime.block_on(async {
             let asking = new_pods(&yoi, pods).await;
-            // The first run makes the provider's client and reads the system's certificates.
+            // The first run creates the provider's client and reads the system's certificates.
             model.set_plan(Plan { deltas: WARM_UP, pace: Pace::Every(PAUSE) });
             streamed(&yoi, &asking, WARM_UP).await;
             asking
         });
         model.set_plan(Plan { deltas: DELTAS, pace: Pace::Every(PAUSE) });
-        // In turns: what else the machine does then falls on all three.
+        // Alternating, so that other load on the machine affects all three.
         for round in 0..ROUNDS {
             let first = (pods + round) * MANY;
             uncommitted.add(runtime.block_on(relayed(&plain, first..first + pods)));
@@ -133,7 +133,7 @@ pub(crate) async fn new_pods(yoi: &YoiProcess, count: usize) -> Vec<Value> {
     pods
 }
 
-/// Each Pod asks its model once, with one viewer each.
+/// Each Pod calls its model once, with one viewer each.
 pub(crate) async fn streamed(yoi: &YoiProcess, pods: &[Value], deltas_each: usize) -> Latencies {
     let mut viewers = Vec::new();
     for pod in pods {

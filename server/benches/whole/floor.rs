@@ -1,4 +1,4 @@
-//! A bare program as a child process: this very binary, started with other words.
+//! A bare program as a child process: this very binary, started with other arguments.
 
 use std::{
     io::{BufRead, BufReader},

@@ -24,9 +24,9 @@ use crate::{
 const DELTAS: usize = 300;
 const PLAN: Plan = Plan { deltas: DELTAS, pace: Pace::Every(Duration::from_millis(10)) };
 const LOOKS: usize = 21;
-/// Records of one batch while a journal is made long.
+/// Records in one batch while a journal is made long.
 const BATCH: i64 = 10_000;
-/// Flat, with room for what two runs on a busy machine differ by.
+/// Constant, with room for what two runs on a busy machine differ by.
 const FLAT: f64 = 1.25;
 
 pub(crate) fn run(options: &Options, report: &mut Report) {
@@ -62,7 +62,7 @@ async fn of_records(many: i64, report: &mut Report) {
     let pod = house::pod_with_model(&yoi, "long").await;
     let pods = [pod.clone()];
     lengthen(&mut yoi, &pod, 100).await;
-    // The first run also moves the checkpoint over what was added.
+    // The first run also moves the checkpoint past what was added.
     streamed(&yoi, &pods, DELTAS).await;
     let (mut few, mut few_page) = (streamed(&yoi, &pods, DELTAS).await, first_page(&yoi, &pod).await);
     lengthen(&mut yoi, &pod, many).await;

@@ -1,4 +1,4 @@
-//! Opening a long conversation, and coming in the middle of an answer.
+//! Opening a long conversation, and connecting in the middle of an answer.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use crate::{
 const QUESTIONS: usize = 1_000;
 const WORDS: &str = "say a sentence of an answer has about this many words and is neither long nor short so that ";
 const SENTENCES: usize = 7;
-/// Records of a page: of the first one as the console asks for it, and of the largest.
+/// Records per page: of the first one as the console requests it, and of the largest.
 const FIRST_PAGE: u32 = 200;
 const PAGE: u32 = 1_000;
 const COMPRESSED: &str = "br, gzip";
@@ -102,7 +102,7 @@ async fn conversation(yoi: &YoiProcess) -> Value {
     pod
 }
 
-/// Reads one Pod's transcript as bytes on the wire: it decodes nothing, as the time to decode is the client's.
+/// Reads one Pod's transcript as raw bytes: it decodes nothing, because the time to decode is the client's.
 struct Reader {
     http: Client,
     url: String,
@@ -112,7 +112,7 @@ struct Reader {
 /// The whole transcript, uncompressed.
 #[derive(Default)]
 struct Walk {
-    /// What to ask for, page by page.
+    /// What to request, page by page.
     befores: Vec<Option<String>>,
     records: usize,
     bytes: usize,
@@ -151,7 +151,7 @@ impl Reader {
     }
 }
 
-/// Milliseconds to read so many rows of the same size.
+/// Milliseconds to read this many rows of the same size.
 async fn read_rows(count: usize) -> Vec<f64> {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let mut connection = bare::connect(&folder.path().join("floor.db")).await;
@@ -171,7 +171,7 @@ async fn read_rows(count: usize) -> Vec<f64> {
     took
 }
 
-/// How much of what an early viewer had seen (percent) is in the snapshot of a late one, and when that was there (ms).
+/// How much of what an early viewer had seen (percent) is in the snapshot of a late one, and when it arrived (ms).
 async fn seen_by_a_late_viewer(yoi: &YoiProcess, number: usize) -> (f64, f64) {
     let pod = yoi.new_pod(&format!("middle-{number}")).await;
     let mut early = Viewer::of_pod(yoi, &pod).await;

@@ -1,4 +1,4 @@
-//! What the topics share: starting the server by the clock, its memory, figures of samples.
+//! Shared by the topics: timing the start of the server, its memory, and statistics of samples.
 
 use std::{
     fs,
@@ -14,17 +14,17 @@ use tokio::runtime::Runtime;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// Between two looks at something that has no event to wait for.
+/// The interval for polling something that has no event.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 pub(crate) fn tokio_runtime() -> Runtime {
     Runtime::new().expect("threads can be started")
 }
 
-/// What stands before the port in the line that says where a program answers: of a console, and of others.
+/// What precedes the port in the line that says where a program answers: of a console, and of others.
 const BEFORE_PORT: [&str; 2] = [".localhost:", "127.0.0.1:"];
 
-/// A server that was started by the clock. Dropping it kills it, as `kill -9` does.
+/// A server whose start was timed. Dropping it kills it, as `kill -9` does.
 #[derive(Debug)]
 pub(crate) struct Started {
     child: Child,
@@ -41,7 +41,7 @@ impl Started {
         let began = Instant::now();
         let mut child = command.spawn().expect("the program is there");
         let mut output = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
-        // Read all the time, so that the server never waits for it; shown when it ends too early.
+        // Read continuously, so that the server never waits for it; shown when it ends too early.
         let mut errors = child.stderr.take().expect("standard error is a pipe");
         let log = std::thread::spawn(move || {
             let mut log = Vec::new();
@@ -91,7 +91,7 @@ fn first_answer(port: &str) {
     assert_eq!(&status, b"HTTP/1.1 200", "/healthz answers with 200");
 }
 
-/// Proportional set size in kB: what this process adds to what the machine uses.
+/// Proportional set size in kB: what this process adds to the machine's memory use.
 pub(crate) fn pss_kb(pid: u32) -> f64 {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).expect("Linux tells a process's memory");
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).expect("there is a line for Pss");
@@ -99,28 +99,28 @@ pub(crate) fn pss_kb(pid: u32) -> f64 {
     number.expect("a size is a number")
 }
 
-/// Processor time that a process has taken, of users' and of the system's kind.
+/// Processor time of a process, user and system.
 pub(crate) fn cpu_seconds(pid: u32) -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("Linux tells a process's time");
-    // The name, in brackets, may have spaces in it.
+    // The name, in brackets, may contain spaces.
     let (_, fields) = stat.rsplit_once(')').expect("the name is in brackets");
     let ticks = fields.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("a number"));
     ticks.sum::<f64>() / TICKS_PER_SECOND
 }
 
-/// A server whose Pods can ask a model at this address.
+/// A server whose Pods can use a model at this address.
 pub(crate) async fn yoi_with_model(base_url: &str) -> YoiProcess {
     Launch::new(BINARY).env("OPENAI_BASE_URL", base_url).start().await
 }
 
-/// A Pod that asks the model of [`yoi_with_model`].
+/// A Pod that uses the model of [`yoi_with_model`].
 pub(crate) async fn pod_with_model(yoi: &YoiProcess, name: &str) -> Value {
     let create = json!({ "name": name, "provider": "openai", "model": "timed" });
     yoi.post("/api/v1/pods", &create).await.expect(201)
 }
 
-/// Makes `count` idle Pods, a few at a time.
+/// Creates `count` idle Pods, a few at a time.
 pub(crate) async fn idle_pods(yoi: &YoiProcess, prefix: &str, count: usize) {
     use futures_util::{StreamExt, stream};
     let names = stream::iter(0..count).map(|number| format!("{prefix}-{number}"));
@@ -134,7 +134,7 @@ pub(crate) async fn until_state(yoi: &YoiProcess, pod: &Value, state: &str) {
     }
 }
 
-/// Waits until the Pod has nothing to do, queued inputs included.
+/// Waits until the Pod has nothing to do, and no queued messages.
 pub(crate) async fn until_idle(yoi: &YoiProcess, pod: &Value) {
     loop {
         let detail = yoi.get(&pod_path(pod)).await.expect(200);

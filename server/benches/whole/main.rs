@@ -1,5 +1,5 @@
-//! The whole server from outside, against the figures that it has to reach: the release binary over loopback, and bare
-//! programs on the same crates as the floor, in the same run.
+//! The whole server from outside, against its goals: the release binary over loopback, and bare programs on the same
+//! crates as the baseline, in the same run.
 //!
 //! `cargo bench -p yoi --bench whole -- [--only NAME]… [--long] [--json FILE] [--criterion DIR]`. Nothing here asserts
 //! a time: machines differ. docs/performance.md explains the lines.
@@ -28,10 +28,10 @@ use testkit::report;
 
 use crate::{options::Options, report::Report};
 
-/// One topic: it takes its lines and adds them to the report.
+/// One topic: it measures its lines and adds them to the report.
 type Topic = fn(&Options, &mut Report);
 
-/// In the order of the table. Memory and start come first: they want a quiet machine most.
+/// In the order of the table. Memory and start come first: they need a quiet machine most.
 const TOPICS: [(&str, Topic); 11] = [
     ("start", start::run),
     ("crash", crash::run),

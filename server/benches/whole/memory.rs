@@ -1,4 +1,4 @@
-//! Memory: of a server that does nothing, and what an idle Pod adds to it.
+//! Memory: of an idle server, and what an idle Pod adds to it.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::{
 };
 
 const PODS: usize = 1_000;
-/// Made first, so that pools and threads are there.
+/// Created first, so that pools and threads exist.
 const PODS_BEFORE: usize = 200;
-/// So many rows fill the page cache of the connection that writes (4 MiB): what then grows, grows with the Pods.
+/// This many rows fill the page cache of the writing connection (4 MiB): any further growth is with the Pods.
 const PODS_FOR_FULL_CACHES: usize = 2_500;
-/// A moment for what a start or a burst of commands leaves to be done.
+/// A moment for what a start or a burst of commands leaves to do.
 const SETTLE: Duration = Duration::from_millis(700);
-/// A server that has nothing to do between two looks, 10 s apart, gives back what it does not need.
+/// A server that has nothing to do between two checks, 10 s apart, returns memory that it does not need.
 const REST: Duration = Duration::from_secs(25);
 
 pub(crate) fn run(_: &Options, report: &mut Report) {
@@ -70,7 +70,7 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     });
 }
 
-/// What each of [`PODS`] more Pods adds, and MB of the whole server then.
+/// What each of [`PODS`] more Pods adds, and the total MB of the server then.
 async fn kb_per_pod(yoi: &YoiProcess, prefix: &str) -> (f64, f64) {
     let pid = yoi.pid().expect("it runs");
     tokio::time::sleep(REST).await;

@@ -8,12 +8,12 @@ const USAGE: &str = "usage: whole [--only start|crash|memory|create|delta|burst|
 /// The command line of this benchmark.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
-    /// Topics by name; empty: all.
+    /// Topics by name; empty for all.
     only: Vec<String>,
-    /// The large end of growth, too: 10,000 Pods and 1,000,000 records.
+    /// Also the large end of growth: 10,000 Pods and 1,000,000 records.
     pub(crate) is_long: bool,
     pub(crate) json: Option<PathBuf>,
-    /// Where criterion left its estimates: what they say about the goals goes into the same table.
+    /// Where criterion left its estimates: their figures for the goals go into the same table.
     pub(crate) criterion: Option<PathBuf>,
 }
 
@@ -28,7 +28,7 @@ impl Options {
                 "--long" => options.is_long = true,
                 "--json" => options.json = Some(value()?.into()),
                 "--criterion" => options.criterion = Some(value()?.into()),
-                // cargo adds it.
+                // Added by cargo.
                 "--bench" => {}
                 other => return Err(format!("{other:?} is not known here\n{USAGE}")),
             }

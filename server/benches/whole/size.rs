@@ -25,7 +25,7 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     }
 }
 
-/// How many files a page names, and their bytes on the wire; none when there are none.
+/// How many files a page names, and their transferred bytes; none if there are none.
 async fn first_load() -> Option<(usize, usize)> {
     let yoi = YoiProcess::start(BINARY).await;
     let http = Client::builder().no_gzip().build().expect("a client needs nothing of the machine");

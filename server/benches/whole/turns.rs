@@ -1,4 +1,4 @@
-//! Conversations of turns: what a message to a Pod costs when there is much before it, and whether others wait meanwhile.
+//! Long conversations: the cost of a message to a Pod with a long past, and whether others wait meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -20,16 +20,16 @@ use crate::{
     },
 };
 
-/// Turns of each Pod that is asked, the shortest first.
+/// Turns of each Pod, the shortest first.
 const TURNS: [usize; 4] = [10, 1_000, 10_000, 60_000];
 const ROUNDS: usize = 12;
-/// Pods of the longest kind that are compacted at once.
+/// How many Pods of the longest kind are compacted at once.
 const COMPACTED: usize = 4;
 const PLAN: Plan = Plan { deltas: 3, pace: Pace::AtOnce };
-/// Flat, and what a compacted conversation may cost; both against the shortest one.
+/// Constant, and what a compacted conversation may cost; both relative to the shortest one.
 const RECEIPT_TIMES_MAX: f64 = 1.5;
 const WIRE_TIMES_MAX: f64 = 3.0;
-/// Between two looks at `/healthz`.
+/// The interval between two checks of `/healthz`.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Milliseconds from the POST of an input on.
@@ -92,7 +92,7 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     });
 }
 
-/// A Pod that has talked so much, by an import.
+/// A Pod with this many past turns, by an import.
 async fn with_turns(yoi: &YoiProcess, name: &str, turns: usize) -> Value {
     let asked = yoi.request(Method::POST, &format!("/api/v1/import?name={name}"));
     let asked = asked.header("Content-Type", "application/x-ndjson").body(journal(turns));
@@ -138,12 +138,12 @@ fn turn(run: usize) -> [Event; 4] {
     ]
 }
 
-/// Each Pod is asked, by turns: what else the machine does then falls on all.
+/// Each Pod in turn, so that other load on the machine affects all.
 async fn asked(yoi: &YoiProcess, model: &TimedModel, pods: &[Value]) -> Vec<Taken> {
     let mut taken: Vec<Taken> = pods.iter().map(|_| Taken::default()).collect();
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        // Each in each place: the end of a long question is still being cleared away when the next one comes.
+        // Each in each position: the end of a long question is still being cleaned up when the next one arrives.
         for place in 0..pods.len() {
             let place = (place + round) % pods.len();
             let (pod, taken) = (&pods[place], &mut taken[place]);
@@ -161,7 +161,7 @@ async fn asked(yoi: &YoiProcess, model: &TimedModel, pods: &[Value]) -> Vec<Take
     taken
 }
 
-/// How long `/healthz` takes while these Pods compact, all at once.
+/// How long `/healthz` takes while these Pods are compacted, all at once.
 async fn waits(yoi: &YoiProcess, pods: &[Value], report: &mut Report) {
     let mut before = Vec::new();
     for _ in 0..100 {

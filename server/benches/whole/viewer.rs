@@ -1,4 +1,4 @@
-//! A viewer that costs little: it keeps frames with the moment they came, and reads them when all is over.
+//! A viewer that costs little: it keeps frames with their arrival times, and parses them when everything is over.
 
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ use tokio_tungstenite::{
 
 /// A stream that takes longer has hung.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(60);
-/// In each frame that carries the end of a run, also in those of the bare relay.
+/// In each frame with the end of a run, also in those of the bare relay.
 pub(crate) const END: &str = "\"run_finished\"";
 const CHUNK: &str = "\"kind\":\"text_chunk\"";
 
-/// A frame and when it came.
+/// A frame and its arrival time.
 pub(crate) type Seen = (Instant, Utf8Bytes);
 
 #[derive(Debug)]
@@ -26,12 +26,12 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// Follows a Pod of the server; returns after the snapshot, so that nothing of what comes next is missed.
+    /// Follows a Pod of the server; returns after the snapshot, so that nothing after it is missed.
     pub(crate) async fn of_pod(yoi: &YoiProcess, pod: &Value) -> Self {
         Self::with_snapshot(yoi, pod).await.0
     }
 
-    /// As [`of_pod`](Self::of_pod), with the snapshot.
+    /// Like [`of_pod`](Self::of_pod), with the snapshot.
     pub(crate) async fn with_snapshot(yoi: &YoiProcess, pod: &Value) -> (Self, Utf8Bytes) {
         let url = format!("{}/api/v1/events", yoi.base_url().replacen("http", "ws", 1));
         let mut viewer = Self::connect(&url, Some(yoi.token())).await;
@@ -90,13 +90,14 @@ impl Viewer {
     }
 }
 
-/// How many chunks of text came, and when the last of them did.
+/// How many chunks of text arrived, and when the last of them did.
 pub(crate) fn count_chunks(frames: &[Seen]) -> (usize, Option<Instant>) {
     let counts = frames.iter().map(|(at, text)| (*at, text.matches(CHUNK).count())).filter(|(_, count)| *count > 0);
     counts.fold((0, None), |(sum, _), (at, count)| (sum + count, Some(at)))
 }
 
-/// When each chunk came, and its text, in order. A finished record, which has the whole text again, is left out.
+/// The arrival time of each chunk, and its text, in order. A finished record, which repeats the whole text, is left
+/// out.
 pub(crate) fn chunks(frames: &[Seen]) -> Vec<(Instant, String)> {
     let mut chunks = Vec::new();
     for (at, text) in frames.iter().filter(|(_, text)| text.contains(CHUNK)) {

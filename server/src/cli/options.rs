@@ -49,7 +49,7 @@ pub(crate) struct PeerOptions {
     /// Its new peer
     #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// For whoever answers the request; no model sees it
+    /// Note for whoever answers the request; no model sees it
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
 }
@@ -127,7 +127,7 @@ pub(crate) struct ApproveOptions {
     /// Always give this answer for this Pod, this tool and exactly this argument
     #[arg(long)]
     pub(crate) remember: bool,
-    /// Reason; the model sees it when denied
+    /// Reason; the model sees it if the call is denied
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
@@ -163,10 +163,10 @@ pub(crate) struct ToolOptions {
 pub(crate) struct NewOptions {
     /// A-Z a-z 0-9 . _ -, at most 64 characters
     pub(crate) name: String,
-    /// Default: the server's first one
+    /// Provider of its model; default: the server's first one
     #[arg(long, add = ArgValueCandidates::new(provider_names))]
     pub(crate) provider: Option<String>,
-    /// Default: the provider's first one
+    /// Model to use; default: the provider's first one
     #[arg(long, add = ArgValueCandidates::new(model_names))]
     pub(crate) model: Option<String>,
     /// Thinking level, one that the model supports

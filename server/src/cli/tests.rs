@@ -49,7 +49,7 @@ fn every_control_verb_takes_one_target() {
 }
 
 #[test]
-fn an_introduction_names_two_pods_and_may_have_a_note() {
+fn a_peer_request_names_two_pods_and_may_have_a_note() {
     let Some(Verb::Peer(peer)) = parse("yoi peer ada bob@box --note hello").unwrap().verb else { panic!() };
     let named = (peer.source.as_str(), peer.target.as_str(), peer.note.as_deref());
     assert_eq!(named, ("ada", "bob@box", Some("hello")));

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_introduction_says_what_it_came_to_and_how_it_goes_on() {
+    fn adding_a_peer_says_what_happened_and_what_comes_next() {
         let answer = |fields: serde_json::Value| -> PeerAnswer {
             let pod = |worker: &str| serde_json::json!({ "runtime_id": "local", "worker_id": worker });
             let mut answer = serde_json::json!({ "source": pod("1"), "peer": pod("2") });

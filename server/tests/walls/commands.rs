@@ -1,5 +1,5 @@
-//! Attacks of commands, through the API of the built binary: as root and as an ordinary account, in rooms that bubblewrap
-//! builds and in our own. Each attack is a line of bash that prints something only where it gets through.
+//! Attacks by commands, through the API of the built binary: as root and as an ordinary account, in sandboxes that
+//! bubblewrap builds and in our own. Each attack is a line of bash that prints something only if it gets through.
 
 mod files;
 mod kernel;
@@ -12,7 +12,7 @@ use stage::{Account, Builder, Stage};
 
 use crate::Tally;
 
-/// Its name, and what it does.
+/// Its name, and its command.
 type Attack = (&'static str, &'static str);
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! Attacks on the walls, each by its name, against the built binary. A wall holds when none gets through; how many were tried is
-//! printed.
+//! Attacks on the walls, each by its name, against the built binary. A wall holds if none gets through; the number of
+//! attempts is printed.
 
 #![allow(clippy::unwrap_used)]
 

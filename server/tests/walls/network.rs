@@ -1,5 +1,5 @@
-//! The network of commands: what a rule or a person does not allow is not reached. Servers of this test on the loopback stand
-//! for the hosts; each tells whether anybody came.
+//! The network of commands: what neither a rule nor a person allows is not reached. Servers of this test on the
+//! loopback stand in for the hosts; each reports whether anybody connected.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use testkit::yoi::{YoiProcess, pod_path, until};
 
 use crate::{Tally, YOI};
 
-/// A server that answers each request with `reached`, and counts who came.
+/// A server that answers each request with `reached`, and counts them.
 struct Host {
     address: SocketAddr,
     visits: Arc<AtomicUsize>,
@@ -76,7 +76,7 @@ impl Stage {
         self.yoi.patch(&self.path(""), &json!({ "permissions": rules })).await.expect(200);
     }
 
-    /// A person runs a command; it has a rule for what is left, so nobody is asked.
+    /// A command run by a person; a rule covers the rest, so no approval is needed.
     async fn run(&self, command: &str) -> Value {
         let body = json!({ "arguments": { "command": command, "timeout_s": 60 } });
         self.yoi.post(&self.path("/tools/Bash"), &body).await.expect(200)
@@ -96,7 +96,7 @@ impl Stage {
     }
 }
 
-/// A client that speaks to the proxy by hand, as a program that means it would: a text goes out, what comes back is shown.
+/// A client that speaks to the proxy by hand, as a malicious program would: it sends a text and prints the reply.
 fn by_hand(text: &str) -> String {
     format!("exec 3<>/dev/tcp/127.0.0.1/3128; printf '{text}' >&3; timeout 5 cat <&3")
 }
@@ -127,7 +127,7 @@ async fn what_no_rule_allows_is_not_reached() {
     let (open, closed) = (Host::start(), Host::start());
     let (port, other) = (open.port(), closed.port());
     let allowed = format!("127.0.0.1:{port}");
-    // The rest is denied rather than asked, so that each attack comes to its end.
+    // The rest is denied rather than asked for, so that each attack comes to an end.
     stage.give(&[("Network", &allowed, "allow"), ("Network", "*", "deny")]).await;
     for plain in [get(&format!("http://{allowed}/")), connect(&allowed)] {
         let answer = stage.run(&plain).await;
@@ -242,7 +242,7 @@ async fn a_host_is_asked_for_once_and_always_is_for_that_host() {
     let all = stage.yoi.get(&stage.path("/approvals?all=true")).await.expect(200);
     assert_eq!(all["items"].as_array().unwrap().len(), 1, "{all}");
 
-    // It was for that call alone. An answer that is remembered is for this host and port.
+    // It was for that call only. A remembered answer applies to this host and port.
     let command = get(&url);
     let running = stage.run(&command);
     let answering = async {
@@ -260,7 +260,7 @@ async fn a_host_is_asked_for_once_and_always_is_for_that_host() {
         json!({ "tool": "Network", "subject": host.address.to_string(), "decision": "allow", "remembered": true });
     assert_eq!(audit["items"][0]["about"], about, "the row names the host and the port");
 
-    // A no is told, and told again without a question.
+    // A denial is reported, and reported again without a new approval.
     let command = format!("({0}); ({0})", get(&format!("http://{}/", other.address)));
     let running = stage.run(&command);
     let answering = async {
@@ -308,7 +308,7 @@ async fn the_time_limit_of_a_command_stands_still_while_its_question_waits() {
     let running = stage.yoi.post(&path, &body);
     let answering = async {
         let question = stage.question().await;
-        // Longer than the limit, which would have ended the command and taken the question away.
+        // Longer than the limit, which would have ended the command and withdrawn the approval.
         tokio::time::sleep(Duration::from_secs(LIMIT_S + 1)).await;
         stage.answer(&question, &json!({ "decision": "allow" })).await;
     };
@@ -342,7 +342,7 @@ async fn a_run_waits_for_the_way_out_of_its_command_and_goes_on() {
     state(&stage, "idle").await;
     assert_eq!(host.visits(), 1);
 
-    // Pausing ends the command, and with it its question.
+    // Pausing ends the command, and withdraws its approval.
     stage.yoi.say(&stage.pod, &call(&url)).await;
     let question = stage.question().await;
     stage.yoi.post(&stage.path("/pause"), &json!({})).await.expect(202);
@@ -353,7 +353,7 @@ async fn a_run_waits_for_the_way_out_of_its_command_and_goes_on() {
     stage.yoi.post(&stage.path("/cancel"), &json!({})).await.expect(202);
     state(&stage, "idle").await;
 
-    // So does a kill of yoi: the run is interrupted, and nothing is asked any more.
+    // So does a kill of yoi: the run is interrupted, and the approval is withdrawn.
     stage.yoi.say(&stage.pod, &call(&url)).await;
     stage.question().await;
     stage.yoi.restart().await;
@@ -366,7 +366,7 @@ async fn a_run_waits_for_the_way_out_of_its_command_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_child_reaches_no_more_than_its_leader_may_now() {
+async fn a_child_reaches_no_more_than_its_parent_may_now() {
     let stage = Stage::new("open").await;
     if !has_rooms(&stage.run("true").await) {
         return;

@@ -1,4 +1,5 @@
-//! What a Pod's command serves, shown on an origin of its own: nothing of the console is there, and nobody comes in without a code.
+//! Previews, on an origin of their own: nothing of the console can be reached from there, and nobody gets in without a
+//! code.
 
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ use crate::{Tally, YOI};
 
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// What the Pod serves on port 5173. It tells what it was sent, streams, leads on, sets cookies, and echoes after an upgrade.
+/// What the Pod serves on port 5173. It reports what it was sent, streams, redirects, sets cookies, and echoes after an
+/// upgrade.
 const SERVER: &str = r##"
 import http.server, json, time
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -78,7 +80,7 @@ impl Drop for Stage {
 }
 
 impl Stage {
-    /// A Pod whose command serves, without any network but its own loopback. `hostile`: a page of it.
+    /// A Pod with a command that serves, and with no network but its own loopback. `hostile`: one of its pages.
     async fn new(hostile: impl Fn(&YoiProcess) -> String) -> Self {
         let yoi = YoiProcess::start(YOI).await;
         let folder = tempfile::tempdir().unwrap();
@@ -102,14 +104,14 @@ impl Stage {
         opened["url"].as_str().unwrap().to_owned()
     }
 
-    /// A request to an address of a preview, as a browser sends it: names under localhost lead to this machine.
+    /// A request to an address of a preview, as a browser sends it: names under localhost resolve to this machine.
     fn request(&self, method: Method, url: &str) -> RequestBuilder {
         let (host, rest) = url.trim_start_matches("http://").split_once('/').unwrap();
         let client = Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
         client.request(method, format!("{}/{rest}", self.yoi.base_url())).header(header::HOST, host)
     }
 
-    /// Comes in; the address of the preview, and the cookie.
+    /// Enters the preview; returns its address, and the cookie.
     async fn enter(&self) -> (String, String) {
         let entry = self.open().await;
         let answer = self.request(Method::GET, &entry).send().await.unwrap();
@@ -164,7 +166,7 @@ async fn what_a_command_serves_is_shown_whole_and_told_nothing_of_the_console() 
     let first = timeout(WAIT_MAX, stream.chunk()).await.expect("a stream is not held back").unwrap().unwrap();
     assert_eq!(first, "data: first\n\n");
 
-    // An upgrade goes through, both ways.
+    // An upgrade goes through, in both directions.
     let host = address.trim_start_matches("http://");
     let mut socket = TcpStream::connect(stage.yoi.base_url().trim_start_matches("http://")).await.unwrap();
     let head = format!(
@@ -181,7 +183,7 @@ async fn what_a_command_serves_is_shown_whole_and_told_nothing_of_the_console() 
     timeout(WAIT_MAX, socket.read_exact(&mut echoed)).await.unwrap().unwrap();
     assert_eq!(&echoed, b"HELLO");
 
-    // It is closed for whoever was in, too: what is open ends.
+    // Closing it also affects those who were in: open connections end.
     assert_eq!(stage.yoi.get(&stage.path("")).await.expect(200)["items"][0]["url"], format!("{address}/"));
     assert_eq!(stage.yoi.delete(&stage.path("/5173")).await.status, 204);
     assert_eq!(get("/page").send().await.unwrap().status(), 404);
@@ -253,17 +255,17 @@ async fn nobody_comes_into_a_preview_without_a_code_and_nothing_of_the_console_i
         let status = request.send().await.unwrap().status().as_u16();
         tally.note(name, (!statuses.contains(&status)).then(|| format!("answered with {status}")));
     }
-    // What is there is the Pod's own, whatever the path is called at the console.
+    // It reaches the Pod's own server, whatever that path is at the console.
     for path in ["/api/v1/pods", "/login", "/fn/list_pods", "/pkg/yoi.js", "/metrics", "/healthz", "/api/v1/events"] {
         let told: Value = json_of(get(path).header(header::COOKIE, &cookie).send().await.unwrap()).await;
         tally.note(&format!("the console's {path}"), (told["path"] != path).then(|| told.to_string()));
     }
-    // The cookie of the preview is worth nothing at the console.
+    // The preview's cookie is useless at the console.
     let client = stage.yoi.browser_client();
     let pods = format!("{}/api/v1/pods", stage.yoi.console_url());
     let status = client.get(&pods).header(header::COOKIE, &cookie).send().await.unwrap().status().as_u16();
     tally.note("the console by the preview's cookie", (status != 401).then(|| format!("answered with {status}")));
-    // No port of the machine is shown, yoi's own among them: the room has a loopback of its own.
+    // No port of the machine is shown, not even yoi's own: the sandbox has its own loopback.
     let own: u16 = stage.yoi.base_url().rsplit(':').next().unwrap().parse().unwrap();
     let entry = stage.yoi.post(&stage.path(""), &json!({ "port": own })).await.expect(200);
     let entry = entry["url"].as_str().unwrap();
@@ -345,7 +347,7 @@ async fn browser_a_page_of_a_preview_works_and_does_nothing_at_the_console() {
     browser.goto(&stage.yoi.login_url()).await;
     browser.wait_text("main", "ada").await;
     assert_eq!(stage.yoi.delete(&stage.path("/5173")).await.status, 204);
-    // Its page lists the port, opens it, and leads there in a new tab.
+    // Its page lists the port, opens it, and links to it in a new tab.
     let pod = stage.pod["pod"].clone();
     let page = format!("/pods/{}/{}", pod["runtime_id"].as_str().unwrap(), pod["worker_id"].as_str().unwrap());
     browser.goto(&format!("{}{page}", stage.yoi.console_url())).await;

@@ -1,5 +1,5 @@
-//! What runs something later, outside of every scope: start files, hooks, settings and yoi's own configuration. A Pod that may
-//! write all around them tries each of them in each way, whether the file is there or not.
+//! Files that run something later, outside of every scope: start files, hooks, settings and yoi's own configuration. A
+//! Pod that may write everything around them tries each of them in each way, whether the file exists or not.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use testkit::yoi::{Launch, YoiProcess, pod_path};
 use crate::{Tally, YOI};
 
 const EVIL: &str = "touch /tmp/owned # evil";
-/// In the home folder: those of the first half are there, the others are not.
+/// In the home folder: those of the first half exist, the others do not.
 const IN_HOME: [&str; 16] = [
     ".bashrc",
     ".profile",
@@ -43,7 +43,7 @@ const IN_REPOSITORY: [&str; 8] = [
     ".envrc",
 ];
 
-/// A Pod whose scope is all of a home folder and of a repository, and who may call whatever it likes.
+/// A Pod whose scope is a whole home folder and a whole repository, and that may make any call.
 struct Stage {
     yoi: YoiProcess,
     pod: Value,
@@ -89,7 +89,7 @@ impl Stage {
         self.call("Bash", json!({ "command": command })).await
     }
 
-    /// Every place, by the name that attacks on it have.
+    /// Every place, by the name that attacks use for it.
     fn places(&self) -> Vec<(String, PathBuf)> {
         let home = IN_HOME.iter().map(|path| (format!("~/{path}"), self.home.join(path)));
         let repository = IN_REPOSITORY.iter().map(|path| ((*path).to_owned(), self.repository.join(path)));
@@ -109,13 +109,13 @@ fn git(folder: &Path, words: &[&str]) {
     assert!(done.success());
 }
 
-/// What the place says now, if it says evil.
+/// What the place contains now, if it contains the evil text.
 fn owned(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok().filter(|text| text.contains("evil"));
     text.map(|text| format!("{} says {text:?}", path.display()))
 }
 
-/// A command for each way into the place.
+/// A command for each way of writing to the place.
 fn ways(place: &Path) -> Vec<(&'static str, String)> {
     let (at, folder) = (place.display(), place.parent().unwrap().display());
     let draft = "\"$TMPDIR\"/draft";
@@ -153,7 +153,7 @@ async fn file_tools_write_nothing_that_runs_later() {
         stage.call("Edit", json!({ "path": place, "old": "mine", "new": EVIL })).await;
         tally.note(&format!("Edit {name}"), owned(&place));
     }
-    // By other names of the same places.
+    // Through other names of the same places.
     std::os::unix::fs::symlink(stage.home.join(".ssh"), stage.repository.join("keys")).unwrap();
     std::os::unix::fs::symlink(".git/hooks", stage.repository.join("samples")).unwrap();
     std::os::unix::fs::symlink("../../home/.bashrc", stage.repository.join("notes")).unwrap();
@@ -180,7 +180,7 @@ async fn file_tools_write_nothing_that_runs_later() {
 async fn commands_write_nothing_that_runs_later() {
     let stage = Stage::set().await;
     let mut tally = Tally::of("what runs later, by commands");
-    // Work goes on beside all of it.
+    // Work continues beside all of it.
     let (home, repository) = (stage.home.display(), stage.repository.display());
     let worked = stage.bash(&format!("echo fine > {home}/plain/a && echo fine > {repository}/b")).await;
     assert_eq!(worked["is_error"], false, "{worked}");
@@ -201,7 +201,7 @@ async fn commands_write_nothing_that_runs_later() {
     tally.finish(180);
 }
 
-/// In repositories that the Pod makes while it works.
+/// In repositories that the Pod creates while it works.
 const IN_MADE: [&str; 8] = [
     "made/.git/config",
     "made/.git/hooks/pre-commit",
@@ -238,7 +238,7 @@ async fn a_repository_that_a_pod_makes_is_held_from_then_on() {
     tally.finish(65);
 }
 
-/// Before its end nothing can be held of a repository that a command makes and fills: whoever reads the result is told.
+/// Until a command ends, a repository that it creates and fills cannot be protected: whoever reads the result is told.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_command_puts_into_its_own_repository_is_told() {
     let stage = Stage::set().await;
@@ -290,7 +290,7 @@ async fn what_a_command_puts_into_its_own_repository_is_told() {
 }
 
 impl Stage {
-    /// By the ways that git itself has.
+    /// In git's own ways.
     async fn try_git(&self, tally: &mut Tally) {
         let (at, git) = (self.repository.display(), self.repository.join(".git"));
         put(&self.repository.join(".envrc"), "mine");

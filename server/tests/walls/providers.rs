@@ -1,5 +1,5 @@
-//! Providers: strangers that may send anything. Each attack ends with a sentence that names the bound, or goes on until somebody
-//! cancels it; in either case another Pod is answered while it lasts.
+//! Providers are strangers that may send anything. Each attack ends with a sentence that names the limit, or continues
+//! until somebody cancels it; either way, another Pod is answered meanwhile.
 
 mod attack;
 mod calls;
@@ -24,7 +24,7 @@ use crate::{
     stranger::{Says, Then},
 };
 
-/// The process with all that was sent to it, far below what was sent.
+/// The process's memory with everything it was sent: far less than was sent.
 const MEMORY_KIB_MAX: u64 = 900 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +42,7 @@ async fn a_provider_that_sends_anything_harms_nobody() {
     tally.finish(59);
 }
 
-/// `POST providers/NAME/test` asks for the list of models.
+/// `POST providers/NAME/test` requests the list of models.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_of_models_is_bounded() {
     let stage = Stage::set().await;

@@ -1,5 +1,6 @@
-//! The rules over calls: each attack is a call that a rule was not given for, made by a model through the real API. It gets
-//! through when it is carried out without a question, or, where a rule denies it, when it is asked for or carried out.
+//! The rules for calls: each attack is a call that a rule was not made for, made by a model through the real API. It
+//! gets through if it is carried out without an approval, or, where a rule denies it, if it is asked for or carried
+//! out.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -16,7 +17,7 @@ pub(crate) enum Fate {
     CarriedOut,
 }
 
-/// Has the model of a new Pod make one call, and says what became of it. What is asked is denied by the way.
+/// Has the model of a new Pod make one call, and returns what became of it. An approval is answered by denying it.
 pub(crate) async fn fate(yoi: &YoiProcess, pod: &Value, tool: &str, arguments: &Value) -> Fate {
     let before = yoi.journal(pod).await.len();
     yoi.say(pod, &format!("call {tool} {arguments}")).await;
@@ -254,7 +255,7 @@ async fn a_rule_over_paths_means_where_they_lead() {
         let fate = fate(&yoi, &pod, "Read", &json!({ "path": path })).await;
         tally.note(attack, (fate != Fate::Denied).then(|| format!("{fate:?}")));
     }
-    // "Always" is for where it led, and not for its name.
+    // "Always" applies to the resolved path, and not to its name.
     let path = "docs/later";
     symlink("new", root.join(path)).unwrap();
     give(&yoi, &pod, &json!([])).await;
@@ -266,7 +267,7 @@ async fn a_rule_over_paths_means_where_they_lead() {
     tally.finish(14);
 }
 
-/// Has a call asked for, and answers it with an always.
+/// Has a call asked for, and answers it with "always".
 async fn always(yoi: &YoiProcess, pod: &Value, tool: &str, arguments: &Value) -> Value {
     yoi.say(pod, &format!("call {tool} {arguments}")).await;
     let id = until("a question", async || {
@@ -290,7 +291,7 @@ async fn a_rule_over_addresses_means_their_parts() {
     let root = folder.path().canonicalize().unwrap();
     let pod = pod_in(&yoi, "addresses", &[&root]).await;
     let mut tally = Tally::of("rules over addresses");
-    // Nothing listens there: what is carried out fails at once, and is carried out all the same.
+    // Nothing listens there: a call that is carried out fails at once, but it was carried out.
     let allowed =
         json!([rule("WebFetch", "http://127.0.0.1/docs/*", "allow"), rule("WebFetch", "https://*.invalid/*", "allow")]);
     give(&yoi, &pod, &allowed).await;
@@ -334,7 +335,8 @@ async fn a_rule_over_addresses_means_their_parts() {
     tally.finish(23);
 }
 
-/// WebFetch refuses this machine by itself, with the same code as a rule: so only whether it was asked for is told.
+/// WebFetch refuses this machine by itself, with the same code as a rule: so this only says whether the call was asked
+/// for.
 async fn fate_of(yoi: &YoiProcess, pod: &Value, url: &str) -> Fate {
     fate(yoi, pod, "WebFetch", &json!({ "url": url })).await
 }
@@ -386,7 +388,7 @@ async fn a_rule_about_a_pod_is_none_for_the_next_one_of_its_name() {
 }
 
 #[tokio::test]
-async fn a_child_is_held_to_what_its_leader_may_now() {
+async fn a_child_may_do_only_what_its_parent_may_do_now() {
     let yoi = YoiProcess::start(YOI).await;
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();

@@ -1,4 +1,4 @@
-//! A server that calls itself a model's, and sends whatever a test wrote: heads, bodies without an end, bytes one by one.
+//! A server that poses as a model's, and sends whatever a test wrote: headers, endless bodies, bytes one at a time.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,10 +9,10 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What is sent to whoever asks.
+/// What is sent to every client.
 #[derive(Debug, Clone)]
 pub(crate) struct Says {
-    /// The head and how the body begins.
+    /// The headers and the beginning of the body.
     pub(crate) first: Vec<u8>,
     pub(crate) then: Then,
 }
@@ -21,18 +21,18 @@ pub(crate) struct Says {
 pub(crate) enum Then {
     /// The connection is closed.
     End,
-    /// These bytes again and again, as fast as they are taken.
+    /// These bytes again and again, as fast as they are read.
     ForEver(Vec<u8>),
     /// These bytes again and again, one at a time.
     OneByOne(Vec<u8>),
 }
 
-/// Listens on a port of its own. The newest word counts.
+/// Listens on a port of its own. The newest script applies.
 #[derive(Debug)]
 pub(crate) struct Stranger {
     pub(crate) address: String,
     says: Arc<Mutex<Says>>,
-    /// Connections that somebody let go of before their end.
+    /// Connections that were closed by the other side before their end.
     left: watch::Sender<usize>,
     server: JoinHandle<()>,
 }
@@ -67,7 +67,7 @@ impl Stranger {
         *self.left.borrow()
     }
 
-    /// Returns when more than `before` connections were let go of.
+    /// Returns when more than `before` connections have been closed by the other side.
     pub(crate) async fn is_left(&self, before: usize) {
         self.left.subscribe().wait_for(|count| *count > before).await.unwrap();
     }
@@ -98,7 +98,7 @@ async fn speak(mut stream: TcpStream, says: Says) -> std::io::Result<()> {
     }
 }
 
-/// Reads the question as far as it has to be read.
+/// Reads as much of the request as necessary.
 async fn hear(stream: &mut TcpStream) -> std::io::Result<()> {
     let (mut heard, mut buffer) = (Vec::new(), vec![0_u8; 64 * 1024]);
     loop {

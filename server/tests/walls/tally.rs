@@ -1,4 +1,4 @@
-//! Counts attacks and keeps the names of those that got through.
+//! Counts attacks and collects the names of those that got through.
 
 use std::{collections::BTreeSet, io::Write};
 
@@ -14,7 +14,7 @@ impl Tally {
         Self { wall, tried: BTreeSet::new(), through: Vec::new() }
     }
 
-    /// Notes one attack. `through` says what it reached, or is none when the wall held.
+    /// Records one attack. `through` says what it reached; none if the wall held.
     pub(crate) fn note(&mut self, attack: &str, through: Option<String>) {
         assert!(self.tried.insert(attack.to_owned()), "two attacks are called \"{attack}\"");
         if let Some(reached) = through {
@@ -22,9 +22,9 @@ impl Tally {
         }
     }
 
-    /// Prints the count. Panics with the names of the attacks that got through, or when fewer than `least` were tried.
+    /// Prints the count. Panics with the names of the attacks that got through, or if fewer than `least` were tried.
     pub(crate) fn finish(self, least: usize) {
-        // Past the test harness, which would show it only of a test that failed. Nobody may be reading.
+        // Bypasses the test harness, which would show it only for a failed test. Nobody may be reading.
         let counted = format!("{}: {} attacks, {} through\n", self.wall, self.tried.len(), self.through.len());
         let _ = std::io::stderr().write_all(counted.as_bytes());
         assert!(self.through.is_empty(), "{} does not hold:\n{}", self.wall, self.through.join("\n"));

@@ -1,4 +1,4 @@
-//! What the threat model says of its walls: each test that it names is there.
+//! Checks the threat model's statements about its walls: each test that it names exists.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ fn the_threat_model_names_tests_that_are_there() {
     assert!(named >= 20, "docs/security.md names {named} files and tests");
 }
 
-/// All files of Rust beneath `folder`.
+/// All Rust files beneath `folder`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());

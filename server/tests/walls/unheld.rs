@@ -1,4 +1,4 @@
-//! Where the kernel makes no namespaces, nobody's rule allows a command: each one is asked for, and told why.
+//! If the kernel cannot create namespaces, no rule allows a command: each one is asked for, with the reason.
 
 use std::{
     fs,
@@ -11,10 +11,10 @@ use testkit::yoi::{Launch, YoiProcess, pod_path, until};
 
 use crate::YOI;
 
-/// What the kernel's refusal is called, whoever tried.
+/// The kernel's refusal, whichever program it was for.
 const REASON: &str = "user.max_user_namespaces";
 
-/// Starts yoi where no more namespaces of users can be made, in one of its own in which it may say so.
+/// Starts yoi where no more user namespaces can be created, inside one where it can set that limit.
 fn without_namespaces(folder: &Path) -> PathBuf {
     let script = folder.join("without-namespaces");
     let text = format!(
@@ -45,7 +45,7 @@ async fn where_the_kernel_makes_no_namespaces_each_command_is_asked_for_and_told
     let pod = yoi.post("/api/v1/pods", &body).await.expect(201);
     yoi.patch(&pod_path(&pod), &json!({ "permissions": rules })).await.expect(200);
 
-    // Twice: an answer is for one command.
+    // Twice: an answer applies to one command.
     let mut asked = Value::Null;
     for round in ["one", "two"] {
         let call = json!({ "command": format!("echo ran > {round}") });

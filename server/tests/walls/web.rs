@@ -1,4 +1,4 @@
-//! The web: what pages of other sites, and of other ports of this machine, send; what programs send that have no token.
+//! The web: requests from pages of other sites and of other ports of this machine, and from programs without a token.
 
 mod afterwards;
 mod ahead;

@@ -122,7 +122,7 @@ fn on_a_phone_no_row_of_the_map_is_wider_than_the_screen() {
 }
 
 #[test]
-fn those_that_know_each_other_stand_side_by_side() {
+fn peers_stand_side_by_side() {
     let pods: Vec<PodSummary> = ["ada", "bob", "cat", "dan"].map(lone).into();
     let pairs = vec![pair("ada", "dan", PeerLink::Linked, 0), pair("bob", "cat", PeerLink::Linked, 0)];
     let map = draw(&pods, &found(pairs));

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_goes_away_leaves_a_thread_busy_and_makes_no_room_for_another() {
+    async fn a_caller_that_goes_away_leaves_a_thread_busy_and_makes_no_room_for_another() {
         let (began, has_begun) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let ended = Arc::new(Mutex::new(ended));

@@ -112,7 +112,7 @@ fn leaving_a_page_late_does_not_end_the_watch_of_the_next() {
 }
 
 #[test]
-fn who_comes_back_goes_on_after_the_last_record_that_was_handed_on() {
+fn a_returning_viewer_continues_after_the_last_record_that_was_handed_on() {
     let (mut hub, heard) = (hub(), Told::default());
     take(&mut hub, hello());
     let ada = hub.watch(pod_ref("ada"), "a1".into(), Seq(1), listener(&heard, "ada"));

@@ -26,10 +26,10 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::viewer::END;
 
-/// Frames that wait for the slowest viewer.
+/// The number of frames that may wait for the slowest viewer.
 const FRAMES_MAX: usize = 16_384;
 const BATCHES_MAX: usize = 1_024;
-/// Chunks of an answer that are read at once.
+/// The number of an answer's chunks that are read at once.
 const CHUNKS_MAX: usize = 1_024;
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Relay {
     streams: Mutex<HashMap<usize, broadcast::Sender<Utf8Bytes>>>,
 }
 
-/// Rows as `[stream, seq, body]`, and who waits for them to be on the disk.
+/// Rows as `[stream, seq, body]`, and who waits until they are on disk.
 #[derive(Debug)]
 struct Batch {
     rows: Vec<Value>,
@@ -69,7 +69,7 @@ impl Relay {
         streams.entry(stream).or_insert_with(|| broadcast::Sender::new(FRAMES_MAX)).clone()
     }
 
-    /// Passes one answer on. All deltas that come while a batch is being committed are the next batch, and one frame.
+    /// Relays one answer. All deltas that arrive while a batch is being committed form the next batch, and one frame.
     async fn pass_on(&self, stream: usize) {
         let frames = self.frames(stream);
         let url = format!("{}/chat/completions", self.model_url);
@@ -115,7 +115,7 @@ impl Relay {
     }
 }
 
-/// Takes the whole server-sent events out of `unread`.
+/// Takes the complete server-sent events out of `unread`.
 fn records(unread: &mut Vec<u8>, seq: &mut u64) -> Vec<Value> {
     let mut records = Vec::new();
     let mut from = 0;
@@ -150,7 +150,7 @@ pub(crate) async fn connect(path: &FilePath) -> SqliteConnection {
     connection
 }
 
-/// One transaction for all that has gathered; no timer.
+/// One transaction for everything that has gathered; no timer.
 async fn writer(path: &FilePath) -> mpsc::Sender<Batch> {
     let mut connection = connect(path).await;
     let (sender, mut batches) = mpsc::channel::<Batch>(BATCHES_MAX);
@@ -165,7 +165,7 @@ async fn writer(path: &FilePath) -> mpsc::Sender<Batch> {
                 .await
                 .expect("rows are new");
             for batch in gathered.drain(..) {
-                // Whoever waited may be gone with its stream.
+                // The waiting stream may be gone.
                 let _ = batch.committed.send(());
             }
         }

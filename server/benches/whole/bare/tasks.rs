@@ -12,7 +12,7 @@ async fn start(Path(count): Path<usize>) {
         let (sender, mut queue) = mpsc::channel::<String>(64);
         let (seen, mut moved) = watch::channel(number);
         tokio::spawn(async move {
-            // Kept: without its senders it would end.
+            // Kept, because it would end without its senders.
             let _ends = (sender, seen);
             tokio::select! {
                 message = queue.recv() => drop(message),

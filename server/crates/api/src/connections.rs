@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_is_being_served_has_all_the_time_that_he_takes_the_answer() {
+    async fn a_client_being_served_has_as_long_as_it_keeps_reading() {
         let all = of(9);
         let (stream, socket, stuck) = (all.seat().unwrap(), all.seat().unwrap(), all.seat().unwrap());
         let (_stream_turn, _stuck_turn) = (stream.turn(), stuck.turn());
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn room_is_made_by_those_who_have_said_the_least() {
+    async fn those_who_have_sent_the_least_make_room() {
         let all = of(5);
         let served = all.seat().unwrap();
         let turn = served.turn();

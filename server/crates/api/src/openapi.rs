@@ -41,7 +41,7 @@ struct Problem {
     title: String,
     status: u16,
     code: ErrorCode,
-    /// One sentence that names the thing and the way out.
+    /// One sentence that says what is wrong and what to do.
     detail: String,
     /// Pods that may have been meant.
     candidates: Option<Vec<Candidate>>,
@@ -50,7 +50,7 @@ struct Problem {
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "yoi", description = "A console for durable LLM agents. Commands go by POST; `/api/v1/events` observes."),
+    info(title = "yoi", description = "A console for durable LLM agents. Commands are sent by POST; `/api/v1/events` observes."),
     paths(
         rest::runtimes::add,
         rest::runtimes::remove,
@@ -145,7 +145,7 @@ fn name_parameters(operation: &mut Operation) {
 fn add_problem(operation: &mut Operation) {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
     let response = ResponseBuilder::new()
-        .description("An error; `code` says which")
+        .description("An error; `code` says which one")
         .content("application/problem+json", content)
         .build();
     operation.responses.responses.insert("default".to_owned(), RefOr::T(response));
@@ -244,7 +244,7 @@ pub(crate) async fn openapi(_: Caller) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
 }
 
-/// This API for people. Loads nothing from anywhere.
+/// This API as a page for people. Loads nothing from other hosts.
 #[utoipa::path(get, path = "/api/docs", tag = "service",
     responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
 pub(crate) async fn docs(_: Caller) -> Result<Response, answer::Problem> {

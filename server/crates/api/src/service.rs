@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{Api, extract::Caller};
 
-/// Whether everything that was there before the start is back, and can be read and written.
+/// Whether everything from before the start is back, and can be read and written.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Ready {
     /// Recovery after the start has finished, and the database can be read and written.
@@ -25,12 +25,12 @@ pub(crate) struct Ready {
     database: DatabaseReady,
 }
 
-/// Whether the database can be used now: both were tried within the last moment.
+/// Whether the database can be read and written; both were tried a moment ago.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct DatabaseReady {
     reads: bool,
     writes: bool,
-    /// Since when it cannot be written, while yoi tries again and again.
+    /// Since when it cannot be written; yoi keeps retrying.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
@@ -46,9 +46,9 @@ pub(crate) struct FailedPod {
     reason: String,
 }
 
-/// Whether the process answers. Needs no token and says nothing else.
+/// Whether the process answers. Needs no token, and says nothing else.
 #[utoipa::path(get, path = "/healthz", tag = "service", security(()),
-    responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
+    responses((status = 200, description = "It answers", body = String, content_type = "text/plain")))]
 pub(crate) async fn healthz() -> &'static str {
     "ok"
 }
@@ -67,7 +67,7 @@ pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
     (status, Json(Ready { ready, runtimes, recovering, failed, database })).into_response()
 }
 
-/// Figures for Prometheus.
+/// Metrics for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "service",
     responses((status = 200, description = "OpenMetrics text", body = String,
         content_type = "application/openmetrics-text")))]

@@ -1,4 +1,4 @@
-//! Two servers, of which one has added the other: keys, and lists in which both have a part.
+//! Two servers, one of which has added the other: keys, and lists with items from both.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ async fn two() -> (Server, Server) {
     (here, there)
 }
 
-/// The other server is in such a state.
+/// Waits until the other server is in this state.
 async fn until(here: &Server, is_so: impl Fn(&Value) -> bool) {
     until_so("the other server is in the state", async || {
         let (_, list) = here.get("/api/v1/runtimes").await;
@@ -32,7 +32,7 @@ async fn until(here: &Server, is_so: impl Fn(&Value) -> bool) {
     .await;
 }
 
-/// A list in which both have their part. One that is too busy to say its part in time is named, and asked again.
+/// A list with items from both. A server that is too busy to answer in time is named, and asked again.
 async fn of_both(here: &Server, path: &str) -> Value {
     testkit::until(format!("the other one has its part in {path}"), async || {
         let (status, page) = here.get(path).await;
@@ -46,7 +46,7 @@ async fn with_key(server: &Server, method: Method, path: &str, key: &str, body: 
     common::answer(server.request(method, path).header("Idempotency-Key", key).json(&body)).await
 }
 
-/// Makes a Pod there; its path here.
+/// Creates a Pod there; returns its path here.
 async fn far_pod(here: &Server, name: &str) -> String {
     let (status, pod) = here.post("/api/v1/pods", json!({ "name": name, "runtime_id": "box" })).await;
     assert_eq!(status, 201, "{pod}");
@@ -57,7 +57,7 @@ fn say(text: &str) -> Value {
     json!({ "segments": [{ "type": "text", "text": text }], "queue": true })
 }
 
-/// The other server answers no more.
+/// The other server no longer answers.
 async fn gone(here: &Server, there: Server) {
     there.end().await;
     until(here, |state| state != "live").await;
@@ -101,7 +101,7 @@ async fn a_key_is_one_command_over_all_runtimes_and_keeps_its_answer_when_its_ru
     let said = here.records(&bob, "user_message").await;
     assert_eq!(said.iter().filter(|event| event["command_id"] == "o").count(), 1, "{said:?}");
 
-    // What was introduced there keeps its answer, too.
+    // A peer that was added there keeps its answer, too.
     let peers = async |key: &str| {
         let body = json!({ "target": "eve@box" });
         with_key(&here, Method::POST, &format!("{bob}/peers"), key, body).await
@@ -111,13 +111,13 @@ async fn a_key_is_one_command_over_all_runtimes_and_keeps_its_answer_when_its_ru
     assert_eq!(post("k", &bob, "say one").await, first, "the first answer");
     assert_eq!(code(&post("k", &ada, "say one").await), (422, "key_reused"));
     assert_eq!(peers("p").await.1["state"], "linked");
-    // One that was never sent is bound to nothing.
+    // One that was never sent is not bound to anything.
     assert_eq!(code(&post("q", &bob, "say one").await), (503, "runtime_unavailable"));
     assert_eq!(post("q", &ada, "say one").await.0, 202);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_away() {
+async fn search_usage_audit_and_rules_cover_all_runtimes_and_name_absent_ones() {
     let (here, there) = two().await;
     let (ada, bob) = (here.pod("ada").await, far_pod(&here, "bob").await);
     for round in 0..3 {
@@ -134,7 +134,7 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
     let all = of_both(&here, "/api/v1/search?q=zebra").await;
     assert_eq!((names(&all).len(), &all["next"]), (12, &Value::Null));
     assert_eq!(names(&all)[..4], ["bob@box", "bob@box", "ada@local", "ada@local"], "the newest first");
-    // Pages of any size are the same list.
+    // Pages of any size add up to the same list.
     for limit in [1, 5] {
         let (mut found, mut after) = (Vec::new(), String::new());
         loop {
@@ -159,7 +159,7 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
     let sum = |field: &str| own["total"][field].as_u64().unwrap() + theirs["total"][field].as_u64().unwrap();
     for field in ["input", "output"] {
         assert_eq!(report["total"][field], sum(field), "{field}");
-        // Two days, when midnight comes in between.
+        // Two days, if midnight falls in between.
         let days = report["days"].as_array().unwrap().iter().map(|day| day[field].as_u64().unwrap());
         assert_eq!(days.sum::<u64>(), sum(field), "{field}");
     }
@@ -180,7 +180,8 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
 
     gone(&here, there).await;
     for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
-        // Who waits for one that is away waits for two seconds, each time; a busy machine is that slow at times only.
+        // A caller waits up to two seconds for a server that is down, each time; a busy machine is only occasionally
+        // that slow.
         let quickest = quickest_of(20, async || {
             let (status, page) = here.get(path).await;
             assert_eq!((status, &page["absent"]), (200, &json!(["box"])), "{path}: {page}");
@@ -192,7 +193,7 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_pod_here_knows_somebody_there() {
+async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_pod_here_has_a_peer_there() {
     let server = Server::start().await;
     let ada = server.pod("ada").await;
     let card = json!({ "worker_id": "w1", "name": "bob", "state": "idle", "provider": "p", "model": "m",
@@ -208,14 +209,14 @@ async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_po
         let (_, list) = server.get("/api/v1/runtimes").await;
         list["items"].as_array().unwrap().iter().map(|one| one["runtime_id"].as_str().unwrap().to_owned()).collect()
     };
-    // What counts as silent is 5 s after the last word.
+    // A server counts as silent 5 s after its last message.
     loop {
         let begun = Instant::now();
         speak("stranger", json!([])).await;
         speak("friend", propose.clone()).await;
         server.backend.links().forget_silent(Duration::ZERO).await;
         let known = runtimes().await;
-        // Unless this test was held up for so long.
+        // Unless this test was delayed for that long.
         if begun.elapsed() < Duration::from_secs(5) {
             assert_eq!(known, ["local", "friend", "stranger"], "both spoke a moment ago");
             break;

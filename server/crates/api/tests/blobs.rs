@@ -1,4 +1,4 @@
-//! Pictures and files over a real listener: kept once, never run, and sent with messages.
+//! Pictures and files over a real listener: stored once, never executed, and sent with messages.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,12 +15,12 @@ use testkit::{
 
 const PATH: &str = "/api/v1/blobs";
 
-/// One chunk of a PNG; its sum is not looked at.
+/// One chunk of a PNG; its checksum is not checked.
 fn chunk(name: &[u8], held: &[u8]) -> Vec<u8> {
     [&u32::try_from(held.len()).unwrap().to_be_bytes()[..], name, held, &[0; 4]].concat()
 }
 
-/// A picture, with what was written beside it.
+/// A picture with metadata.
 fn png(beside: &[u8]) -> Vec<u8> {
     let head = chunk(b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]);
     [&b"\x89PNG\r\n\x1a\n"[..], &head, &chunk(b"tEXt", beside), &chunk(b"IDAT", b"dots"), &chunk(b"IEND", b"")].concat()
@@ -118,7 +118,7 @@ async fn what_is_none_is_refused_in_words() {
         code(&answer(server.bare(Method::GET, &format!("{PATH}/{}", "0".repeat(64)))).await),
         (401, "unauthorized")
     );
-    // Elsewhere a body is JSON of 4 MiB, as before.
+    // Elsewhere a body is JSON of at most 4 MiB, as before.
     let pods = server.request(Method::POST, "/api/v1/pods").header("Content-Type", "image/png").body("x");
     assert_eq!(code(&answer(pods).await), (400, "invalid_input"));
 }

@@ -1,4 +1,4 @@
-//! Every body that the OpenAPI document describes, with an array wherever it says object.
+//! Every body that the OpenAPI document describes, with an array in place of each object.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use common::{Server, answer, code};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-/// A value that fits a schema; each choice of a list's items once.
+/// A value that fits a schema; each variant of a list's items once.
 fn sample(document: &Value, schema: &Value) -> Vec<Value> {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap();
@@ -45,7 +45,7 @@ fn sample(document: &Value, schema: &Value) -> Vec<Value> {
     }
 }
 
-/// One object for the most choices that a property has.
+/// As many objects as the largest number of variants that a property has.
 fn objects(document: &Value, schema: &Value) -> Vec<Value> {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let choices: Vec<_> = properties.iter().map(|(name, schema)| (name, sample(document, schema))).collect();
@@ -57,7 +57,7 @@ fn objects(document: &Value, schema: &Value) -> Vec<Value> {
     (0..most).map(object).collect()
 }
 
-/// The body with one object written as an array of its values, and the field that leads there; for each object.
+/// The body with one object replaced by an array of its values, and the field that leads there; for each object.
 fn arrays(body: &Value) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     let mut pointers = vec![String::new()];

@@ -1,4 +1,4 @@
-//! The console's own name: what is answered there, and what under the names that every server of the machine has.
+//! The console's own name: what is answered there, and what under the names that all servers of the machine share.
 
 #![allow(clippy::unwrap_used)]
 
@@ -56,7 +56,7 @@ async fn pages_under_a_shared_name_lead_to_the_console_and_the_api_there_takes_a
 }
 
 #[tokio::test]
-async fn who_is_logged_in_under_a_shared_name_is_led_on_with_a_code_that_works_once() {
+async fn a_login_under_a_shared_name_is_redirected_with_a_code_that_works_once() {
     let server = Server::start().await;
     let old = log_in(&server).await;
     for by_cookie in [true, false] {
@@ -118,7 +118,8 @@ async fn a_code_is_made_with_the_token_and_taken_by_the_form_from_any_page() {
             assert_eq!(location(&form(field, &secret).send().await.unwrap()), "/login?tried=1", "it works once");
         }
     }
-    // The file that `yoi open` writes has an origin of its own. A redirect would lose the cookie there, so a page leads on.
+    // The file that `yoi open` writes has its own origin. A redirect would lose the cookie there, so a page redirects
+    // instead.
     let page = form("code", &fresh().await).header(header::ORIGIN, "null").header("sec-fetch-site", "cross-site");
     let page = page.send().await.unwrap();
     assert_eq!(page.status(), 200);
@@ -179,7 +180,7 @@ async fn cookies_that_others_have_set_lock_nobody_out() {
     let good = log_in(&server).await;
     let name = good.split('=').next().unwrap();
     let many = |one: &str, count: usize| (0..count).map(|_| format!("{name}={one}; ")).collect::<String>();
-    // As many as a browser keeps of one host, of every kind; and as many bytes as they can have.
+    // As many cookies as a browser keeps for one host, of every kind, and as large as they can be.
     for junk in [
         many(&"0".repeat(64), 179),
         many("x", 179),

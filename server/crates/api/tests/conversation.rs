@@ -1,4 +1,4 @@
-//! A Pod's conversation as a whole, over a real listener: restoring, rewinding, compacting.
+//! A Pod's whole conversation, over a real listener: restoring, rewinding, compacting.
 
 #![allow(clippy::unwrap_used)]
 
@@ -28,7 +28,7 @@ async fn a_restore_takes_no_body_or_says_whether_it_is_of_a_tree() {
     let alone = answer(restore("r-1")).await;
     assert_eq!((alone.0, &alone.1["command_id"]), (202, &json!("r-1")));
     assert!(alone.1.get("report").is_none(), "{}", alone.1);
-    // Nothing, an empty body and `tree: false` are one command.
+    // No body, an empty body and `tree: false` are the same command.
     assert_eq!(answer(restore("r-1").json(&json!({}))).await, alone);
     assert_eq!(answer(restore("r-1").json(&json!({ "tree": false }))).await, alone);
     assert_eq!(code(&answer(restore("r-1").json(&json!({ "tree": true }))).await), (422, "key_reused"));

@@ -1,4 +1,4 @@
-//! Who may ask: hosts, origins, tokens, cookies, bodies, and the headers of every answer.
+//! Who may make requests: hosts, origins, tokens, cookies, bodies, and the headers of every answer.
 
 #![allow(clippy::unwrap_used)]
 
@@ -26,7 +26,7 @@ async fn only_known_hosts_are_answered_to_and_the_host_is_looked_at_first() {
     let server = Server::start().await;
     let port = server.address.port();
     let own = [format!("localhost:{port}"), format!("127.9.9.9:{port}"), format!("[::1]:{port}")];
-    // What a tunnel from another port of the person's own machine sends.
+    // What a tunnel from another port of the user's own machine sends.
     let tunnelled = ["localhost:1".to_owned(), "127.0.0.1:1".to_owned(), "localhost".to_owned()];
     for host in own.iter().chain(&tunnelled).map(String::as_str).chain(["box.example"]) {
         let answer = server.request(Method::GET, "/api/v1/runtimes").header(header::HOST, host).send().await.unwrap();
@@ -91,7 +91,7 @@ async fn without_login_pages_lead_to_the_login_page_and_all_else_is_unauthorized
         );
         assert!(!page.headers().contains_key(header::SET_COOKIE));
     }
-    // The form on the login page says that it asks, and is told.
+    // The login form marks its requests with `tried`, and is told that the token was wrong.
     for (path, leads) in [
         ("/login?tried=1&token=wrong", "/login?tried=1"),
         ("/login?token=wrong", "/login"),
@@ -220,7 +220,7 @@ async fn a_body_over_4_mib_is_refused_and_the_refusal_arrives() {
             assert!(answer.contains(" 413 ") && answer.contains("payload_too_large"), "{head} {bytes}");
         }
     }
-    // Who asks first is told before it sends.
+    // A client that waits for permission is answered before it sends.
     let asking = format!(
         "POST /fn/touch HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n\
          Content-Length: 99999999\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
@@ -265,7 +265,7 @@ async fn wrong_tokens_are_slowed_down_and_the_right_one_is_not() {
     let server = Server::start().await;
     let wrong = (0..60).map(|_| answer(server.bare(Method::GET, "/api/v1/pods").bearer_auth("wrong")));
     let wrong = tokio::spawn(futures_util::future::join_all(wrong.collect::<Vec<_>>()));
-    // Whoever is slowed down by then waits for a second each time; a busy machine is that slow at times only.
+    // A client that is throttled by then waits for a second each time; a busy machine is only occasionally that slow.
     for _ in 0..3 {
         let quickest = quickest_of(10, async || assert_eq!(server.get("/api/v1/runtimes").await.0, 200));
         assert!(quickest.await < std::time::Duration::from_secs(1));

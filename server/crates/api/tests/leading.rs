@@ -1,4 +1,4 @@
-//! A Pod that leads others, seen from outside: what it lends, whom it sees, and how its tree comes back.
+//! A Pod with children, seen from outside: what it lends, which Pods it sees, and how its tree is restored.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ mod common;
 use common::{Server, pod_path};
 use serde_json::{Value, json};
 
-/// A Pod with two folders in its working directory; its path, and the folders.
+/// A Pod with two folders in its working directory; returns its path, and the folders.
 async fn lender(server: &Server) -> (String, String, String) {
     let pod = server.pod("ada").await;
     let cwd = server.get(&pod).await.1["cwd"].as_str().unwrap().to_owned();
@@ -29,7 +29,7 @@ fn spawn(name: &str, path: &str) -> Value {
     json!({ "name": name, "task": "say hello", "scope": [{ "path": path, "access": "write" }] })
 }
 
-/// The only entry of a list that has this name.
+/// The only entry of a list with this name.
 fn named(list: &Value, name: &str) -> Value {
     let mut found = list.as_array().unwrap().iter().filter(|item| item["name"] == name);
     let item = found.next().cloned().unwrap_or_else(|| panic!("{name} is not in {list}"));

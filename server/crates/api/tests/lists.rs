@@ -1,4 +1,4 @@
-//! What is asked of all Pods at once, and whole journals on their way out and in, over a real listener.
+//! Queries over all Pods at once, and whole journals exported and imported, over a real listener.
 
 #![allow(clippy::unwrap_used)]
 
@@ -118,7 +118,7 @@ async fn a_field_of_a_query_that_says_nothing_and_a_limit_that_is_no_number_of_i
         }
         assert_eq!(server.get(&format!("{list}limit=4294967295")).await.0, 200, "{list}");
     }
-    // The beginning, for a list that goes on by an opaque cursor.
+    // The beginning, for a list that continues by an opaque cursor.
     for list in lists {
         assert_eq!(server.get(&format!("{list}after=")).await.0, 200, "{list}");
     }
@@ -163,7 +163,7 @@ async fn a_pod_is_found_by_its_name_among_those_after_a_cursor() {
     assert_eq!(names(&format!("name=bob&after={after_ada}")).await, ["bob"]);
     assert_eq!(names(&format!("name=bob&after={}", after_bob.as_str().unwrap())).await, Vec::<String>::new());
 
-    // What is near is known at once, though the names are kept: after a Pod was made, renamed and deleted.
+    // Similar names are known at once, although the names are cached: after a Pod was created, renamed and deleted.
     let near = async |name: &str| {
         let problem = server.get(&format!("/api/v1/pods/resolve?target={name}")).await.1;
         let near = problem["candidates"].as_array().cloned().unwrap_or_default();
@@ -270,7 +270,7 @@ async fn an_export_comes_back_as_a_stopped_pod() {
     assert_eq!(audited.iter().filter(|(result, _)| result == "done").count(), 1);
 }
 
-/// A history of more than 4 MiB: each line is an answer that was long.
+/// A history of more than 4 MiB: each line is a long answer.
 fn long_history() -> String {
     let text = "word ".repeat(2_000);
     let line = |seq: usize| {
@@ -355,7 +355,7 @@ async fn short_lists_come_in_pages_too_and_refuse_a_foreign_cursor() {
     }
 }
 
-/// Each list that has a second page, and the parameter that takes what the first one ends with.
+/// Each list with a second page, and the parameter that takes the end of the first one.
 async fn lists_of_two_pages(server: &Server) -> Vec<(String, &'static str)> {
     let (ada, bob) = (server.pod("ada").await, server.pod("bob").await);
     server.pod("cai").await;

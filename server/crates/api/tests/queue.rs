@@ -1,4 +1,4 @@
-//! Inputs that wait, over a real listener: taken back, and sent into the run that goes on.
+//! Queued messages, over a real listener: taken back, and sent into the current run.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use protocol::{CommandId, InputCommand, PodRef, RuntimeId, Segment, WorkerId};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// Sends a message that waits; gives the path by which it can be taken back.
+/// Sends a message that is queued; returns the path for taking it back.
 async fn queue(server: &Server, pod: &str, key: &str, steer: bool) -> String {
     let body = json!({ "segments": [{ "type": "text", "text": format!("say {key}") }], "queue": true, "steer": steer });
     let request = server.request(Method::POST, &format!("{pod}/input")).header("Idempotency-Key", key).json(&body);
@@ -23,7 +23,7 @@ async fn take_back(server: &Server, path: &str, key: &str) -> (u16, Value) {
     answer(server.request(Method::DELETE, path).header("Idempotency-Key", key)).await
 }
 
-/// Waits until so many runs have ended.
+/// Waits until this many runs have ended.
 async fn until_ends(server: &Server, pod: &str, count: usize) {
     let ended = async || server.records(pod, "run_finished").await.len() == count;
     testkit::until_so(format!("{count} runs have ended"), ended).await;

@@ -13,7 +13,7 @@ fn text(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_pod_is_made_found_told_something_renamed_and_deleted() {
+async fn a_pod_is_created_found_sent_a_message_renamed_and_deleted() {
     let server = Server::start().await;
     let created = server.post("/api/v1/pods", json!({ "name": "ada" })).await;
     assert_eq!(created.0, 201);
@@ -246,12 +246,12 @@ async fn files_that_a_message_may_name_are_listed_by_a_few_letters() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;
     let cwd = server.get(&pod).await.1["cwd"].as_str().unwrap().to_owned();
-    // Not one that is hidden: those are not listed.
+    // Not a hidden one: those are not listed.
     let folder = tempfile::Builder::new().prefix("files").tempdir_in(&cwd).unwrap();
     std::fs::write(folder.path().join("a-name-of-its-own.txt"), "").unwrap();
     let path = folder.path().strip_prefix(&cwd).unwrap().join("a-name-of-its-own.txt");
     let found = testkit::until("the file is found", async || {
-        // A look that is held up finds less.
+        // A lookup that is delayed finds less.
         Some(server.get(&format!("{pod}/files?q=a-name-of-its-own")).await)
             .filter(|found| found.1["items"] != json!([]))
     })

@@ -1,4 +1,4 @@
-//! Live tests of providers, profiles, rules, logins, and the audit by what it is about.
+//! Live tests of providers, profiles, rules, logins, and the subjects of audit rows.
 
 #![allow(clippy::unwrap_used)]
 
@@ -47,7 +47,7 @@ async fn a_provider_is_really_asked_and_each_failure_is_told_from_the_others() {
     let away = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let nowhere = format!("http://{}/v1", away.local_addr().unwrap());
     drop(away);
-    // Where the scripted server has no list of models, it says what the test wrote.
+    // Where the scripted server has no list of models, it answers what the test wrote.
     let scripted = |model: &ScriptedModel| Some(model.base_url().replace("/v1", "/scripted"));
     let server = Server::start_asking(vec![
         provider("works", ProviderKind::OpenAi, Some(works.base_url()), Some(KEY)),
@@ -82,7 +82,7 @@ async fn give(server: &Server, name: &str, body: Value) -> (u16, Value) {
 #[tokio::test]
 async fn a_key_is_tried_before_it_is_kept_and_used_at_once_without_ever_being_told() {
     let (works, refuses) = (ScriptedModel::start().await, ScriptedModel::start().await);
-    // A list of models that the test sees being asked for.
+    // A list of models whose requests the test can see.
     works.otherwise(Answer::refuse(200, "{\"data\":[{\"id\":\"a\"},{\"id\":\"b\"}]}"));
     let listing = works.base_url().replace("/v1", "/keyed");
     refuses.otherwise(Answer::refuse(401, format!("{{\"error\":{{\"message\":\"wrong key {KEY}\"}}}}")));
@@ -109,7 +109,7 @@ async fn a_key_is_tried_before_it_is_kept_and_used_at_once_without_ever_being_to
     let unknown = json!({ "kind": "openai", "key": KEY, "hint": KEY });
     let misread = give(&server, "lab", unknown).await;
     assert_eq!(code(&misread), (400, "invalid_input"));
-    // A key where the name belongs is in no row of the audit either.
+    // A key in place of the name does not appear in the audit either.
     assert_eq!(code(&give(&server, KEY, json!({ "key": "x" })).await), (400, "invalid_input"));
     let listed = async || server.get("/api/v1/providers").await.1["items"].as_array().unwrap().clone();
     assert!(!listed().await.iter().any(|provider| provider["name"] == "lab"), "nothing was kept");
@@ -119,7 +119,7 @@ async fn a_key_is_tried_before_it_is_kept_and_used_at_once_without_ever_being_to
     assert_eq!(view["models"].as_array().unwrap().len(), 2);
     assert_eq!(works.requests().last().unwrap().headers["authorization"], format!("Bearer {KEY}"));
     assert_eq!(test(&server, "lab").await["is_ok"], true);
-    // Another key alone leaves the address as it was.
+    // A new key alone leaves the address unchanged.
     let (status, _) = give(&server, "lab", json!({ "key": "sk-another-5e8b" })).await;
     assert_eq!(
         (status, works.requests().last().unwrap().headers["authorization"].to_str().unwrap()),
@@ -169,7 +169,7 @@ async fn folders_for_a_new_pod_are_listed_by_the_beginning_of_their_path_with_th
     std::fs::write(root.path().join("apple.txt"), "").unwrap();
     let path = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
     let listed = testkit::until("the folders are listed", async || {
-        // A look that is held up finds less.
+        // A lookup that is delayed finds less.
         let (status, found) = server.get(&format!("/api/v1/folders?prefix={}", path("ap"))).await;
         assert_eq!(status, 200);
         (found["is_cut"] != true).then_some(found)
@@ -181,7 +181,7 @@ async fn folders_for_a_new_pod_are_listed_by_the_beginning_of_their_path_with_th
     assert_eq!(server.get("/api/v1/folders?prefix=/no/such/place/").await.1["items"], json!([]));
     assert_eq!(code(&server.get("/api/v1/folders?prefix=src").await), (400, "invalid_input"));
     assert_eq!(code(&server.get("/api/v1/folders?runtime=nowhere").await), (404, "runtime_not_found"));
-    // Who makes no Pods is told no folders.
+    // A caller that may not create Pods is shown no folders.
     assert_eq!(answer(server.bare(Method::GET, "/api/v1/folders?prefix=/")).await.0, 401);
 }
 
@@ -200,7 +200,7 @@ async fn the_rules_of_a_pod_are_listed_until_they_are_taken_away() {
     assert_eq!(server.get("/api/v1/rules").await.1["items"], json!([]));
 }
 
-/// Logs a browser in; what it sends from then on.
+/// Logs a browser in; returns what it sends from then on.
 async fn log_in(server: &Server, browser: &str) -> String {
     let link = server.bare(Method::GET, &format!("/?token={TOKEN}")).header(header::USER_AGENT, browser);
     let page = link.send().await.unwrap();
@@ -211,7 +211,7 @@ async fn get_as(server: &Server, cookie: &str, path: &str) -> (u16, Value) {
     answer(server.bare(Method::GET, path).header(header::COOKIE, cookie)).await
 }
 
-/// The id of the login of this browser, as another one sees it.
+/// The id of this browser's login, as another one sees it.
 async fn id_of(server: &Server, browser: &str) -> String {
     let (_, listed) = server.get("/api/v1/sessions").await;
     let sessions = listed["items"].as_array().unwrap().iter();
@@ -247,7 +247,7 @@ async fn logins_are_listed_without_a_secret_and_each_can_be_ended() {
     assert_eq!(get_as(&server, &phone, "/api/v1/pods").await.0, 401);
     assert_eq!(get_as(&server, &desk, "/api/v1/pods").await.0, 200);
     assert_eq!(server.audited("logout").await, [("refused".into(), "not_found".into()), ("done".into(), "".into())]);
-    // A login's id is no login.
+    // A login's id cannot be used to log in.
     let port = server.address.port();
     assert_eq!(get_as(&server, &format!("yoi_{port}={id}"), "/api/v1/pods").await.0, 401);
 }
@@ -291,7 +291,7 @@ async fn all_others_are_signed_out_and_the_one_that_asks_stays() {
     for (cookie, status) in [(&desk, 200), (&phone, 401), (&pad, 401)] {
         assert_eq!(get_as(&server, cookie, "/api/v1/pods").await.0, status);
     }
-    // Who holds the token has no login that would stay.
+    // The holder of the token has no login that would remain.
     assert_eq!(server.request(Method::DELETE, "/api/v1/sessions").send().await.unwrap().status(), 204);
     assert_eq!(get_as(&server, &desk, "/api/v1/pods").await.0, 401);
     assert_eq!(server.get("/api/v1/sessions").await.1["items"], json!([]));
@@ -327,7 +327,7 @@ async fn an_open_socket_is_told_at_once_that_its_login_has_ended() {
     let (told, close) = told.await.unwrap();
     let last = told.last().unwrap();
     assert_eq!((&last["type"], &last["code"], close), (&json!("diagnostic"), &json!("unauthorized"), 1008));
-    // The other one hears nothing of it but a heartbeat.
+    // The other one gets nothing but a heartbeat.
     let next = timeout(Duration::from_secs(60), kept.next()).await.unwrap().unwrap().unwrap();
     assert!(next.to_text().unwrap().contains("heartbeat"), "{next:?}");
 }

@@ -46,7 +46,7 @@ async fn a_subscription_begins_with_a_snapshot_goes_on_in_a_chain_and_resumes_wi
     let mut late = Socket::open(&server).await;
     let frame = late.subscribe("late", &pod, Some(&begin)).await;
     assert_eq!((&frame["type"], &frame["after"]), (&json!("records"), &json!(begin)));
-    // Chunks of a finished block may be folded away in one and not yet in the other.
+    // Chunks of a finished block may be folded in one and not yet in the other.
     let lasting = |records: &Value| {
         let is_chunk = |record: &&Value| record["event"]["kind"] == "text_chunk";
         records.as_array().unwrap().iter().filter(|record| !is_chunk(record)).cloned().collect::<Vec<_>>()
@@ -80,7 +80,7 @@ async fn a_cursor_that_is_no_use_is_one_diagnostic_and_one_snapshot() {
 }
 
 #[tokio::test]
-async fn who_asks_for_no_records_gets_the_summary_and_then_what_happens() {
+async fn a_viewer_that_asks_for_no_records_gets_the_summary_and_then_what_happens() {
     let server = Server::start().await;
     let (pod, path) = made(&server, "ada").await;
     server.say(&path, "say before").await;

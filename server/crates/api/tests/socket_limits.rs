@@ -1,4 +1,4 @@
-//! What the event socket does not take, and what it then says.
+//! What the event socket refuses, and what it then answers.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::{
 
 const MIB: usize = 1024 * 1024;
 
-/// Sends these frames to their end, as a client does that listens afterwards, and reads how it is closed.
+/// Sends all these frames before reading anything, and returns how the socket is closed.
 async fn closed_by(server: &Server, frames: Vec<Frame>) -> (u16, String) {
     let mut socket = Socket::open(server).await;
     for frame in frames {
@@ -79,7 +79,7 @@ async fn what_was_asked_before_the_frame_that_closes_the_socket_is_answered_befo
         let mut socket = Socket::open(&server).await;
         let asked = || [Message::text(r#"{"type":"ping"}"#), Message::text(r#"{"type":"dance"}"#)];
         for message in (0..20).flat_map(|_| asked()).chain([Message::Frame(end)]) {
-            // Fed at once: the server has read the last one before it has written all answers.
+            // Sent at once: the server has read the last one before it has written all answers.
             socket.0.feed(message).await.unwrap();
         }
         socket.0.flush().await.unwrap();

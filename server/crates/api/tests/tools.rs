@@ -1,4 +1,4 @@
-//! Tools that a person runs, and the questions of Pods, over a real listener.
+//! Tools that a person runs, and the approvals of Pods, over a real listener.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,7 @@ use reqwest::{Method, header};
 use serde_json::{Value, json};
 use tools::{Output, Place, Tool, Toolbox};
 
-/// Says back what it is told, or fails with the code that it is told.
+/// Repeats what it is told, or fails with the code that it is told.
 #[derive(Debug)]
 struct Parrot {
     name: &'static str,
@@ -51,7 +51,7 @@ impl Tool for Parrot {
     }
 }
 
-/// `Echo` is allowed without a rule, `Bash` is asked for.
+/// `Echo` is allowed without a rule, `Bash` needs an approval.
 async fn server() -> Server {
     let parrot = |name| Arc::new(Parrot { name }) as Arc<dyn Tool>;
     Server::start_with(Toolbox::new([parrot("Echo"), parrot("Bash")])).await
@@ -61,7 +61,7 @@ fn run(words: &str) -> Value {
     json!({ "arguments": { "command": words } })
 }
 
-/// A Pod that waits for the answer to one question; its path, and the question.
+/// A Pod with one open approval; returns its path, and the approval.
 async fn asking(server: &Server, name: &str) -> (String, Value) {
     let pod = server.pod(name).await;
     server.say_until(&pod, r#"call Bash {"command":"ls"}"#, "waiting").await;
@@ -77,7 +77,7 @@ async fn a_person_runs_a_tool_and_no_model_is_told_of_it() {
     let before = server.get(&format!("{pod}/history")).await;
     let done = server.post(&format!("{pod}/tools/Echo"), run("hello")).await;
     assert_eq!(done, (200, json!({ "summary": "said it", "content": "hello", "is_error": false })));
-    // The call is the person's own answer to what a rule would ask.
+    // The call itself is the person's answer to what a rule would ask.
     let asked = server.post(&format!("{pod}/tools/Bash"), run("ls")).await;
     assert_eq!((asked.0, &asked.1["content"]), (200, &json!("ls")));
     assert_eq!(server.get(&pod).await.1["state"], "idle");
@@ -278,7 +278,7 @@ async fn of_two_answers_at_once_the_first_counts() {
 }
 
 #[tokio::test]
-async fn what_is_denied_tells_the_model_why_and_what_is_remembered_is_not_asked_again() {
+async fn a_denial_tells_the_model_why_and_a_remembered_answer_is_not_asked_again() {
     let server = server().await;
     let (pod, question) = asking(&server, "ada").await;
     let path = format!("{pod}/approvals/{}", question["id"].as_str().unwrap());

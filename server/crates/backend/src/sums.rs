@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn days_and_totals_are_summed_pods_stand_beside_each_other_and_who_is_away_is_named() {
+    fn days_and_totals_are_summed_pods_are_listed_side_by_side_and_absent_runtimes_are_named() {
         let mut sum = Sum::default();
         sum.add(RuntimeId::local(), Some(report("local", 10, None, &["2026-01-02", "2026-01-03"])));
         sum.add("box".parse().unwrap(), Some(report("box", 30, Some("0.5"), &["2026-01-01", "2026-01-03"])));

@@ -89,7 +89,7 @@ impl Client {
         Ok(Download { client: self.clone(), response: call.within(EXPORT_TIMEOUT).response().await? })
     }
 
-    /// Makes a stopped Pod with the history of another one.
+    /// Creates a stopped Pod with the history of another one.
     pub async fn import(&self, id: &CommandId, command: &ImportCommand) -> Result<PodSummary, ClientError> {
         // Small ones in the form that every server accepts: text grows at most sixfold inside JSON.
         let call = match command.jsonl.len() < BODY_BYTES_MAX / 8 {

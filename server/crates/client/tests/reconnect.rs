@@ -15,7 +15,7 @@ use tokio::{
 };
 use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
 
-/// The server's side of a conversation, scripted by the test.
+/// The server's side of the connection, scripted by the test.
 struct Server(TcpListener);
 struct Peer(WebSocketStream<TcpStream>);
 

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_in_mid_stream_gets_the_open_block_from_its_beginning() {
+    fn a_viewer_that_comes_mid_stream_gets_the_open_block_from_its_beginning() {
         let journal = Journal::default();
         journal.begin((0..5).map(|_| whole("x")).collect());
         journal.push((0..20).map(|_| chunk("y")).collect());

@@ -86,7 +86,11 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
     };
     ListResourceTemplatesResult::with_all_items(vec![
         template("", "transcript", "The newest page of a Pod's transcript."),
-        template("{?before}", "older transcript", "An older page; the page after it names its position."),
+        template(
+            "{?before}",
+            "older transcript",
+            "An older page: the records before the position that the newer page names.",
+        ),
     ])
 }
 

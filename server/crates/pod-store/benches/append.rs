@@ -1,5 +1,5 @@
-//! What group commit is worth: rows a second for a hundred Pods through `Store::commit`, and, as the floor in the same
-//! run, the same rows through bare sqlx with one statement and one transaction for each batch.
+//! What group commit is worth: rows per second for a hundred Pods through `Store::commit`, and, as the baseline in the
+//! same run, the same rows through bare sqlx with one statement and one transaction per batch.
 
 use std::{hint::black_box, time::Duration};
 

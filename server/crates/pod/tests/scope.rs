@@ -1,4 +1,4 @@
-//! Scope rules against a model that is obviously right: sets of paths in a small tree, all of them written out.
+//! Scope rules against a model that is obviously right: sets of paths in a small tree, all written out.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,14 +8,14 @@ use pod::{LendRefusal, Scope, ScopeRefusal, is_plain};
 use proptest::prelude::*;
 use protocol::{Access, ScopeRule};
 
-/// A path as its names; the root has none.
+/// A path as its components; the root has none.
 type Names = Vec<&'static str>;
 type Paths = BTreeSet<Names>;
 
-/// One is the beginning of the other, so that comparing text without its slashes goes wrong.
+/// One is a prefix of the other, so that comparing text without slashes goes wrong.
 const NAMES: [&str; 2] = ["a", "ab"];
 
-/// Rules go this deep, and paths further, so that all that a rule can say is seen.
+/// Rules go this deep, and paths deeper, so that everything a rule can express is covered.
 const RULE_DEPTH: usize = 3;
 const TREE_DEPTH: usize = 5;
 
@@ -43,7 +43,7 @@ fn grown_tree() -> Paths {
     all
 }
 
-/// What a rule speaks of.
+/// The paths that a rule covers.
 fn spoken_of(rule: &ScopeRule) -> Paths {
     let top = names(&rule.path);
     let is_meant = |path: &Names| match rule.recursive {
@@ -69,7 +69,7 @@ fn writable(rules: &[ScopeRule], lent: &[ScopeRule]) -> Paths {
     &(&all_of(rules, &[Access::Write]) - &denied(rules)) - &all_of(lent, &[Access::Write])
 }
 
-/// What the engine lets be read, and be written.
+/// What the engine allows to be read, and to be written.
 fn engine_sets(scope: &Scope) -> (Paths, Paths) {
     let may_read = |path: &Names| scope.may_read(&text(path)).is_ok();
     let may_write = |path: &Names| scope.may_write(&text(path)).is_ok();
@@ -91,7 +91,7 @@ fn any_rules(most: usize) -> impl Strategy<Value = Vec<ScopeRule>> {
     prop::collection::vec(any_rule(), 0..=most)
 }
 
-/// A Pod of a family: what it holds, who lent it that, and what is out with its own children.
+/// A Pod of a family: its scope, who lent it that, and what it has lent to its own children.
 #[derive(Debug, Clone)]
 struct Member {
     rules: Vec<ScopeRule>,
@@ -129,7 +129,7 @@ impl Family {
         Ok(())
     }
 
-    /// The Pod ends, and everybody who holds something by it.
+    /// The Pod ends, and so does everybody whose scope comes from it.
     fn reclaim(&mut self, member: usize) {
         self.0[member].is_live = false;
         self.children(member).collect::<Vec<_>>().into_iter().for_each(|child| self.reclaim(child));
@@ -160,9 +160,9 @@ impl Family {
 enum Act {
     /// Some live member lends.
     Lend(prop::sample::Index, Vec<ScopeRule>),
-    /// Some live member lends what its own rules say, at one rule or its folder's part.
+    /// Some live member lends what its own rules say, at one rule or part of its folder.
     LendOwn(prop::sample::Index, prop::sample::Index, Option<&'static str>),
-    /// Some live member but the first ends.
+    /// Some live member other than the first one ends.
     Reclaim(prop::sample::Index),
 }
 

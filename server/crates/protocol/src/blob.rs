@@ -15,7 +15,7 @@ pub const BLOBS_OF_MESSAGE_MAX: usize = 20;
 /// The longest name of a picture or file, in bytes.
 pub const BLOB_NAME_BYTES_MAX: usize = 255;
 
-/// Names what is kept by its content: its SHA-256, as 64 hex digits in lower case.
+/// The name of stored content: its SHA-256, as 64 lower-case hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -66,7 +66,7 @@ impl From<BlobId> for String {
     }
 }
 
-/// What is known of something that is kept. Answer of `POST /api/v1/blobs`.
+/// What is known about stored content. Answer of `POST /api/v1/blobs`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BlobView {
@@ -75,7 +75,7 @@ pub struct BlobView {
     pub bytes: u64,
 }
 
-/// What a record refers to, as it was when the record was written.
+/// The blobs that a record refers to, as they were when the record was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]

@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cost, Currency};
 
-/// What a Pod may use at most, with all that it leads: money, tokens (input and output), or both. The first that is spent counts.
+/// The most that a Pod may use together with all Pods below it: money, tokens (input and output), or both.
+/// The first limit reached counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// What the cost is in, and what is counted of it; absent: US dollars.
+    /// The currency of the cost, and the only one that is counted; US dollars when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<Currency>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,12 +31,12 @@ pub enum BudgetPer {
     Day,
 }
 
-/// What of a budget is used, by the Pod and all that it leads: ever, or on the present day.
+/// How much of a budget the Pod and all Pods below it have used: in total, or today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BudgetUse {
     pub tokens: u64,
-    /// Of what has a price in the budget's currency; absent when nothing of it has.
+    /// The cost of everything priced in the budget's currency; absent when nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
     /// As [`Budget::percent`].

@@ -9,7 +9,7 @@ use crate::{
     RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp,
 };
 
-/// The command is on the disk.
+/// The answer to a command: it is on disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Receipt {
@@ -54,7 +54,7 @@ pub struct CreatePod {
     /// Absolute path of the working directory; by default the directory that yoi was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// By default the working directory, for writing.
+    /// The working directory, for writing, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Vec<ScopeRule>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,13 +63,13 @@ pub struct CreatePod {
     pub wake_on_peer: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningPolicy>,
-    /// What its commands reach of the network; `ask` by default.
+    /// What its commands can reach on the network; `ask` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
-    /// How hard its model is asked to think: a level that the model has. By default as the model does by itself.
+    /// How hard its model is asked to think: a level that the model has. The model's own default when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// What it may use at most, with all that it leads.
+    /// The most that it may use together with all Pods below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
 }
@@ -102,7 +102,7 @@ impl CreatePod {
 #[serde(deny_unknown_fields)]
 pub struct ImportCommand {
     pub name: PodName,
-    /// A Pod's export as JSONL: one record a line, as `GET P/export?format=jsonl` gives them.
+    /// A Pod's export as JSONL: one record per line, as returned by `GET P/export?format=jsonl`.
     pub jsonl: String,
 }
 
@@ -117,36 +117,36 @@ pub struct PatchPod {
     pub peer_policy: Option<PeerPolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_on_peer: Option<bool>,
-    /// Whether it goes on by itself, once, when the time of a provider's usage limit is over.
+    /// Whether it resumes by itself, once, when a provider's usage limit is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_resume: Option<bool>,
-    /// All its rules from now on: at most 200, or as many as there are already.
+    /// All its rules from now on: at most 200, or as many as it already has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(max_items = 200))]
     pub permissions: Option<Vec<PermissionRule>>,
-    /// What its commands reach of the network, from their next start on.
+    /// What its commands can reach on the network, from their next start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
-    /// Who answers from the next model call on; without a `model`, with the default one of that provider.
+    /// The provider from the next model call on; without a `model`, with that provider's default model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// What answers from the next model call on.
+    /// The model that answers from the next model call on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How hard its model is asked to think from the next call on: a level that the model has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// Its instructions from the next model call on; empty: none.
+    /// Its instructions from the next model call on; empty for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// The folders that it reads and writes from the next call on. What it has lent has to stay within; what it is lent
-    /// itself is its parent's to change.
+    /// The folders that it reads and writes from the next call on. What it has lent has to stay inside them; what
+    /// it is lent itself, only its parent can change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Vec<ScopeRule>>,
-    /// A profile whose settings it takes; what stands beside it here counts more.
+    /// A profile whose settings it takes; other fields in this body take precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// What it may use at most, with all that it leads; null: as much as it needs. Raising it begins nothing by itself.
+    /// The most that it may use together with all Pods below it; null for no limit. Raising it does not start a run.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_null")]
     pub budget: Option<Option<Budget>>,
 }
@@ -164,10 +164,10 @@ pub struct InputCommand {
     #[serde(deserialize_with = "crate::segment::sent")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::segment::SentSegment>))]
     pub segments: Vec<Segment>,
-    /// Wait for the present run to end instead of being refused as `busy`.
+    /// Wait for the current run to end instead of being refused as `busy`.
     #[serde(default)]
     pub queue: bool,
-    /// Go into the present run, when its model is asked next, instead of waiting for its end. Without one it begins one.
+    /// Join the current run at its next model call instead of waiting for its end. If there is no run, this begins one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
 }
@@ -206,7 +206,7 @@ impl ControlVerb {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RestoreCommand {
-    /// Its stopped children, and theirs, too.
+    /// Also restore its stopped children, and theirs.
     #[serde(default)]
     pub tree: bool,
 }
@@ -216,9 +216,9 @@ pub struct RestoreCommand {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RewindCommand {
-    /// Records up to this one stay in the model's context.
+    /// The last record that stays in the context.
     pub to_seq: Seq,
-    /// The `head_seq` that the caller decided on; another one is refused as `head_moved`.
+    /// The `head_seq` that the caller has seen; if it has changed, the command is refused as `head_moved`.
     pub expected_head: Seq,
 }
 
@@ -227,12 +227,12 @@ pub struct RewindCommand {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolCommand {
-    /// An object of what the tool takes.
+    /// The tool's arguments, as an object.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub arguments: Value,
 }
 
-/// How a tool that a person ran has ended. A tool's own failure is no failure of the request.
+/// How a tool call that you made ended. A failure of the tool is not a failure of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ToolAnswer {
@@ -250,7 +250,7 @@ pub struct ToolAnswer {
 #[serde(deny_unknown_fields)]
 pub struct ApprovalCommand {
     pub decision: Decision,
-    /// The same answer from now on, for this Pod, this tool and exactly this argument.
+    /// Give the same answer from now on for this Pod, this tool and exactly this argument.
     #[serde(default)]
     pub remember: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

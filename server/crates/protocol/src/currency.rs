@@ -97,7 +97,7 @@ mod shape {
 
     impl PartialSchema for super::Currency {
         fn schema() -> RefOr<Schema> {
-            let text = "A currency by its three letters, or `several`, of which there is no sum. Absent: USD.";
+            let text = "A currency by its three-letter code, or `several`, for which there is no sum. USD when absent.";
             let pattern = Some("^([A-Z]{3}|several)$");
             ObjectBuilder::new().schema_type(Type::String).description(Some(text)).pattern(pattern).into()
         }

@@ -8,7 +8,7 @@ use crate::{PodName, PodRef};
 
 macro_rules! codes {
     ($($variant:ident $text:literal $status:literal $title:literal;)*) => {
-        /// A stable name of what went wrong; clients decide on it, people read the sentence.
+        /// A stable name for what went wrong. Clients act on it; people read the sentence.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(rename_all = "snake_case")]
@@ -91,7 +91,7 @@ pub struct Candidate {
 #[error("{detail}")]
 pub struct ApiError {
     pub code: ErrorCode,
-    /// One sentence that names the thing and the way out.
+    /// One sentence that says what is wrong and what to do.
     pub detail: String,
     #[serde(default)]
     pub candidates: Vec<Candidate>,

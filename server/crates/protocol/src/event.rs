@@ -20,7 +20,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
     pub event: Event,
-    /// Its texts are cut here; the record itself, by its seq, has them whole.
+    /// Present if its texts are cut here; fetching the record by its seq returns them whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
 }
@@ -157,7 +157,7 @@ pub enum TurnEvent {
     ToolArgsChunk {
         block: String,
         text: String,
-        /// The tool, in the first chunk of a block: so an interrupted call is known by its name.
+        /// The tool, in the first chunk of a block, so that an interrupted call has a name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
@@ -198,7 +198,7 @@ pub enum TurnEvent {
         diff: Option<String>,
         duration_ms: u64,
         by: ToolBy,
-        /// What the caller has seen by this result; it counts for later calls.
+        /// What the caller has seen through this result; later calls rely on it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<Seen>,
         /// Pictures that belong to the result.
@@ -376,7 +376,7 @@ pub enum ControlEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// What changed of a Pod's settings; it counts from the next model call on.
+    /// What changed in a Pod's settings; it applies from the next model call on.
     SettingsChanged {
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -391,21 +391,21 @@ pub enum ControlEvent {
         instructions: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scope: Option<Vec<ScopeRule>>,
-        /// One without cost and tokens: it may use as much as it needs.
+        /// A budget with neither cost nor tokens means no limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
     },
-    /// The provider takes no more before this time, for the Pod has used what it may there.
+    /// The provider accepts no more before this time: its usage limit is reached.
     LimitReached {
         until: Timestamp,
-        /// The Pod goes on by itself then.
+        /// The Pod then resumes by itself.
         resumes: bool,
     },
     Alert {
         level: AlertLevel,
         source: String,
         text: String,
-        /// Who answers in the place of the Pod's own model, for the rest of the run.
+        /// The model that answers instead of the Pod's own one for the rest of the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         model: Option<ModelName>,
@@ -433,7 +433,7 @@ kinds!(ControlEvent {
     Alert => "alert" { level, source, text ; model ; },
 });
 
-/// Another Pod as a record names a peer: the address, flat, and the name it had then.
+/// A peer as a record names it: the fields of its address, and the name that it had then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PeerLabel {
@@ -442,7 +442,7 @@ pub struct PeerLabel {
     pub name: PodName,
 }
 
-/// Another Pod as a record names a child: `{ pod, name }`.
+/// A child as a record names it: `{ pod, name }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PodLabel {
@@ -450,8 +450,8 @@ pub struct PodLabel {
     pub name: PodName,
 }
 
-/// What a provider wants back with a thought, as it gave it: a signature, or a thought that only it can read. It means nothing
-/// to another model.
+/// What a provider wants back with a thought, exactly as it gave it: a signature, or a thought that only it
+/// can read. It is meaningless to any other model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Proof {
@@ -461,14 +461,14 @@ pub struct Proof {
     pub data: Value,
 }
 
-/// What a tool's result showed to its caller, so that later calls may rely on it.
+/// What a tool's result showed its caller, so that later calls can rely on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum Seen {
-    /// The whole present content of a file: its absolute path, and SHA-256 as 64 hex digits.
+    /// The whole content of a file: its absolute path, and the content's SHA-256 as 64 hex digits.
     File { path: String, sha256: String },
-    /// What a child said, up to this position of its journal.
+    /// What a child said, up to this position in its journal.
     Output { pod: PodRef, seq: Seq },
 }
 
@@ -518,7 +518,7 @@ words! {
     }
 }
 words! {
-    /// Where a peer message is.
+    /// The state of a message between peers.
     ReceiptState {
         /// It left this server for another one, which has not said yet that it has it.
         Sent,
@@ -536,7 +536,7 @@ words! {
     ChildChange { TurnEnded, Errored, ShutDown, }
 }
 words! {
-    /// A person's answer to a question.
+    /// Your answer to an approval.
     Decision { Allow, Deny, }
 }
 words! {

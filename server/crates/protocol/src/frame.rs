@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PodRef, PodSummary, Record, Timestamp};
 
-/// What a client says on the socket. It observes; commands go by POST.
+/// What a client sends on the socket. The socket observes; commands are sent by POST.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -16,10 +16,10 @@ pub enum ClientFrame {
         pods: Option<bool>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pod: Option<PodRef>,
-        /// Go on after this cursor; absent: begin with a snapshot.
+        /// Continue after this cursor; begin with a snapshot when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
-        /// How many of the newest records a snapshot carries; 200 by default.
+        /// How many of the newest records a snapshot contains; 200 by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<u32>,
     },
@@ -29,7 +29,7 @@ pub enum ClientFrame {
     Ping {},
 }
 
-/// What the server says on the socket, and in the `data` of each SSE event.
+/// What the server sends on the socket, and in the `data` of each SSE event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -38,7 +38,7 @@ pub enum ServerFrame {
         protocol: u32,
         server: String,
         heartbeat_ms: u64,
-        /// Differs when the console that the server brings is another one.
+        /// Changes when the server comes with another build of the console.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         build: Option<String>,
     },
@@ -79,7 +79,7 @@ pub enum ServerFrame {
     },
 }
 
-/// Why the server says something out of the ordinary on a stream.
+/// Why the server sends a diagnostic on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]

@@ -35,15 +35,15 @@ pub struct Message {
     pub call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Thoughts that go back to the model as it gave them.
+    /// Thoughts that are sent back to the model exactly as it gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<Thought>,
-    /// Pictures and files that go with it.
+    /// The pictures and files attached to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
 }
 
-/// A picture or a file beside a message. What it holds is not here: a provider gets it when it is asked.
+/// A picture or a file attached to a message. Its content is not included; a provider gets it with the model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Attachment {
@@ -61,7 +61,7 @@ pub struct Thought {
     pub text: String,
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub data: Value,
-    /// The Pod's policy keeps it from people: the model is sent more of it than stands here.
+    /// The Pod's policy hides its text from people: the model is sent more than is shown here.
     #[serde(default, skip_serializing_if = "is_shown")]
     pub hidden: bool,
 }

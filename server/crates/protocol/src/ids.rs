@@ -15,7 +15,7 @@ impl NameError {
     }
 }
 
-/// A host of Pods as clients know it: `[a-z0-9-]{1,32}`. The one inside this server is `local`.
+/// The id of a runtime: `[a-z0-9-]{1,32}`. The one inside this server is `local`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -74,7 +74,7 @@ impl From<uuid::Uuid> for WorkerId {
 /// The longest name of a Pod, in bytes.
 pub const POD_NAME_BYTES_MAX: usize = 64;
 
-/// A Pod's name for people: `[A-Za-z0-9._-]{1,64}`, not `.` or `..`; unique within a runtime, case significant.
+/// A Pod's name for people: `[A-Za-z0-9._-]{1,64}`, not `.` or `..`; unique within a runtime, case-sensitive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -132,7 +132,7 @@ text_id!(RuntimeId);
 text_id!(WorkerId);
 text_id!(PodName);
 
-/// The address of one Pod, in the terms of the server that answers.
+/// The address of one Pod, as the answering server names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -205,7 +205,7 @@ impl fmt::Display for Seq {
     }
 }
 
-/// The caller's own id of one command: 1 to 128 visible ASCII characters. Repeated, it happens once (I5).
+/// The caller's own id for one command: 1 to 128 visible ASCII characters. A repeated command happens once (I5).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[!-~]{1,128}$"))]

@@ -19,15 +19,15 @@ pub const LINK_WAIT_MS_MAX: u64 = 15_000;
 pub struct LinkExchange {
     /// [`crate::PROTOCOL_VERSION`] of the caller.
     pub protocol: u32,
-    /// Of the caller's database.
+    /// The id of the caller's database.
     pub store_id: String,
-    /// How the caller wants to be called.
+    /// The name that the caller asks for.
     pub name: RuntimeId,
-    /// The last item of the other side that the caller has taken.
+    /// The last item of the other side that the caller has accepted.
     pub after: i64,
-    /// In order. Those that were taken before are passed over.
+    /// In order. Items that were accepted before are skipped.
     pub items: Vec<LinkItem>,
-    /// How long to wait when there is nothing to tell; at most 15,000.
+    /// How long to wait when there is nothing to send, in milliseconds; at most 15,000.
     #[serde(default)]
     pub wait_ms: u64,
 }
@@ -36,13 +36,13 @@ pub struct LinkExchange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkAnswer {
-    /// Of the answering database.
+    /// The id of the answering side's database.
     pub store_id: String,
-    /// How the caller is called there.
+    /// The name of the caller on the answering side.
     pub runtime_id: RuntimeId,
-    /// The last item of the caller that was taken.
+    /// The last item of the caller that was accepted.
     pub taken: i64,
-    /// In order, after what the caller said to have.
+    /// In order, from the first one that the caller does not have.
     pub items: Vec<LinkItem>,
 }
 
@@ -50,17 +50,17 @@ pub struct LinkAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkItem {
-    /// From 1 on, without a gap.
+    /// Counted from 1, without gaps.
     pub seq: i64,
     pub item: LinkNews,
 }
 
-/// What one store tells the other. `handshake` is the id of an introduction, the same on both sides.
+/// What one store tells the other. `handshake` is the id of a peer request, the same on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LinkNews {
-    /// A Pod wants to know one of yours.
+    /// A Pod here is to become a peer of one of yours.
     Propose {
         handshake: String,
         from: LinkCard,
@@ -69,7 +69,7 @@ pub enum LinkNews {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// One of yours is wanted to know a Pod here, which is asked first: its people here have the request already.
+    /// A Pod here is to become a peer of one of yours, and asks first: the request is already pending here.
     Invite {
         handshake: String,
         from: LinkCard,
@@ -78,36 +78,36 @@ pub enum LinkNews {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// It was taken: this side holds the link.
+    /// The request was accepted: the two are peers on this side.
     Accepted { handshake: String, card: LinkCard, by: String },
-    /// It waits for somebody here.
+    /// The request is pending: somebody here has to answer it.
     Asked { handshake: String, card: LinkCard },
-    /// It was not taken, and nothing is held here.
+    /// The request was refused, and nothing is kept here.
     Refused { handshake: String, code: ErrorCode, sentence: String },
-    /// Somebody here said no, or nobody said anything in time.
+    /// The request was declined here, or nobody here answered in time.
     Declined {
         handshake: String,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// The one that was proposed is meant no longer, whatever came of it.
+    /// The proposal no longer holds, whatever became of it.
     Withdraw {
         handshake: String,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// The link has ended here.
+    /// The two are no longer peers on this side.
     Unlinked {
         handshake: String,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// From a Pod here to one of yours.
+    /// A message from a Pod here to one of yours.
     Message { message_id: String, from: WorkerId, to: WorkerId, text: String, hops: u32 },
-    /// How far a message has come that one of your Pods (`to`) sent to one here (`from`).
+    /// How far a message from one of your Pods (`to`) to one here (`from`) has got.
     Receipt {
         message_id: String,
         from: WorkerId,
@@ -115,20 +115,20 @@ pub enum LinkNews {
         state: ReceiptState,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u64>,
-        /// Of what is refused.
+        /// Why it is refused, as a code.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<ErrorCode>,
         /// Why it is held or refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// What somebody here decided about a message from a Pod here that you hold.
+    /// What was decided here about a message from a Pod here that your side holds.
     Decision { message_id: String, from: WorkerId, to: WorkerId, decision: HeldDecision },
-    /// A Pod that one of yours knows is like this now.
+    /// A Pod here that is a peer of one of yours has changed; this is what it is like now.
     Card { card: LinkCard },
 }
 
-/// A Pod as another server is told of it. No path is in it.
+/// A Pod as described to another server. It contains no path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkCard {

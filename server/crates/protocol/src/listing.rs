@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Cost, Currency, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp, both_priced};
 
-/// One page of a list. `next` goes into `?after=` (transcripts: `?before=`); null at the end.
+/// One page of a list. `next` goes into `?after=` (for transcripts, `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Listing<T> {
@@ -15,13 +15,13 @@ pub struct Listing<T> {
     pub next: Option<String>,
 }
 
-/// One page of a list in which several runtimes have a part. To a reader of [`Listing`] it is one.
+/// One page of a list gathered from several runtimes. It can be read as a [`Listing`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Gathered<T> {
     pub items: Vec<T>,
     pub next: Option<String>,
-    /// Runtimes that did not answer in time: what is theirs is missing, on the pages that follow too.
+    /// Runtimes that did not answer in time: their items are missing, here and on the following pages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<RuntimeId>,
 }
@@ -32,10 +32,10 @@ pub struct Gathered<T> {
 pub struct FolderList {
     /// Absolute paths, by name.
     pub items: Vec<String>,
-    /// There are more that fit, or there was no time to look at all.
+    /// More folders match, or there was no time to look at all of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-    /// Where a Pod works that names no folder.
+    /// Where a Pod works whose request names no folder.
     pub default: String,
 }
 
@@ -85,7 +85,7 @@ pub struct RuntimeView {
     pub detail: Option<String>,
 }
 
-/// A question that a Pod put to a person.
+/// A call of a Pod that needs your answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Approval {
@@ -99,7 +99,7 @@ pub struct Approval {
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What an open Write or Edit would do to the file as it is now, as `tool_finished` has it when it is done.
+    /// What an open Write or Edit would change in the file as it is now, in the format of `tool_finished`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// The same in words: `+3 −11`, `new file, 12 lines`, or why it would fail.
@@ -165,7 +165,7 @@ pub enum Visibility {
     Peer,
 }
 
-/// A Pod as another one's model sees it. No path of ours, address or secret is in it.
+/// A Pod as another one's model sees it. It contains no path of the server, no address and no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VisiblePod {
@@ -174,14 +174,14 @@ pub struct VisiblePod {
     /// All reasons that apply.
     pub visibility: Vec<Visibility>,
     pub state: PodState,
-    /// Stopped, and RestorePod can bring it back.
+    /// It is stopped, and RestorePod can restore it.
     pub restorable: bool,
     /// Why it is in this state, or why it cannot be restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What is lent to it; its own for the Pod itself; empty for a peer.
+    /// The scope that is lent to it; for the Pod itself, its own; empty for a peer.
     pub scope: Vec<ScopeRule>,
-    /// How many Pods it leads itself.
+    /// How many children it has.
     pub children: u32,
 }
 
@@ -189,17 +189,17 @@ pub struct VisiblePod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompactionPreview {
-    /// Messages that a summary would take the place of.
+    /// The number of messages that a summary would replace.
     pub dropped: u32,
     pub kept: u32,
-    /// The first record that stays as it is.
+    /// The first record that stays in the context as it is.
     pub kept_from_seq: Seq,
-    /// Estimated tokens of the context now, and of what would be kept.
+    /// Estimated tokens of the current context; `tokens_kept` counts what would be kept.
     pub tokens_now: u64,
     pub tokens_kept: u64,
 }
 
-/// Who did what, from where, with what result.
+/// Who did what, from where, and with what result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditEntry {
@@ -218,20 +218,20 @@ pub struct AuditEntry {
     pub about: Option<AuditAbout>,
 }
 
-/// Which tool's call or which port a row is about, and what a person answered who was asked for it.
+/// Which tool call or port a row is about, and what you answered when you were asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditAbout {
-    /// None when nothing was asked under the id that was answered.
+    /// Absent when no approval had the id that was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The argument that a call is known by (a command, a path, an address), at most 200 characters of it; `…` ends one that
-    /// was cut.
+    /// The main argument of a call (a command, a path, an address), at most 200 characters of it; one that was cut ends
+    /// with `…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// The answer holds from then on: `remember` was set.
+    /// The answer applies from then on: `remember` was set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remembered: bool,
 }
@@ -256,16 +256,16 @@ impl fmt::Display for AuditAbout {
     }
 }
 
-/// A row of the audit, and whose it is.
+/// A row of the audit, and the runtime it is from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditRow {
     #[serde(flatten)]
     pub entry: AuditEntry,
-    /// The runtime whose server wrote it.
+    /// The runtime whose server wrote the row.
     #[serde(default = "RuntimeId::local")]
     pub runtime_id: RuntimeId,
-    /// What goes on behind this row in the audit of its runtime alone.
+    /// The cursor that continues after this row in the audit of its own runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -278,12 +278,12 @@ pub struct SearchHit {
     pub name: PodName,
     pub seq: Seq,
     pub kind: String,
-    /// Plain text around the hit.
+    /// The plain text around the hit.
     pub snippet: String,
-    /// When it was said. None from a server that does not tell it.
+    /// When it was said. Absent if the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// What goes on behind this place in a search of its runtime alone.
+    /// The cursor that continues after this place in a search of its own runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -296,10 +296,10 @@ pub struct UsageReport {
     pub pods: Vec<UsageOfPod>,
     /// Oldest first; days without any use are left out.
     pub days: Vec<UsageDay>,
-    /// Models that were asked, those with most tokens first; empty names stand for those of Pods that are long gone.
+    /// Models that were used, those with most tokens first; empty names stand for those of Pods that are long gone.
     #[serde(default)]
     pub models: Vec<UsageOfModel>,
-    /// Pods that lead others, each with all below it.
+    /// Pods with children, each with all Pods below it.
     pub trees: Vec<UsageOfTree>,
     /// Runs that a message from one Pod began in another, for each pair.
     pub links: Vec<UsageOfLink>,
@@ -308,19 +308,19 @@ pub struct UsageReport {
     pub absent: Vec<RuntimeId>,
 }
 
-/// Tokens of a Pod and of all that it leads.
+/// Tokens of a Pod and of all Pods below it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageOfTree {
     pub root: PodRef,
     pub name: PodName,
-    /// How many, the root included.
+    /// The number of Pods in the tree, including its root.
     pub count: u32,
     #[serde(flatten)]
     pub usage: UsageDay,
 }
 
-/// Tokens that messages between two Pods have cost, in both directions.
+/// Tokens used because of messages between two Pods, in both directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageOfLink {
@@ -328,7 +328,7 @@ pub struct UsageOfLink {
     pub a_name: PodName,
     pub b: PodRef,
     pub b_name: PodName,
-    /// Runs that their messages began.
+    /// The number of runs that their messages began.
     pub runs: u64,
     #[serde(flatten)]
     pub usage: UsageDay,
@@ -347,10 +347,10 @@ pub struct UsageDay {
     #[serde(default)]
     pub written: u64,
     pub output: u64,
-    /// Of what has a price; absent when nothing of it has, and where it is of several currencies.
+    /// The cost of everything that has a price; absent when nothing has one, or when it is in several currencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// What the cost is in; absent: US dollars.
+    /// The currency of the cost; US dollars when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<Currency>,
 }

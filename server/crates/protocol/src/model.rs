@@ -13,19 +13,19 @@ pub struct ProviderView {
     pub name: String,
     /// `openai`, `openai-compatible`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub kind: String,
-    /// Used for a Pod that names none.
+    /// The default for Pods that name no provider.
     pub default: bool,
     /// Where it was found: `built in`, `found`, `data folder`, `environment` or `configuration`.
     pub source: String,
-    /// A help, not a gate: any model name may be used.
+    /// Suggestions only: any model name may be used.
     pub models: Vec<ModelView>,
     /// What is missing before it can be used, and how to add it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// It is asked with a key.
+    /// Calls to it use a key.
     #[serde(default)]
     pub has_key: bool,
-    /// A key was given for this name and is kept, and is not used: what is configured counts more.
+    /// A key for this name is stored but not used, because the configuration takes precedence.
     #[serde(default)]
     pub hides_key: bool,
 }
@@ -39,7 +39,7 @@ pub struct ModelView {
     pub facts: ModelFacts,
 }
 
-/// One model that a Pod can be asked from, with its provider.
+/// One model that a Pod can use, with its provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelItem {
@@ -49,28 +49,28 @@ pub struct ModelItem {
     pub facts: ModelFacts,
 }
 
-/// What is known of a model. What is not known is absent.
+/// What is known about a model. What is not known is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelFacts {
-    /// Tokens of context.
+    /// The size of the context, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_limit: Option<u64>,
-    /// Tokens of one answer.
+    /// The maximum size of one answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_limit: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
-    /// ISO 4217, such as `USD`; stands beside `prices`.
+    /// The currency of `prices` as an ISO 4217 code, such as `USD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// It can look at pictures.
+    /// It accepts pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
     /// It can call tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
-    /// How hard it can be asked to think, least first.
+    /// The levels of thinking it can be asked for, lowest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Vec<Thinking>>,
     #[serde(default)]
@@ -83,10 +83,10 @@ pub struct ModelFacts {
 pub struct Prices {
     pub input: Price,
     pub output: Price,
-    /// Input that was read from the provider's cache; absent: as other input.
+    /// Input that was read from the provider's cache; priced as other input when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<Price>,
-    /// Input that was written to the provider's cache; absent: as other input.
+    /// Input that was written to the provider's cache; priced as other input when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<Price>,
 }
@@ -109,7 +109,7 @@ pub struct FactOrigins {
     pub thinking: Option<FactOrigin>,
 }
 
-/// Who says a fact of a model. Of several, the last in this order is believed.
+/// Where a fact about a model comes from. If there are several, the last in this order wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -213,7 +213,7 @@ impl FromStr for Thinking {
     }
 }
 
-/// A provider that could be there and is not, and what would make it appear.
+/// A provider that is not configured, and what would make it appear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnconfiguredProvider {

@@ -186,7 +186,7 @@ mod shapes {
 
     impl PartialSchema for Price {
         fn schema() -> RefOr<Schema> {
-            let text = "A price of one million tokens in the model's currency.";
+            let text = "The price of one million tokens in the model's currency.";
             ObjectBuilder::new().schema_type(Type::Number).description(Some(text)).minimum(Some(0)).into()
         }
     }

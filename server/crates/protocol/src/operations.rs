@@ -318,40 +318,40 @@ answers! {
 
 operations! {
     commands {
-        /// Makes a Pod.
+        /// Creates a Pod.
         Create "create" "pod_create" "pod_create": Post "/api/v1/pods", "pods" {
             body body: CreatePod,
         } -> 201 "The Pod" PodSummary;
 
-        /// Renames a Pod, or changes its policies.
+        /// Renames a Pod, or changes its settings.
         Patch "patch" "rename" "rename": Patch at_pod!(""), "pods" {
             pod pod: PodRef,
             body body: PatchPod,
-        } -> 200 "The Pod as it is now" PodDetail;
+        } -> 200 "The Pod after the change" PodDetail;
 
-        /// Stops a Pod and removes it with its journal.
+        /// Stops a Pod and deletes it together with its journal.
         Delete "delete" "delete" "delete": Delete at_pod!(""), "pods" {
             pod pod: PodRef,
-            /// The Pod's name, to confirm that it is meant.
+            /// The Pod's name, as a confirmation.
             needed confirm: Option<String>,
         } -> 204 "It is gone" ();
 
-        /// Makes a stopped Pod with the history of another one.
+        /// Creates a stopped Pod with the history of another one.
         ///
-        /// The JSONL of an export comes as a text in a JSON object, or as it is: then `name` stands in the query, and it may have up
-        /// to 64 MiB.
+        /// The JSONL of an export is sent as a string in a JSON object, or as the body itself: then `name` goes into
+        /// the query, and the body may have up to 64 MiB.
         Import "import" "import" "import": Post "/api/v1/import", "pods" {
             body body: ImportCommand,
         } -> 201 "The Pod" PodSummary;
 
-        /// Sends a message. Its run is seen in the Pod's stream, with the same command id.
+        /// Sends a message. Its run appears in the Pod's stream, with the same command id.
         Input "input" "input" "input": Post at_pod!("/input"), "commands" {
             pod pod: PodRef,
             body body: InputCommand,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
-        /// Takes a queued message back: it is in no queue any more, and here is what it was. One that has begun is
-        /// `already_answered`.
+        /// Takes a queued message back: removes it from the queue and returns it. For one whose run has begun, the
+        /// error is `already_answered`.
         TakeBack "take_back" "take_back" "input": Delete at_pod!("/input/{command_id}"), "commands" {
             pod pod: PodRef,
             path command_id: CommandId,
@@ -361,93 +361,94 @@ operations! {
         Pause "pause" "pause" "pause": Post at_pod!("/pause"), "commands" {
             pod pod: PodRef,
             bare body: NoFields,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
-        /// Goes on with a paused Pod's run.
+        /// Resumes a paused Pod's run.
         Resume "resume" "resume" "resume": Post at_pod!("/resume"), "commands" {
             pod pod: PodRef,
             bare body: NoFields,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
-        /// Ends the present run.
+        /// Ends the current run.
         Cancel "cancel" "cancel" "cancel": Post at_pod!("/cancel"), "commands" {
             pod pod: PodRef,
             bare body: NoFields,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
         /// Stops a Pod; restore brings it back.
         Stop "stop" "stop" "stop": Post at_pod!("/stop"), "commands" {
             pod pod: PodRef,
             bare body: NoFields,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
-        /// Brings a stopped Pod back; with `tree` the stopped Pods below it, too, and the receipt reports on each of them.
+        /// Restores a stopped Pod; with `tree`, also the stopped Pods below it, and the receipt reports on each of them.
         Restore "restore" "restore" "restore": Post at_pod!("/restore"), "commands" {
             pod pod: PodRef,
             maybe body: RestoreCommand,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
-        /// Puts a summary in the place of what came before the newest turn. The journal keeps all of it.
+        /// Replaces everything before the newest turn with a summary in the context. The journal keeps all of it.
         Compact "compact" "compact" "compact": Post at_pod!("/compact"), "commands" {
             pod pod: PodRef,
             bare body: NoFields,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
-        /// Takes what came after a record out of the model's context. The journal keeps all of it, and its head only grows.
+        /// Removes everything after a record from the context. The journal keeps all of it, and its head only grows.
         Rewind "rewind" "rewind" "rewind": Post at_pod!("/rewind"), "commands" {
             pod pod: PodRef,
             body body: RewindCommand,
-        } -> 202 "It is on the disk" Receipt;
+        } -> 202 "It is on disk" Receipt;
 
         /// Runs a tool as the Pod would, under its scope and its deny rules.
         ///
-        /// The call is the person's answer where a rule asks. It is in the transcript with `by: operator`, and no model is told
-        /// of it. A tool that fails is an answer with `is_error` and a `code`, no error of the request.
+        /// Where a rule asks, your call counts as the approval. The call is in the transcript with `by: operator`,
+        /// and no model is told of it. A tool that fails is an answer with `is_error` and a `code`, not an error of
+        /// the request.
         RunTool "run" "tool" "tool": Post at_pod!("/tools/{name}"), "tools" {
             pod pod: PodRef,
             path name: String,
             body body: ToolCommand,
-        } -> 200 "How it ended" ToolAnswer;
+        } -> 200 "How the call ended" ToolAnswer;
 
-        /// Answers a question; the first answer counts.
+        /// Answers an approval; the first answer counts.
         AnswerApproval "answer" "approve" "approve": Post at_pod!("/approvals/{id}"), "tools" {
             pod pod: PodRef,
             path id: String,
             body body: ApprovalCommand,
-        } -> 200 "The question with its answer" Approval;
+        } -> 200 "The approval with its answer" Approval;
 
-        /// Introduces the Pod to another one. Both then see each other and can write to each other; nothing else changes, and
-        /// neither conversation is touched.
+        /// Makes the Pod and another one peers. They then see each other and can send each other messages; nothing
+        /// else changes, and neither context is touched.
         Introduce "introduce" "peer" "peer": Post at_pod!("/peers"), "peers" {
             pod pod: PodRef,
             body body: PeerCommand,
         } -> 201 "They are peers now" Introduced;
 
-        /// Ends what the two are to each other, on both sides: a link, or a request that waits.
+        /// Ends the relation between the two on both sides: they are no longer peers, or the pending request is withdrawn.
         Unlink "unlink" "unpeer" "unpeer": Delete at_pod!("/peers/{peer_runtime_id}/{peer_worker_id}"), "peers" {
             pod pod: PodRef,
             path peer: PodRef,
-        } -> 204 "They are not peers, whether they were or not" ();
+        } -> 204 "They are not peers now, whether they were before or not" ();
 
-        /// Answers a request that was made to this Pod; the first answer counts.
+        /// Answers a peer request to this Pod; the first answer counts.
         DecideRequest "decide_request" "peer_decide" "peer_decide": Post at_pod!("/peers/requests/{request_id}"), "peers" {
             pod pod: PodRef,
             path request_id: String,
             body body: RequestCommand,
-        } -> 200 "What the two are to each other now" PeerAnswer;
+        } -> 200 "The relation between the two now" PeerAnswer;
 
-        /// Sends a message from this Pod to a peer, by a person. It is then on the disk at the receiver, or held.
+        /// Sends a message from this Pod to a peer on your behalf. It is then on disk at the receiver, or held.
         SendMessage "send" "message" "message": Post at_pod!("/messages"), "peers" {
             pod pod: PodRef,
             body body: MessageCommand,
-        } -> 202 "It is on the disk" MessageAnswer;
+        } -> 202 "It is on disk" MessageAnswer;
 
-        /// Releases or drops a message that is held, on either side; the first decision counts.
+        /// Releases or drops a held message, on either side; the first decision counts.
         DecideHeld "decide_held" "message_decide" "message_decide": Post at_pod!("/messages/{message_id}"), "peers" {
             pod pod: PodRef,
             path message_id: String,
             body body: HeldCommand,
-        } -> 200 "Where the message is now" MessageAnswer;
+        } -> 200 "The state of the message now" MessageAnswer;
     }
 
     queries {
@@ -457,11 +458,11 @@ operations! {
             query name: Filled<PodName>,
             /// Only Pods in this state.
             query state: Filled<PodState>,
-            /// Part of a name, working directory, model or activity; case does not matter.
+            /// Part of a name, working directory, model or activity; case-insensitive.
             query q: Loose,
-            /// `next` of the page before.
+            /// `next` of the previous page.
             query after: Loose,
-            /// At most so many; 500 when absent, never more than 1,000.
+            /// The maximum number of items; 500 when absent, never more than 1,000.
             query limit: Limit<500, 1000>,
         } -> 200 "One page of them" Listing<PodSummary>;
 
@@ -471,218 +472,221 @@ operations! {
             needed target: Option<String>,
         } -> 200 "The address" PodRef;
 
-        /// Folders that a new Pod can work in: whose path begins like what was typed, and where a Pod works that names none.
+        /// Folders that a new Pod can work in: those whose path begins with what was typed, and the default.
         ///
-        /// At most 50, and what is found in 300 ms: only folders, as this server's user sees them, and none where the one before the last
-        /// `/` cannot be read. Hidden ones are listed where the last name begins with a dot.
+        /// At most 50, and only those found within 300 ms, as this server's user sees them; none if the folder before
+        /// the last `/` cannot be read. Hidden folders are listed if the last name begins with a dot.
         Folders "folders": Get "/api/v1/folders", "pods" {
             /// The beginning of an absolute path; when absent, nothing is listed.
             query prefix: Loose,
-            /// On this runtime; on this server when absent.
+            /// The runtime to look on; this server when absent.
             query runtime: Filled<RuntimeId>,
         } -> 200 "Folders" FolderList;
 
-        /// A Pod, with all that its page shows.
+        /// A Pod, with everything that its page shows.
         Pod "pod": Get at_pod!(""), "pods" {
             pod pod: PodRef,
         } -> 200 "The Pod" PodDetail;
 
-        /// What the Pod asks a person, oldest first.
+        /// The Pod's open approvals, oldest first.
         Approvals "approvals": Get at_pod!("/approvals"), "tools" {
             pod pod: PodRef,
-            /// Also what was answered or withdrawn.
+            /// Also those that were answered or withdrawn.
             query all: bool,
             part page: Page,
-        } -> 200 "The questions" Listing<Approval>;
+        } -> 200 "The approvals" Listing<Approval>;
 
-        /// The Pods that this one sees: itself, its children, its peers. Its model is told exactly this by ListPods.
+        /// The Pods that this one sees: itself, its children and its peers. ListPods tells its model exactly this.
         Visible "visible": Get at_pod!("/visible"), "tools" {
             pod pod: PodRef,
             part page: Page,
         } -> 200 "The Pods" Listing<VisiblePod>;
 
-        /// Files that the Pod may read and whose path fits, the best first; as many as a list shows, so there is no next page.
+        /// Files that the Pod may read and whose path matches, best match first; only as many as a list shows, so
+        /// there is no next page.
         ///
         /// A message names one with a segment `{ "type": "file_ref", "path": … }`.
         Files "files": Get at_pod!("/files"), "tools" {
             pod pod: PodRef,
-            /// A few letters of a path; all that is near when absent.
+            /// A few letters of a path; when absent, all files nearby.
             query q: Loose,
-        } -> 200 "Paths, from the working directory where they are in it" Listing<String>;
+        } -> 200 "Paths, relative to the working directory where they are inside it" Listing<String>;
 
-        /// Whom a Pod knows, then the requests between it and others.
+        /// The Pod's peers, then its pending peer requests in both directions.
         Peers "peers": Get at_pod!("/peers"), "peers" {
             pod pod: PodRef,
             part page: Page,
         } -> 200 "The peers" Listing<PeerView>;
 
-        /// What two Pods wrote to each other, newest first, with where each message is.
+        /// The messages between two Pods, newest first, with the state of each.
         Exchange "peer_messages": Get at_pod!("/peers/{peer_runtime_id}/{peer_worker_id}/messages"), "peers" {
             pod pod: PodRef,
             path peer: PodRef,
-            /// Only what is older: `next` of the page before.
+            /// Only older messages: `next` of the previous page.
             query before: Loose,
-            /// At most so many; 100 when absent, never more than 1,000.
+            /// The maximum number of items; 100 when absent, never more than 1,000.
             query limit: Limit<100, 1000>,
         } -> 200 "One page" Listing<ExchangeMessage>;
 
-        /// Every request that waits for an answer, oldest first.
+        /// Every pending peer request, oldest first.
         OpenRequests "open_requests": Get "/api/v1/requests", "peers" {
-            /// Those of one runtime alone; of all when absent.
+            /// Only those of this runtime; those of all runtimes when absent.
             query runtime: Filled<RuntimeId>,
             part page: Page,
         } -> 200 "The requests of all Pods" Listing<OpenRequest>;
 
-        /// What this Pod's model would be sent now. The same journal gives the same bytes.
+        /// What this Pod's model would be sent now: its context. The same journal gives the same bytes.
         HistoryOf "history": Get at_pod!("/history"), "journal" {
             pod pod: PodRef,
         } -> 200 "The messages" History;
 
-        /// What compacting the Pod now would drop and keep. Changes nothing.
+        /// What compacting the Pod now would drop and what it would keep. Changes nothing.
         PreviewCompaction "compaction_preview": Get at_pod!("/compact"), "journal" {
             pod pod: PodRef,
         } -> 200 "What it would do" Option<CompactionPreview>;
 
-        /// Finds words in the journals of all Pods, of one runtime, or of one Pod; the newest first.
+        /// Finds words in the journals of all Pods, of one runtime, or of one Pod; newest first.
         Search "search": Get "/api/v1/search", "lists" {
-            /// The words to find; the last one may be the beginning of one.
+            /// The words to find; the last one also matches the beginning of a word.
             needed q: Option<String>,
-            /// In this Pod's journal alone: `runtime_id/worker_id`.
+            /// Only in this Pod's journal: `runtime_id/worker_id`.
             query pod: Filled<PodRef>,
-            /// In the journals of this runtime alone.
+            /// Only in the journals of this runtime.
             query runtime: Filled<RuntimeId>,
-            /// `next` of the page before.
+            /// `next` of the previous page.
             query after: Loose,
-            /// At most so many; 50 when absent, never more than 200.
+            /// The maximum number of items; 50 when absent, never more than 200.
             query limit: Limit<50, 200>,
         } -> 200 "One page of hits" Gathered<SearchHit>;
 
-        /// Tokens and cost: over all, per Pod, per day (UTC), per tree, per pair; of all runtimes, or of one.
+        /// Tokens and cost: in total, per Pod, per day (UTC), per tree and per pair; of all runtimes, or of one.
         Usage "usage": Get "/api/v1/usage", "lists" {
-            /// Of this runtime alone.
+            /// Only of this runtime.
             query runtime: Filled<RuntimeId>,
         } -> 200 "What was used" UsageReport;
 
-        /// Who did what, from where, with what result.
+        /// Who did what, from where, and with what result.
         Audit "audit": Get "/api/v1/audit", "lists" {
-            /// Of this action alone, such as `input`.
+            /// Only rows of this action, such as `input`.
             query action: Filled,
-            /// With this result alone: `done`, `refused` or `failed`.
+            /// Only rows with this result: `done`, `refused` or `failed`.
             query result: Filled,
-            /// About this target alone; a Pod's is `runtime_id/worker_id`.
+            /// Only rows about this target; a Pod's is `runtime_id/worker_id`.
             query target: Filled,
-            /// Of this runtime's server alone.
+            /// Only rows of this runtime's server.
             query runtime: Filled<RuntimeId>,
-            /// `next` of the page before.
+            /// `next` of the previous page.
             query after: Loose,
-            /// At most so many; 200 when absent, never more than 1,000.
+            /// The maximum number of items; 200 when absent, never more than 1,000.
             query limit: Limit<200, 1000>,
         } -> 200 "One page" Gathered<AuditRow>;
 
-        /// The Pods that have rules of their own; at most 500 of each runtime. `PATCH P {permissions}` changes them.
+        /// The Pods that have rules of their own, at most 500 per runtime. `PATCH P {permissions}` changes the rules.
         Rules "rules": Get "/api/v1/rules", "lists" {
-            /// Those of one runtime alone.
+            /// Only those of this runtime.
             query runtime: Filled<RuntimeId>,
             part page: Page,
-        } -> 200 "Each with its rules, in the order in which they are tried" Gathered<PodRules>;
+        } -> 200 "Each Pod with its rules, in the order in which they are tried" Gathered<PodRules>;
     }
 
     server {
-        /// The runtimes that this server reaches; never an address.
+        /// The runtimes that this server reaches; never their addresses.
         Runtimes "runtimes": Get "/api/v1/runtimes", "runtimes" {
             part page: Page,
         } -> 200 "All of them" Listing<RuntimeView>;
 
-        /// Which server this is: for other servers, that have to know whether they can speak with it, and whether they know it.
-        WhoAreYou "about": Get "/api/v1/about", "runtimes" {} -> 200 "Its protocol, its name and its database's id" About;
+        /// Which server this is. Other servers use it to check whether they can talk to it, and whether they know it already.
+        WhoAreYou "about": Get "/api/v1/about", "runtimes" {} -> 200 "Its protocol, its name and the id of its database" About;
 
-        /// One exchange with another yoi: what it tells is taken in, and what there is to tell it is the answer. It answers at once
-        /// when there is something, or when it was told something; else it waits, for `wait_ms` at most. Each item is taken once,
-        /// however often it comes.
+        /// One exchange with another yoi: the items it sends are accepted, and the items for it are the answer. It
+        /// answers at once when there are items in either direction; otherwise it waits, for at most `wait_ms`. Each
+        /// item is accepted once, however often it arrives.
         Link "exchange_link": Post "/api/v1/link", "runtimes" {
             body body: LinkExchange,
-        } -> 200 "What was taken, and what there is to tell" LinkAnswer;
+        } -> 200 "What was accepted, and the items for the caller" LinkAnswer;
 
         /// The model providers: what was found, with which models, and what is missing; never a key.
         ModelProviders "providers": Get "/api/v1/providers", "runtimes" {
             part page: Page,
         } -> 200 "All of them" Providers;
 
-        /// The models of all providers, with what is known of each and from where. A help, not a gate: any name may be used.
+        /// The models of all providers, with what is known about each and from where. Suggestions only: any name may be used.
         Models "models": Get "/api/v1/models", "runtimes" {
             part page: Page,
         } -> 200 "All of them" Listing<ModelItem>;
 
-        /// Asks a provider now, for the list of its models; answers within 10 s, also when the provider does not.
+        /// Asks a provider now for the list of its models; answers within 10 s, even when the provider does not.
         TestProvider "test_provider": Post "/api/v1/providers/{name}/test", "runtimes" {
             /// A provider's name
             path name: String,
         } -> 200 "How it answered; `is_ok` says whether it works" ProviderTest;
 
-        /// Gives a provider its key, which is tried at once: its vendor is asked for the list of its models; answers within 10 s.
+        /// Gives a provider its key and tries it at once by asking the vendor for the list of its models; answers within 10 s.
         ///
-        /// A key that the vendor does not take, or a vendor that does not answer, is an error with the vendor's words, and nothing is
-        /// kept. The key is kept in the data folder, for its owner alone, used from the next question on, and never told. A provider of
-        /// this name in the configuration or the environment counts more, and is `name_taken`.
+        /// If the vendor rejects the key or does not answer, that is an error with the vendor's words, and nothing is
+        /// stored. The key is stored in the data folder, readable only by its owner, used from the next model call
+        /// on, and never shown. A provider of this name in the configuration or the environment takes precedence; the
+        /// error is then `name_taken`.
         SetKey "set_key": Put "/api/v1/providers/{name}/key", "runtimes" {
             /// A provider's name
             path name: String,
             body body: GiveKey,
-        } -> 200 "The provider, which works" ProviderView;
+        } -> 200 "The provider, which now works" ProviderView;
 
-        /// Forgets the key that was given to a provider, and with it the provider.
+        /// Forgets the key that was given to a provider, and the provider with it.
         ForgetKey "forget_key": Delete "/api/v1/providers/{name}/key", "runtimes" {
             /// A provider's name
             path name: String,
         } -> 204 "It is gone" ();
 
-        /// The configured recipes for new Pods.
+        /// The configured profiles: templates for new Pods.
         Profiles "profiles": Get "/api/v1/profiles", "runtimes" {
             part page: Page,
         } -> 200 "All of them, by name" Listing<ProfileView>;
 
-        /// What stands around the commands of this server's own Pods.
+        /// The walls around the commands of this server's own Pods.
         Walls "walls": Get "/api/v1/walls", "runtimes" {
             part page: Page,
-        } -> 200 "Every wall, whether it stands, and why" Listing<WallItem>;
+        } -> 200 "Every wall, whether it is in place, and why" Listing<WallItem>;
 
-        /// The tools, and what happens to a call that no rule is about.
+        /// The tools, and what happens to a call that no rule matches.
         Tools "tools": Get "/api/v1/tools", "runtimes" {
             part page: Page,
         } -> 200 "All of them, by name" Listing<ToolDefault>;
 
-        /// The browsers that are logged in, the one that was seen last first; at most 200. Never a secret.
+        /// The browsers that are logged in, most recently seen first; at most 200. Never a secret.
         Sessions "sessions": Get "/api/v1/sessions", "sessions" {
             part page: Page,
         } -> 200 "All of them" Listing<SessionView>;
 
-        /// Ends a login. Its open pages are told `unauthorized`.
+        /// Ends a login. Its open pages get `unauthorized`.
         EndSession "end": Delete "/api/v1/sessions/{id}", "sessions" {
             /// The login's id
             path id: String,
         } -> 204 "It has ended" ();
 
-        /// Ends every login but the one that asks; with a token instead of a login, all.
+        /// Ends every login except the caller's own; called with a token instead of a login, all of them.
         EndOtherSessions "end_others": Delete "/api/v1/sessions", "sessions" {} -> 204 "They have ended" ();
 
-        /// Makes a code that logs one browser in, once and within a minute. Only whoever has the token can: a login makes no other.
-        MakeLoginCode "login_code": Post "/api/v1/login-codes", "sessions" {} -> 201 "The code, and where it is taken" LoginCode;
+        /// Creates a code that logs one browser in, once and within a minute. This takes the token; a login cannot create another.
+        MakeLoginCode "login_code": Post "/api/v1/login-codes", "sessions" {} -> 201 "The code, and where to use it" LoginCode;
 
-        /// The ports that the Pod's commands listen on and those that are shown, the lowest first.
+        /// The ports that the Pod's commands listen on and those with an open preview, lowest first.
         Previews "previews": Get at_pod!("/previews"), "previews" {
             pod pod: PodRef,
-        } -> 200 "What can be shown, and what is" Listing<Preview>;
+        } -> 200 "The ports that can be shown, and those that are" Listing<Preview>;
 
-        /// Shows a port of the Pod's commands on an origin of its own. The address in the answer lets one browser in, once and within a minute;
-        /// opening it again gives another one.
+        /// Opens a preview of a port of the Pod's commands, on an origin of its own. The address in the answer lets
+        /// one browser in, once and within a minute; opening the preview again gives another address.
         ///
-        /// What listens there need not be there yet. A preview is open until it is closed, or until the server or the Pod ends.
+        /// Nothing has to listen on the port yet. A preview is open until it is closed, or until the server or the
+        /// Pod ends.
         OpenPreview "open": Post at_pod!("/previews"), "previews" {
             pod pod: PodRef,
             body body: PreviewCommand,
         } -> 200 "It is open" Preview;
 
-        /// Closes a preview: its address shows nothing any more, and what is open through it ends.
+        /// Closes a preview: its address no longer shows anything, and open connections through it end.
         ClosePreview "close": Delete at_pod!("/previews/{port}"), "previews" {
             pod pod: PodRef,
             path port: u16,

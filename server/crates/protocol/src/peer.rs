@@ -11,12 +11,12 @@ use crate::{PodName, PodRef, PodState, ReceiptState, Timestamp};
 pub struct PeerCommand {
     /// `name`, `name@runtime_id` or `runtime_id/worker_id`.
     pub target: String,
-    /// For the people on the other side; no model sees it. At most 1,000 characters.
+    /// A note for people on the other side; no model sees it. At most 1,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// How two Pods stand to each other.
+/// The relation between two Pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -51,7 +51,7 @@ pub struct Introduced {
     pub stood: bool,
 }
 
-/// One Pod that another one knows, or that a request lies between.
+/// A peer of a Pod, or the other side of a peer request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PeerView {
@@ -61,7 +61,7 @@ pub struct PeerView {
     pub link: PeerLink,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// A request that waits for an answer on this side.
+    /// It is a request that has to be answered on this side.
     #[serde(default)]
     pub is_asked: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct RequestCommand {
     pub decision: RequestDecision,
 }
 
-/// What is said to a request.
+/// The answer to a peer request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -87,7 +87,7 @@ pub enum RequestDecision {
     Decline,
 }
 
-/// A request that waits for somebody's answer.
+/// A pending peer request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OpenRequest {
@@ -95,7 +95,7 @@ pub struct OpenRequest {
     /// The Pod that asks.
     pub from: PodRef,
     pub from_name: PodName,
-    /// The Pod whose people have to answer.
+    /// The Pod on whose side the request is answered.
     pub to: PodRef,
     pub to_name: PodName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ pub struct MessageCommand {
     pub text: String,
 }
 
-/// Answer of `POST P/messages`: the message is durable at its receiver, or, when `state` is `sent`, on its way there.
+/// Answer of `POST P/messages`: the message is on disk at its receiver, or, when `state` is `sent`, on its way there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MessageAnswer {
@@ -131,7 +131,7 @@ pub struct HeldCommand {
     pub decision: HeldDecision,
 }
 
-/// What happens to a message that is held.
+/// What happens to a held message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -140,7 +140,7 @@ pub enum HeldDecision {
     Drop,
 }
 
-/// One message of the exchange between two Pods.
+/// One message between two Pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExchangeMessage {

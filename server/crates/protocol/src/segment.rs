@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{BlobId, BlobView};
 
-/// One typed piece of input, kept as such.
+/// One typed piece of input, stored as such.
 ///
 /// A type that this version does not know is kept whole as [`Segment::Unknown`] when it is read; the server
 /// refuses it as input.
@@ -22,13 +22,13 @@ pub enum Segment {
     FileRef {
         path: String,
     },
-    /// A picture that is kept.
+    /// A stored picture.
     Image {
         blob: BlobId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
-    /// A file that is kept.
+    /// A stored file.
     File {
         blob: BlobId,
         name: String,
@@ -135,9 +135,9 @@ impl<'de> Deserialize<'de> for Segment {
     }
 }
 
-/// A segment that somebody sends: of a known type, with its own fields and no others.
+/// A segment as sent by a client: of a known type, with exactly the fields of that type.
 ///
-/// A record is read more leniently (see [`Segment::Unknown`]): it is there already.
+/// A record is read more leniently (see [`Segment::Unknown`]), because it exists already.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields, try_from = "SentFields")]
@@ -241,7 +241,7 @@ pub(crate) fn sent<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec
     Ok(segments.into_iter().map(taken).collect())
 }
 
-/// What a rule gives or takes.
+/// What a scope rule grants or denies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]

@@ -7,17 +7,17 @@ use crate::{
     RuntimeId, ScopeRule, Thinking, Timestamp,
 };
 
-/// How a provider answered when it was asked now.
+/// How a provider answered just now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProviderTest {
     pub provider: String,
     pub is_ok: bool,
-    /// Milliseconds until it had answered, or until it was given up.
+    /// Milliseconds until it answered, or until the attempt was given up.
     pub took_ms: u64,
     /// How many models it offers.
     pub models: u32,
-    /// What went wrong, and the way out.
+    /// What went wrong, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// `not_configured`, `unauthorized`, `unreachable`, `timeout`, or another code of `run_finished`.
@@ -25,7 +25,7 @@ pub struct ProviderTest {
     pub code: Option<String>,
 }
 
-/// A named recipe for new Pods, as it is configured. What it leaves out, the server's defaults decide.
+/// A template for new Pods, as configured. The server's defaults apply to what it leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProfileView {
@@ -38,7 +38,7 @@ pub struct ProfileView {
     pub thinking: Option<Thinking>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Names of the tools that its model is offered; absent: all.
+    /// The names of the tools that its model is offered; all when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,22 +49,22 @@ pub struct ProfileView {
     pub wake_on_peer: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
-    /// The models that answer in turn when its own one is overloaded.
+    /// The models to try in turn when its own one is overloaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub fallback: Vec<ModelName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_resume: Option<bool>,
-    /// What its Pods work on. A path that is not absolute begins at the Pod's folder.
+    /// The scope of its Pods. A relative path begins at the Pod's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Vec<ScopeRule>>,
     pub permissions: Vec<PermissionRule>,
-    /// What some of these rules allow beyond what they seem to, a sentence each.
+    /// What some of these rules allow beyond what they seem to; one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// What happens to a call of a tool that no rule of its Pod is about.
+/// What happens to a call of a tool that no rule of its Pod matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ToolDefault {
@@ -72,7 +72,7 @@ pub struct ToolDefault {
     pub decision: PermissionDecision,
 }
 
-/// The rules that a Pod has: from its profile, and from answers of "always".
+/// The rules that a Pod has: from its profile, and from approvals answered with "always".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PodRules {
@@ -80,17 +80,17 @@ pub struct PodRules {
     pub name: PodName,
     /// In the order in which they are tried.
     pub permissions: Vec<PermissionRule>,
-    /// What some of these rules allow beyond what they seem to, a sentence each.
+    /// What some of these rules allow beyond what they seem to; one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// What logs one browser in, once.
+/// A code that logs one browser in, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoginCode {
     pub code: String,
-    /// Where the console is: `ADDRESS/login` takes the code as a form, `ADDRESS/?code=CODE` in the address.
+    /// The address of the console: `ADDRESS/login` takes the code as a form, `ADDRESS/?code=CODE` in the URL.
     pub address: String,
     pub expires_at: Timestamp,
 }
@@ -99,24 +99,24 @@ pub struct LoginCode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionView {
-    /// Names the login; nobody can log in with it.
+    /// Identifies the login; it cannot be used to log in.
     pub id: String,
-    /// What the browser calls itself; empty when it did not say.
+    /// The browser's own name for itself; empty if it gave none.
     pub client: String,
     pub created_at: Timestamp,
-    /// To the minute.
+    /// Accurate to the minute.
     pub seen_at: Timestamp,
     pub expires_at: Timestamp,
-    /// The one that asks.
+    /// It is the caller's own login.
     pub is_this: bool,
 }
 
-/// Body of `POST /api/v1/runtimes`: another server. It goes in, and never comes out again.
+/// Body of `POST /api/v1/runtimes`: another server. It is written, and never read back.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AddRuntime {
-    /// What its Pods' addresses begin with here.
+    /// What the addresses of its Pods begin with here.
     pub runtime_id: RuntimeId,
     /// `http://…` or `https://…`.
     pub url: String,
@@ -131,15 +131,15 @@ impl std::fmt::Debug for AddRuntime {
     }
 }
 
-/// Body of `PUT /api/v1/providers/{name}/key`: a key for a provider. It goes in, and never comes out again.
+/// Body of `PUT /api/v1/providers/{name}/key`: a key for a provider. It is written, and never read back.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GiveKey {
-    /// `openai`, `openai-compatible`, `anthropic` or `gemini`; absent: as it was, or what its name says.
+    /// `openai`, `openai-compatible`, `anthropic` or `gemini`. When absent, unchanged, or as its name says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// `http://…` or `https://…`; absent: the vendor's own, and without a kind, as it was.
+    /// `http://…` or `https://…`. When absent, the vendor's own; without a `kind` either, unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     pub key: String,
@@ -156,12 +156,12 @@ impl std::fmt::Debug for GiveKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct About {
-    /// Of the frames and records.
+    /// Version of the frames and records.
     pub protocol: u32,
-    /// `yoi 0.1.0`.
+    /// Program and version, such as `yoi 0.1.0`.
     pub server: String,
-    /// What it calls itself.
+    /// The name that it calls itself by.
     pub name: RuntimeId,
-    /// Names its database; it stays as long as the database does.
+    /// Identifies its database; it never changes for one database.
     pub store_id: String,
 }

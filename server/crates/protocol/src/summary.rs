@@ -60,16 +60,16 @@ pub struct Usage {
     /// Tokens of context that the newest model call used.
     #[serde(default)]
     pub context_used: u64,
-    /// Tokens of context that the model has room for; absent, and 0 here, when unknown.
+    /// The size of the model's context, in tokens; absent, and 0 here, when unknown.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub context_limit: u64,
-    /// Absent when the model is not priced, and where it is of several currencies.
+    /// Absent when the model has no price, or when the cost is in several currencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// What the cost is in; absent: US dollars.
+    /// The currency of the cost; US dollars when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<Currency>,
-    /// The provider told no tokens: some of these were estimated by the length of what was said.
+    /// The provider reported no tokens: some of these were estimated from the length of the text.
     #[serde(default, skip_serializing_if = "is_not")]
     pub estimated: bool,
 }
@@ -96,7 +96,7 @@ impl Usage {
     }
 }
 
-/// How many other Pods this one is tied to.
+/// The Pod's parent, and how many children and peers it has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Relations {
@@ -121,14 +121,14 @@ pub struct PodSummary {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub head_seq: Seq,
-    /// What it does now, in its own words.
+    /// What it is doing now, in its own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<String>,
-    /// A person has to act: a question is open, or the last run failed.
+    /// You have to act: an approval is open, or the last run failed.
     pub needs_you: bool,
-    /// Answers finished since somebody last looked.
+    /// Answers finished since you last looked.
     pub unread: u32,
-    /// Inputs that wait for their turn; absent when none does.
+    /// The number of queued messages; absent when there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub queued_count: u32,
     pub relations: Relations,
@@ -139,7 +139,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Who may introduce itself to this Pod.
+/// How a Pod responds to being added as a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -150,7 +150,7 @@ pub enum PeerPolicy {
     Closed,
 }
 
-/// What commands of a Pod reach of the network.
+/// What the commands of a Pod can reach on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -176,7 +176,7 @@ impl NetworkPolicy {
     }
 }
 
-/// How much of a Pod's reasoning leaves the server.
+/// How much of a Pod's reasoning is sent to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -210,42 +210,43 @@ impl PermissionDecision {
     }
 }
 
-/// One rule over tool calls; the first that matches decides.
+/// One rule for tool calls; the first one that matches decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRule {
-    /// A tool's name: of a new rule 1 to 200 characters, and not only spaces.
+    /// A tool's name; in a new rule, 1 to 200 characters, and not only spaces.
     pub tool: String,
-    /// Pattern over the call's main argument; `*` stands for any text. Absent: every call. Of a new rule 1 to 4,096
-    /// characters, and not only spaces.
+    /// A pattern for the call's main argument; `*` stands for any text. Every call when absent. In a new rule, 1
+    /// to 4,096 characters, and not only spaces.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Only calls in this folder, an absolute path. Absent: wherever.
+    /// Only calls in this folder, an absolute path; in any folder when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// The Pod that `match` named when the rule was given. Another one that is called so later is not meant.
+    /// The Pod that `match` named when the rule was made. The rule does not apply to another one that gets this
+    /// name later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod: Option<WorkerId>,
     pub decision: PermissionDecision,
 }
 
-/// An input that waits for its turn.
+/// A queued message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueuedInput {
     pub command_id: String,
     pub segments: Vec<Segment>,
     pub at: Timestamp,
-    /// It goes into the present run, when its model is asked next.
+    /// It joins the current run at its next model call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
-    /// Its text is cut here, and had so many bytes; taken back it is whole.
+    /// Present if its text is cut here, with the bytes of the whole; taking it back returns the whole text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
 }
 
-/// A Pod on its own page: the summary's fields, flat, and more.
+/// A Pod on its own page: the fields of its summary, and more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PodDetail {
@@ -255,47 +256,47 @@ pub struct PodDetail {
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// How hard its model is asked to think; absent: as the model does by itself.
+    /// How hard its model is asked to think; the model's own default when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// What it may use at most, with all that it leads; null: as much as it needs.
+    /// The most that it may use together with all Pods below it; null for no limit.
     #[serde(default)]
     pub budget: Option<Budget>,
-    /// Present beside a budget.
+    /// Present if there is a budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_used: Option<BudgetUse>,
-    /// The models that answer in turn, for the rest of a run, when its own one is overloaded.
+    /// The models to try in turn, for the rest of a run, when its own one is overloaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub fallback: Vec<ModelName>,
-    /// Whether it goes on by itself, once, when the time of a provider's usage limit is over.
+    /// Whether it resumes by itself, once, when a provider's usage limit is over.
     #[serde(default)]
     pub auto_resume: bool,
     pub scope: Vec<ScopeRule>,
     pub peer_policy: PeerPolicy,
     pub wake_on_peer: bool,
     pub permissions: Vec<PermissionRule>,
-    /// What some of these rules allow beyond what they seem to, a sentence each.
+    /// What some of these rules allow beyond what they seem to; one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What its commands reach of the network. Where it is led, they reach no more than those of its leader.
+    /// What its commands can reach on the network. Those of a child reach no more than those of its parent.
     #[serde(default)]
     pub network: NetworkPolicy,
     pub reasoning: ReasoningPolicy,
-    /// Accepted inputs that have not begun, oldest first.
+    /// Queued messages, oldest first.
     pub queued: Vec<QueuedInput>,
     /// Pods that this one spawned, oldest first.
     #[serde(default)]
     pub children: Vec<ChildView>,
 }
 
-/// A Pod that another one spawned, as that one's page shows it.
+/// A child, as its parent's page shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChildView {
     pub pod: PodRef,
     pub name: PodName,
     pub state: PodState,
-    /// What is lent to it now; empty once it was taken back.
+    /// The scope that is lent to it now; empty once it was taken back.
     pub scope: Vec<ScopeRule>,
 }

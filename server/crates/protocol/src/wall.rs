@@ -28,13 +28,13 @@ pub enum WallState {
     Off,
 }
 
-/// Whether a wall stands on this machine.
+/// Whether a wall is in place on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WallItem {
     pub wall: Wall,
     pub state: WallState,
-    /// Why, in half a sentence.
+    /// Why, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }

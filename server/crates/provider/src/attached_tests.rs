@@ -19,7 +19,7 @@ fn words(held: Option<Held>, message: &Message) -> String {
 }
 
 #[test]
-fn a_picture_is_sent_to_whom_nobody_says_that_it_is_blind() {
+fn a_picture_is_sent_to_a_model_that_is_not_known_to_be_blind() {
     let png = || Bytes::from_static(b"png");
     for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic, ProviderKind::Gemini, ProviderKind::Ollama] {
         assert_eq!(takes(kind).hold("image/png", png()), Held::Picture(png()), "{kind}");

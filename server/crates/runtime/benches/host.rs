@@ -1,6 +1,6 @@
 //! From the model to the viewers inside the process: fan-out to a hundred viewers, and a burst to one.
 //!
-//! As the floor of the fan-out, in the same run: the same records through a broadcast channel of batches.
+//! As the baseline of the fan-out, in the same run: the same records through a broadcast channel of batches.
 
 use std::{hint::black_box, sync::Arc, time::Duration};
 
@@ -17,10 +17,10 @@ use tokio::{runtime::Runtime, sync::broadcast, task::JoinSet};
 const VIEWERS: usize = 100;
 const FAN_OUT_RECORDS: usize = 2_000;
 const BURST_RECORDS: usize = 5_000;
-/// Records of one batch of the floor: about what one commit of a burst carries.
+/// Records in one batch of the baseline: about what one commit of a burst contains.
 const BATCH: usize = 250;
 const END: &[u8] = b"\"run_finished\"";
-/// It is among so many last records of a batch.
+/// It is among the last this many records of a batch.
 const LAST: usize = 4;
 
 struct House {
@@ -54,7 +54,7 @@ impl House {
         Self { host, pod: made.pod.worker_id, asked: 0, _folder: folder }
     }
 
-    /// One answer of so many words; returns when each viewer has seen its end.
+    /// One answer of this many words; returns when each viewer has seen its end.
     async fn stream(&mut self, records: usize, viewers: usize) {
         let mut watched = JoinSet::new();
         for _ in 0..viewers {
@@ -74,13 +74,13 @@ impl House {
     }
 }
 
-/// Reads to the end of a run; the number of records.
+/// Reads to the end of a run; returns the number of records.
 async fn watch(mut observation: Observation) -> usize {
     let mut count = 0;
     while let Some(item) = observation.next().await {
         let FeedItem::Records { records, .. } = item else { panic!("a viewer that reads is never behind: {item:?}") };
         count += records.len();
-        // Only a status and the like come after it.
+        // Only a status and the like follow it.
         if records.iter().rev().take(LAST).any(|body| body.windows(END.len()).any(|window| window == END)) {
             return count;
         }
@@ -88,7 +88,7 @@ async fn watch(mut observation: Observation) -> usize {
     panic!("the stream ended in the middle of a run");
 }
 
-/// The same number of deliveries without Pods, journals, cursors: batches of shared bytes through one channel.
+/// The same number of deliveries without Pods, journals or cursors: batches of shared bytes through one channel.
 async fn broadcast_batches() {
     let sender = broadcast::Sender::<Arc<Vec<Bytes>>>::new(FAN_OUT_RECORDS / BATCH);
     let mut watched = JoinSet::new();
@@ -97,7 +97,7 @@ async fn broadcast_batches() {
         watched.spawn(async move {
             let mut count = 0;
             while let Ok(batch) = batches.recv().await {
-                // Each viewer takes records of its own out of the batch, as a frame does.
+                // Each viewer takes its own records out of the batch, as a frame does.
                 count += black_box(batch.iter().cloned().collect::<Vec<_>>()).len();
             }
             count

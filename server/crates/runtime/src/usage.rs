@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_a_pod_that_leads_with_all_below_it() {
+    fn a_tree_is_a_pod_with_children_and_everything_below_it() {
         let pods =
             vec![pod(1, None, 1), pod(2, Some(1), 10), pod(3, Some(2), 100), pod(4, Some(1), 1_000), pod(5, None, 7)];
         let report = report(&UsageRows { pods, ..UsageRows::default() });
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_deleted_children_used_is_in_the_tree_of_who_led_them() {
+    fn what_deleted_children_used_counts_in_their_parents_tree() {
         let gone = Tokens { input: 50, ..Tokens::default() };
         let pods = vec![pod(1, None, 1), pod(2, Some(1), 10), pod(3, None, 7)];
         let report = report(&UsageRows { pods, gone: vec![(PodKey(2), gone)], ..UsageRows::default() });
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn leading_in_a_circle_ends() {
+    fn a_cycle_of_parents_ends() {
         let report = report(&UsageRows { pods: vec![pod(1, Some(2), 1), pod(2, Some(1), 2)], ..UsageRows::default() });
         assert_eq!(
             report.trees.iter().map(|tree| (tree.count, tree.usage.input)).collect::<Vec<_>>(),

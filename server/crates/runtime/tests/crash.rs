@@ -1,13 +1,13 @@
-//! Kill -9 at every durable step, and at random instants: what any viewer saw, and what any caller was told, is
-//! there after the restart (G3).
+//! Kill -9 at every durable step, and at random times: what any viewer saw, and what any caller was told, is there
+//! after the restart (G3).
 //!
-//! The test runs itself again as a child that hosts Pods on a real SQLite file and prints what a viewer and a caller
-//! get; the child kills itself at a chosen step, or is killed from here. Then the folder is opened again.
+//! The test runs itself again as a child process that hosts Pods on a real SQLite file and prints what a viewer and a
+//! caller get; the child kills itself at a chosen step, or is killed from here. Then the folder is opened again.
 //!
-//! Three stories go on beside each other: `ada` answers a person; `lead` spawns a child over a folder, stops it, has it
-//! back, and has it stopped by a person (`led`); `ann` is introduced to two others and they write to each other (`peers`).
-//! Then a question that is too long for its model, killed at each step of its own (`overflow`), and
-//! rounds of nothing but introductions and messages, killed at random instants, on one database (`rounds`).
+//! Three stories run at the same time: `ada` answers a person; `lead` spawns a child with a folder, stops it and
+//! restores it, and a person stops it again (`led`); `ann` becomes a peer of two others and they write to each other
+//! (`peers`). Then a request that is too long for its model is killed at each of its own steps (`overflow`), and rounds
+//! of nothing but peer changes and messages are killed at random times, on one database (`rounds`).
 
 #![allow(clippy::unwrap_used)]
 
@@ -56,7 +56,7 @@ fn main() {
         return;
     }
     let (mut cases, mut kills) = (0, 0);
-    // What happens on the way to other stores has crashes of its own (`far`).
+    // Steps of the lines to other stores have crash tests of their own (`far`).
     for step in Step::ALL.into_iter().filter(|step| *step != Step::Far) {
         for count in [1, 2, 3, 5, 9] {
             let kill = Kill { step, count, after: None };
@@ -66,7 +66,7 @@ fn main() {
             kills += u32::from(is_killed);
         }
     }
-    // The ends of the transactions that change who leads whom, of those that bring news, and of those of peers.
+    // The ends of the transactions that change parents and children, that bring news, and that concern peers.
     for after in [Step::Relations, Step::Mail, Step::Peers, Step::Messages] {
         for (step, count) in [1, 2, 3, 4].into_iter().flat_map(|count| [(Step::Commit, count), (Step::Answer, count)]) {
             let kill = Kill { step, count, after: Some(after) };
@@ -84,14 +84,14 @@ fn main() {
     }
     let overflows = runtime.block_on(overflow::all());
     let rounds = runtime.block_on(rounds::all());
-    // One of each kind of step came to its end.
+    // One of each kind of step completed.
     (cases, kills) = (cases + rounds + overflows + 2, kills + rounds + overflows);
     println!("{kills} of {cases} children were killed; the others reached their end first");
     println!("test result: ok. {cases} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
 }
 
-/// Where a child dies: right before the `count`-th time that the step comes, or right before the step that follows on the
-/// `count`-th time that `after` comes.
+/// Where a child process dies: right before the `count`-th occurrence of the step, or right before the step that
+/// follows the `count`-th occurrence of `after`.
 #[derive(Debug, Clone, Copy)]
 struct Kill {
     step: Step,
@@ -188,11 +188,11 @@ async fn watch(host: Host, pod: WorkerId) {
 
 fn print_line(line: &str) {
     let mut out = std::io::stdout().lock();
-    // The parent may have what it wants already.
+    // The parent process may have what it wants already.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// What the child was told and saw before it died.
+/// What the child process was told and saw before it died.
 #[derive(Default)]
 struct Witness {
     pod: Option<WorkerId>,
@@ -202,7 +202,7 @@ struct Witness {
     peers: peers::Witness,
 }
 
-/// Whether the child was killed: a step that comes less often than asked lets it reach its end.
+/// Whether the child process was killed: if the step occurs less often than requested, it reaches its end.
 async fn case(name: &str, kill: Option<Kill>, after: Option<Duration>) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -239,7 +239,7 @@ fn read_witness(out: impl BufRead) -> Witness {
     witness
 }
 
-/// Opens the folder again, and holds what is there against what was seen.
+/// Opens the folder again, and compares what is there with what was seen.
 async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     let host = stage::host_in(&folder).await;
     led::check(name, &host, &witness.led).await;
@@ -247,7 +247,7 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     usage_is_whole(name, &host).await;
     let Some(pod) = witness.pod else { return };
     let state = host.pods().get(&pod).await.unwrap().summary.state;
-    // Running is a queued input that began by itself, after the run before it had ended.
+    // If it is running, that is a queued input that began by itself after the previous run had ended.
     assert!(matches!(state, PodState::Idle | PodState::Paused | PodState::Running), "{name}: {state:?}");
     let there = stage::Stage { host, folder };
     let first = there.records(&pod).await;
@@ -266,7 +266,7 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
         let kept = whole.get(&block).unwrap_or_else(|| panic!("{name}: block {block} is lost"));
         assert!(kept.starts_with(&text), "{name}: {block} showed {text:?}, kept {kept:?}");
     }
-    // The same commands again: known ones change nothing, lost ones are taken now.
+    // The same commands again: known ones change nothing, lost ones are accepted now.
     if state == PodState::Paused {
         there.host.pods().control(key("resume"), &origin(), &pod, ControlVerb::Resume).await.unwrap();
     }
@@ -284,7 +284,7 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     assert!(seqs.is_sorted_by(|one, two| one < two), "{name}: {seqs:?}");
 }
 
-/// What was used is what the Pods say, neither lost nor counted twice. They may be working while this looks.
+/// The usage is what the Pods report, neither lost nor counted twice. They may be working during this check.
 async fn usage_is_whole(name: &str, host: &Host) {
     testkit::until_so(format!("{name}: what the Pods say is what was counted"), async || {
         let before = host.journals().usage().await.unwrap();

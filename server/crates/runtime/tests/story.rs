@@ -55,9 +55,9 @@ async fn a_viewer_sees_each_chunk_once_and_in_order() {
     assert_eq!(seqs, (2..2 + seqs.len() as i64).collect::<Vec<_>>());
     assert!(text.starts_with("w1 w2 ") && text.ends_with("w3000"));
 
-    // The last viewer goes, and the live tail with it.
+    // The last viewer leaves, and the live tail with it.
     drop(viewer);
-    // From the first cursor, after the chunks were folded: the finished block stands for them.
+    // From the first cursor, after the chunks were folded: the finished block replaces them.
     let mut resumed = stage.host.journals().observe(&pod, Some(cursor), 200).await;
     let FeedItem::Records { records, .. } = resumed.next().await.unwrap() else { panic!("no snapshot on resume") };
     let records = stage::read_all(&records);
@@ -281,7 +281,7 @@ async fn a_cursor_goes_on_over_a_restart_of_the_host() {
 }
 
 #[tokio::test]
-async fn who_comes_in_mid_stream_sees_all_of_it() {
+async fn a_viewer_that_comes_mid_stream_sees_all_of_it() {
     let stage = Stage::new().await;
     let pod = stage.create("ada").await;
     stage.host.work().input(key("k1"), &origin(), &pod, say("stream 5000 at 0\nwait 600")).await.unwrap();

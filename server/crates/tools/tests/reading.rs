@@ -1,4 +1,5 @@
-//! What a rule takes for literal words is what bash takes for them: both read the same texts, and bash says what it would run.
+//! Rules take for literal words exactly what bash takes for them: both read the same texts, and bash reports what it
+//! would run.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 use protocol::{PermissionDecision, PermissionRule};
 use serde_json::json;
 
-/// Pieces that texts are made of: words, quotes, signs, and what a shell makes something of.
+/// Fragments that texts are made of: words, quotes, operators, and what a shell expands.
 const PIECES: &[&str] = &[
     "say",
     " ",
@@ -77,7 +78,7 @@ const PIECES: &[&str] = &[
     ">&",
 ];
 
-/// The rule `say *` allows this text.
+/// Whether the rule `say *` allows this text.
 fn is_allowed(text: &str) -> bool {
     let rule = PermissionRule {
         tool: "Bash".to_owned(),
@@ -96,9 +97,9 @@ fn is_allowed(text: &str) -> bool {
     pod::permission(&spec, "Bash", &arguments) == PermissionDecision::Allow
 }
 
-/// The names of all commands that bash runs for this text, where none but `say` is there to be run.
+/// The names of all commands that bash runs for this text, where only `say` can be run.
 fn run(text: &str) -> Vec<String> {
-    // Whatever is not found is told to this function.
+    // Commands that are not found are passed to this function.
     let prelude = "command_not_found_handle() { printf '%s\\0' \"$1\" >&9; }; exec 9>&1 >/dev/null 2>&1 </dev/null; PATH=/nowhere\n";
     let folder = tempfile::tempdir().unwrap();
     let mut bash = Command::new("/bin/bash");

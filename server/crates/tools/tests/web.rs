@@ -1,4 +1,4 @@
-//! WebFetch against a real server on this machine, which it is allowed to reach for these tests alone.
+//! WebFetch against a real server on this machine, which only these tests are allowed to reach.
 
 #![allow(clippy::unwrap_used)]
 
@@ -59,7 +59,7 @@ impl Site {
         fetch(self.options(), arguments).await
     }
 
-    /// This server, too, may be reached.
+    /// This server may be reached, too.
     fn options(&self) -> WebOptions {
         WebOptions { addresses: AddressPolicy::public().and(self.address), time_limit: Duration::from_secs(60) }
     }
@@ -149,7 +149,7 @@ async fn answer(mut stream: TcpStream, own: SocketAddr) {
     };
     let headers = headers.iter().map(|header| format!("{header}\r\n")).collect::<String>();
     let head = format!("HTTP/1.1 {status} X\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n", body.len());
-    // It may have read enough.
+    // The client may have read enough.
     let _ = stream.write_all(head.as_bytes()).await;
     let _ = stream.write_all(&body).await;
 }

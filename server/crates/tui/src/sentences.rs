@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn each_failure_of_an_introduction_has_its_own_sentence() {
+    fn each_failure_to_add_a_peer_has_its_own_sentence() {
         use ErrorCode as E;
         let sentences = [
             refused(E::PodNotFound, "no Pod is called \"bbo\"", &[("bob", "local/1"), ("rob", "local/2")]),

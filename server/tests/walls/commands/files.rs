@@ -1,4 +1,5 @@
-//! Attacks on files: those outside, those that a scope denies, the server's own, devices, and bits that raise rights.
+//! Attacks on files: those outside, those that a scope denies, the server's own, devices, and permission bits that
+//! raise privileges.
 
 use super::Attack;
 
@@ -50,7 +51,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ("a file of the temporary folder", "cat /tmp/$MARK"),
     ("a file of shared memory", "cat /dev/shm/$MARK"),
     ("a file that an earlier command left", "cat /tmp/left /dev/shm/left"),
-    // Bits that make a program run as its owner.
+    // Permission bits that make a program run as its owner.
     ("a bit by chmod", "cp /bin/true t1; chmod u+s t1; find t1 -perm /6000"),
     ("a group's bit by chmod", "cp /bin/true t2; chmod g+s t2; find t2 -perm /6000"),
     ("a bit by install", "install -m 4755 /bin/true t3; find t3 -perm /6000"),
@@ -75,7 +76,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ("a file outside goes", "rm -f $OUT/e && test ! -e $OUT/e && test -d $OUT && echo gone"),
 ];
 
-/// What the scope denies, from the folder in which it lies.
+/// What the scope denies, relative to the folder that contains it.
 pub(super) const DENIED: &[Attack] = &[
     ("a denied file", "cat secret/d"),
     ("a denied file by another spelling", "cat ./secret/.././secret//d"),
@@ -117,7 +118,7 @@ pub(super) const DENIED: &[Attack] = &[
     ),
 ];
 
-/// What is the server's own, and devices.
+/// The server's own files, and devices.
 pub(super) const OTHERS: &[Attack] = &[
     ("the token", "cat $DATA/token"),
     ("the database", "head -c 15 $DATA/yoi.db"),

@@ -1,4 +1,5 @@
-//! Attacks by calls of the kernel and by its files: namespaces, mounts, keys, memory between processes, the machine itself.
+//! Attacks through system calls and the kernel's files: namespaces, mounts, keys, memory of other processes, the
+//! machine itself.
 
 use super::Attack;
 

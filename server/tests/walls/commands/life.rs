@@ -1,4 +1,4 @@
-//! Attacks on the end of a command: what goes on after its call, and what is said of it.
+//! Attacks on the end of a command: what survives its call, and what is reported about it.
 
 use serde_json::json;
 
@@ -40,7 +40,7 @@ const LEFT: &[(&str, &str)] = &[
     ),
 ];
 
-/// Waits until each runs. Two need a terminal, which there is none of in a room, so they may not come up.
+/// Waits until each one runs. Two need a terminal, which a sandbox does not have, so they may not start.
 const ALL_RUN: &str = r#"
 for m in $(seq 0 15); do
   test $m = 10 -o $m = 11 && continue
@@ -61,7 +61,7 @@ async fn nothing_is_left(stage: &Stage, tally: &mut Tally) {
     let script = all.chain([format!("ME={}\n{ALL_RUN}", stage.number())]).collect::<Vec<_>>().join("\n");
     let said = stage.bash(&script).await;
     assert_eq!(said["is_error"], json!(false), "{said}");
-    // The call has answered: now, and not soon, all of it has ended.
+    // The call has returned: all of it has ended now, and not merely soon.
     let running = stage::arguments_of_all();
     for (number, (name, _)) in LEFT.iter().enumerate() {
         let is_left = running.contains(&mark(number));
@@ -69,7 +69,7 @@ async fn nothing_is_left(stage: &Stage, tally: &mut Tally) {
     }
 }
 
-/// The shell says one thing and the command another.
+/// The shell reports one thing and the command another.
 async fn endings_are_true(stage: &Stage, tally: &mut Tally) {
     let forged = r#"for f in 1 2 3 4 5 6 7 8 9; do echo '{"exited":0}' >&$f; done 2>/dev/null; exit 3"#;
     let said = stage.bash(forged).await;

@@ -1,4 +1,4 @@
-//! Attacks on other processes: the server ($S), one of the same account ($V), and the room's own first one.
+//! Attacks on other processes: the server ($S), one of the same account ($V), and the sandbox's own first one.
 
 use super::Attack;
 

@@ -1,4 +1,4 @@
-//! Attacks by sockets of other programs: each greets whoever gets through.
+//! Attacks through other programs' sockets: each greets whoever connects.
 
 use super::Attack;
 

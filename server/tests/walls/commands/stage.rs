@@ -1,4 +1,4 @@
-//! Where the attacks take place: a yoi of some account, a Pod with a folder, and beside it what must not be reached.
+//! The stage of the attacks: a yoi of some account, a Pod with a folder, and beside it what must not be reached.
 
 use std::{
     collections::BTreeSet,
@@ -24,13 +24,13 @@ use testkit::yoi::{Launch, YoiProcess, pod_path};
 use super::Attack;
 use crate::YOI;
 
-/// Whose processes they are when the tests run as root and not as root themselves.
+/// The account of the processes when the tests run as root but the attacks do not.
 const ORDINARY: u32 = 65_534;
 const SECRET: &str = "text-of-secret";
-/// What is set for the commands of these tests, so that bombs are small.
+/// Limits for the commands of these tests, so that bombs stay small.
 const CONFIG: &str = "processes = 301\nmemory_mb = 512\nfile_mb = 64\n";
 
-/// What the attacks are made with: without one of them they would fail by themselves.
+/// The programs that the attacks use: without one of them, they would fail for the wrong reason.
 const TOOLS: [&str; 14] = [
     "perl", "prlimit", "renice", "taskset", "ionice", "chrt", "unshare", "nsenter", "mount", "ipcs", "script",
     "setpriv", "timeout", "findmnt",
@@ -57,7 +57,7 @@ pub(super) struct Stage {
     config: PathBuf,
     number: u32,
     victim: Victim,
-    /// Leads a group of its own.
+    /// It leads a process group of its own.
     other: Victim,
     planted: Planted,
 }
@@ -72,7 +72,7 @@ impl Drop for Victim {
     }
 }
 
-/// What lies outside under a name that is not in the stage's folder.
+/// Things outside whose names are not in the stage's folder.
 struct Planted {
     paths: Vec<PathBuf>,
     key: i32,
@@ -89,7 +89,7 @@ impl Drop for Planted {
 }
 
 impl Stage {
-    /// None where this machine cannot try it; that is said.
+    /// None if this machine cannot run it; that is reported.
     pub(super) async fn set(account: Account, builder: Builder) -> Option<Self> {
         let is_root = rustix::process::geteuid().is_root();
         if account == Account::Root && !is_root {
@@ -105,7 +105,7 @@ impl Stage {
         }
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = 700_000 + std::process::id() % 10_000 * 10 + NUMBER.fetch_add(1, Ordering::Relaxed);
-        // Not in /tmp: so the room has a private one.
+        // Not in /tmp, so that the sandbox has a private one.
         let root = tempfile::Builder::new().prefix("yoi-walls-").tempdir_in("/var/tmp").unwrap();
         lay_out(root.path());
         let as_other = (account == Account::Ordinary && is_root).then_some(ORDINARY);
@@ -155,7 +155,7 @@ impl Stage {
         self.number
     }
 
-    /// The wall that is attacked is the one that is meant.
+    /// Asserts that the wall under attack is the intended one.
     async fn is_as_asked(&self) {
         let said = self.bash("id -u; cat /proc/1/comm; echo written > work/own && cat work/own src/b").await;
         let content = said["content"].as_str().unwrap_or_default();
@@ -164,13 +164,13 @@ impl Stage {
         assert!(!said["summary"].as_str().unwrap().starts_with("not confined"), "{said}");
     }
 
-    /// One call of Bash, as a person would ask for it.
+    /// One call of Bash, made as a person would.
     pub(super) async fn bash(&self, command: &str) -> Value {
         let body = json!({ "arguments": { "command": numbered(command), "timeout_s": 300 } });
         self.yoi.post(&format!("{}/tools/Bash", pod_path(&self.pod)), &body).await.expect(200)
     }
 
-    /// Every one of them in one call; what each has reached.
+    /// Runs all of them in one call; returns what each has reached.
     pub(super) async fn try_all(&self, folder: &str, attacks: &[Attack]) -> Vec<(&'static str, Option<String>)> {
         let said = self.bash(&self.script(folder, attacks)).await;
         let content = said["content"].as_str().unwrap_or_default();
@@ -210,7 +210,7 @@ impl Stage {
         script
     }
 
-    /// Nothing outside was changed, whatever the attacks themselves have seen.
+    /// Asserts that nothing outside was changed, whatever the attacks themselves have seen.
     pub(super) async fn check_what_is_outside(&self) {
         let outside = self.root.path().join("outside");
         assert_eq!(fs::read_to_string(outside.join("e")).unwrap(), "text of e\n");
@@ -236,7 +236,7 @@ fn uid_of_ordinary() -> u32 {
     if own.is_root() { ORDINARY } else { own.as_raw() }
 }
 
-/// The folders: `pod` with a denied part, and what lies beside it.
+/// The folders: `pod` with a denied part, and what is beside it.
 fn lay_out(root: &Path) {
     fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
     for folder in ["pod/src", "pod/work", "pod/secret", "pod/deep/secret", "outside", "home"] {
@@ -254,7 +254,7 @@ fn lay_out(root: &Path) {
     }
 }
 
-/// Files, sockets and memory that every process of the account could reach, if nothing stood in between.
+/// Files, sockets and memory that every process of the account could reach if there were no wall.
 fn plant(root: &Path, number: u32, uid: Option<u32>) -> Planted {
     let mark = format!("yoi-walls-{number}");
     let files = [format!("/tmp/{mark}"), format!("/dev/shm/{mark}")];
@@ -265,7 +265,7 @@ fn plant(root: &Path, number: u32, uid: Option<u32>) -> Planted {
     let inside = ["outside/sock", "pod/secret/sock"].map(|name| root.join(name).display().to_string());
     let mut paths = files.iter().chain(&sockets).map(PathBuf::from).collect::<Vec<_>>();
     for path in sockets.iter().chain(&inside) {
-        // In /run only root may.
+        // Only root may write to /run.
         if let Ok(listener) = UnixListener::bind(path) {
             fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
             greet(listener);
@@ -274,7 +274,7 @@ fn plant(root: &Path, number: u32, uid: Option<u32>) -> Planted {
     let name = SocketAddr::from_abstract_name(&mark).unwrap();
     greet(UnixListener::bind_addr(&name).unwrap());
     let key = i32::try_from(number).unwrap();
-    // As another program would that shares memory with its like.
+    // As a program would that shares memory with others of its kind.
     let script = format!(
         "print shmget({key}, 64, 01777), semget({key}, 1, 01777), msgget({key}, 01777), syscall({}, \"{mark}$z\", 0102, 0777, 0)",
         libc::SYS_mq_open
@@ -285,7 +285,7 @@ fn plant(root: &Path, number: u32, uid: Option<u32>) -> Planted {
     Planted { paths, key }
 }
 
-/// Tells everybody who connects that they have. The thread ends with the test.
+/// Greets everybody who connects. The thread ends with the test.
 fn greet(listener: UnixListener) {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
@@ -294,11 +294,11 @@ fn greet(listener: UnixListener) {
     });
 }
 
-/// The yoi that is tested, started under another account where that is asked for.
+/// The yoi under test, started under another account if requested.
 fn program(root: &Path, uid: Option<u32>) -> String {
     let Some(uid) = uid else { return YOI.to_owned() };
     let script = root.join("as-other");
-    // Where the other account cannot come to it, it gets a copy.
+    // If the other account cannot reach the binary, it gets a copy.
     let is_near = as_account(Some(uid), "test").args(["-x", YOI]).status().unwrap().success();
     let binary = if is_near { PathBuf::from(YOI) } else { root.join("yoi") };
     if !is_near {
@@ -323,7 +323,7 @@ fn own(folders: &[&Path], uid: u32) {
     assert!(status.success(), "the folders could not be given to another account");
 }
 
-/// The arguments of every process there is now.
+/// The arguments of every running process.
 pub(super) fn arguments_of_all() -> BTreeSet<String> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -334,7 +334,7 @@ pub(super) fn arguments_of_all() -> BTreeSet<String> {
         .collect()
 }
 
-/// `@NAME@` is the number of that call on this machine.
+/// `@NAME@` is the number of that system call on this machine.
 fn numbered(command: &str) -> String {
     CALLS
         .iter()

@@ -12,11 +12,11 @@ pub(super) const JSON: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json
 
 /// How an attack has to end.
 pub(super) enum End {
-    /// With an error in whose sentence these words are.
+    /// With an error whose sentence contains these words.
     Says(&'static str),
-    /// With any error: the answer is no answer.
+    /// With any error: it is not a valid answer.
     Fails,
-    /// As any answer does: what is strange in it does no harm.
+    /// Like any answer: what is strange in it does no harm.
     Completes,
     /// Not by itself.
     Cancel,
@@ -47,7 +47,7 @@ pub(super) fn packed(head: &str, body: Vec<u8>) -> Vec<u8> {
     answer(&format!("{head}content-encoding: gzip\r\n"), body)
 }
 
-/// An event of OpenAI's wire.
+/// An event of OpenAI's API.
 pub(super) fn delta(delta: Value) -> String {
     format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] }))
 }
@@ -56,7 +56,7 @@ pub(super) fn call(index: u64, id: &str, name: &str, arguments: &str) -> String 
     delta(json!({ "tool_calls": [{ "index": index, "id": id, "function": { "name": name, "arguments": arguments } }] }))
 }
 
-/// An event of Anthropic's wire.
+/// An event of Anthropic's API.
 pub(super) fn event(kind: &str, rest: Value) -> String {
     let mut data = json!({ "type": kind });
     data.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());

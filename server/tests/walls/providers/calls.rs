@@ -1,4 +1,4 @@
-//! Calls that are too many, too long, or counted beyond reason.
+//! Calls that are too many, too long, or numbered absurdly.
 
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ pub(super) fn of_calls() -> Vec<Attack> {
     ]
 }
 
-/// The same by the Responses API.
+/// The same in the Responses API.
 pub(super) fn of_calls_by_responses() -> Vec<Attack> {
     let begin = |index: usize, name: &str| {
         let item = json!({ "type": "function_call", "call_id": format!("c{index}"), "name": name, "arguments": "" });

@@ -1,4 +1,4 @@
-//! Answers that confuse whoever reads them.
+//! Answers that confuse their reader.
 
 use serde_json::json;
 

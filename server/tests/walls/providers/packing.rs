@@ -1,4 +1,4 @@
-//! Answers that are small on the wire and large in memory.
+//! Answers that are small when sent and large in memory.
 
 use super::attack::{Attack, EVENTS, End, JSON, MIB, answer, attack, gzip, packed};
 use crate::stranger::Then;

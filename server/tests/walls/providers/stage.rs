@@ -9,7 +9,7 @@ use crate::{
     stranger::{Stranger, Then},
 };
 
-/// A yoi whose providers are strangers, and two Pods for each: one is attacked, one is asked meanwhile.
+/// A yoi with hostile providers, and two Pods for each: one is attacked, the other is asked meanwhile.
 pub(super) struct Stage {
     pub(super) yoi: YoiProcess,
     pub(super) stranger: Stranger,
@@ -42,7 +42,7 @@ impl Stage {
         self.stranger.say(attack.says.clone());
         let mut victim = watching(&self.yoi, &pod).await;
         self.yoi.say(&pod, "hello").await;
-        // Somebody else is answered while it lasts.
+        // Somebody else is answered meanwhile.
         let mut other = watching(&self.yoi, &self.bystander).await;
         self.yoi.say(&self.bystander, "say fine").await;
         let answered = end_of_run(&mut other).await;

@@ -13,14 +13,14 @@ use tokio::process::Command;
 use super::{hostile::TREASURE, names::code_of};
 use crate::{Tally, YOI};
 
-/// Shown by whatever is not the console, once it is there.
+/// Shown by every page that is not the console, once it has loaded.
 const SHOWN: &str = "return document.readyState === 'complete'";
 
 async fn text(browser: &Browser) -> String {
     browser.eval("return document.title + ' ' + document.body.innerText").await.to_string()
 }
 
-/// Ends the logins of all browsers; the one that has a cookie keeps it, and it is worth nothing.
+/// Ends the logins of all browsers; the one that has a cookie keeps it, but it is useless.
 async fn log_out(yoi: &YoiProcess) {
     assert_eq!(yoi.delete("/api/v1/sessions").await.status, 204);
 }
@@ -30,7 +30,7 @@ async fn browser_going_back_after_a_logout_shows_nothing() {
     let yoi = YoiProcess::start(YOI).await;
     yoi.new_pod(TREASURE).await;
     let mut tally = Tally::of("after a logout");
-    // A page that no script runs in is what a browser keeps most readily.
+    // A page without scripts is the likeliest to be kept by a browser.
     for runs_scripts in [true, false] {
         let browser = match runs_scripts {
             true => Browser::start(1200, 800).await,
@@ -43,7 +43,7 @@ async fn browser_going_back_after_a_logout_shows_nothing() {
         browser.goto("about:blank").await;
         log_out(&yoi).await;
         if !runs_scripts {
-            // Nothing tells such a page that the login has ended, until the next one is asked for.
+            // Nothing tells such a page that the login has ended until it requests the next one.
             browser.goto(&format!("{}/usage", yoi.console_url())).await;
         }
         for (attack, is_back) in [("back", true), ("back twice", true), ("back three times", true), ("forth", false)] {
@@ -75,7 +75,7 @@ async fn browser_no_secret_is_in_an_address_an_argument_or_the_history() {
     let yoi = YoiProcess::start(YOI).await;
     let mut tally = Tally::of("what a login leaves behind");
     let browser = Browser::start(1200, 800).await;
-    // As the desktop's opener would be called: the page that it is given goes to this browser.
+    // Called like the desktop's opener: the page that it is given is opened in this browser.
     let opened = yoi.launch().work_dir().join("opened");
     let opener = yoi.launch().work_dir().join("xdg-open");
     fs::write(
@@ -116,7 +116,7 @@ async fn browser_no_secret_is_in_an_address_an_argument_or_the_history() {
     let status = again.send().await.unwrap().status().as_u16();
     tally.note("the file a second time", (status != 401).then(|| format!("it was answered with {status}")));
 
-    // A code in an address is worth nothing once it was opened.
+    // A code in an address is useless once it has been opened.
     let other = code_of(&yoi).await;
     browser.goto(&format!("{}/?code={other}", yoi.console_url())).await;
     let address = browser.url().await;
@@ -136,7 +136,7 @@ async fn browser_no_secret_is_in_an_address_an_argument_or_the_history() {
     tally.finish(10);
 }
 
-/// Files beneath a folder in which this text stands.
+/// Files beneath a folder that contain this text.
 fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

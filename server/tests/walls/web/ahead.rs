@@ -1,4 +1,4 @@
-//! What a browser fetches before anybody goes there, because a page of somebody else told it to.
+//! What a browser fetches before anybody goes there, because another site's page told it to.
 
 use reqwest::header;
 use testkit::yoi::YoiProcess;
@@ -59,7 +59,7 @@ async fn what_is_fetched_ahead_begins_no_login_and_shows_nothing() {
                 );
             }
         }
-        // Nobody has come yet: neither by a link of somebody else, nor by what is typed.
+        // Nobody has gone there yet: neither through a link from elsewhere, nor by typing.
         for site in ["cross-site", "none"] {
             let code = code_of(&yoi).await;
             let ahead = client.get(format!("{}/?code={code}", yoi.console_url())).header(name, purpose);

@@ -1,4 +1,4 @@
-//! What is dragged into a page of the console: a link, an address, a piece of a page.
+//! What is dragged into a page of the console: a link, an address, a fragment of a page.
 
 use serde_json::json;
 use testkit::{
@@ -9,7 +9,7 @@ use testkit::{
 use super::hostile::{Stage, TREASURE};
 use crate::Tally;
 
-/// What is dropped, with what the browser is told that it is.
+/// What is dropped, with the type that the browser is told.
 const DRAGGED: [(&str, &[&str]); 4] = [
     ("a link", &["text/uri-list", "text/plain", "text/html"]),
     ("an address without a text", &["text/uri-list"]),
@@ -46,7 +46,7 @@ async fn browser_what_is_dragged_into_the_console_does_nothing_by_itself() {
         ("that makes a Pod", format!("{own}/?new=intruder")),
         ("with a code", format!("{own}/?code={}", "0".repeat(64))),
     ];
-    // In the middle of the list and of the transcript, in the bar, and in the field of the message.
+    // In the middle of the list and of the transcript, in the bar, and in the message field.
     let field = browser
         .eval("const field = document.getElementById('message'); field.scrollIntoView({ block: 'center' }); const box = field.getBoundingClientRect(); return [Math.round(box.x + 20), Math.round(box.y + 10)]")
         .await;
@@ -61,7 +61,7 @@ async fn browser_what_is_dragged_into_the_console_does_nothing_by_itself() {
                 let path = format!("dropped-{tried}");
                 let address = &address.replace("PATH", &path);
                 drop_at(browser, kinds, address, place).await;
-                // The page answers: what was dropped before has been done.
+                // The page responds, so earlier drops have been handled.
                 let shown = browser.eval("return location.href + ' ' + document.title").await.to_string();
                 let windows = browser.driver.windows().await.unwrap().len();
                 let is_away = !shown.contains(&page) || shown.contains("THROUGH") || windows > 1;
@@ -75,7 +75,7 @@ async fn browser_what_is_dragged_into_the_console_does_nothing_by_itself() {
             }
         }
     }
-    // Nothing was sent, and the page goes on.
+    // Nothing was sent, and the page still works.
     let said = stage.yoi.get(&format!("{}/history", pod_path(&pod))).await.expect(200).to_string();
     assert!(!said.contains("dropped"), "{said}");
     until("the console answers", async || {

@@ -1,4 +1,4 @@
-//! A hostile server on another port of this machine, and a browser in which somebody is logged in to the console.
+//! A hostile server on another port of this machine, and a browser that is logged in to the console.
 
 use std::{
     collections::BTreeMap,
@@ -22,9 +22,9 @@ use tokio::net::TcpListener;
 
 use crate::{Tally, YOI};
 
-/// The name of a Pod: whoever reads it has read what only the person may.
+/// The name of a Pod: an attack that reads it has read what only the person may.
 pub(super) const TREASURE: &str = "treasure";
-/// Names that a page of somebody else may have, all of this machine.
+/// Names that another site's page may have, all resolving to this machine.
 pub(super) const ELSEWHERE: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "evil.localhost"];
 
 /// What every attack may use: the console `T`, its shared name `S`, and ways to load things.
@@ -48,17 +48,17 @@ const submit = (action, type, name, value, target) => {
 const json = JSON.stringify({ name: 'intruder' });
 ";
 
-/// What the hostile server was sent, head by head.
+/// What the hostile server was sent: the headers of each request.
 #[derive(Debug, Default)]
 struct Heard {
     heads: Mutex<Vec<String>>,
-    /// Where a path leads, with which status.
+    /// Where a path redirects, and with which status.
     leads: Mutex<BTreeMap<String, (StatusCode, String)>>,
-    /// A policy that pages of it have.
+    /// The policy of its pages.
     policies: Mutex<BTreeMap<String, String>>,
 }
 
-/// Somebody's browser, his console, and a hostile page's server.
+/// A person's browser, their console, and a hostile page's server.
 pub(super) struct Stage {
     pub(super) yoi: YoiProcess,
     pub(super) browser: Browser,
@@ -92,7 +92,7 @@ impl Stage {
         format!("http://{name}:{}{path}", self.port)
     }
 
-    /// From now on this path of the hostile server leads elsewhere.
+    /// From now on, this path of the hostile server redirects there.
     pub(super) fn lead(&self, path: &str, status: StatusCode, target: &str) {
         self.heard.leads.lock().unwrap().insert(path.to_owned(), (status, target.to_owned()));
     }
@@ -101,7 +101,7 @@ impl Stage {
         self.heard.policies.lock().unwrap().insert(path.to_owned(), policy.to_owned());
     }
 
-    /// Runs a script in a page of the hostile server; what it returns.
+    /// Runs a script in a page of the hostile server; returns its result.
     pub(super) async fn run(&self, name: &str, path: &str, script: &str) -> Value {
         self.browser.goto(&self.hostile(name, path)).await;
         let (console, shared) = (self.yoi.console_url(), self.yoi.base_url());
@@ -109,14 +109,14 @@ impl Stage {
         self.browser.eval(&script).await
     }
 
-    /// One attack that tries to read something, or to do something and sees its end.
+    /// An attack that tries to read something, or to do something and see the result.
     pub(super) async fn strike(&self, tally: &mut Tally, attack: &str, name: &str, script: &str) {
         let result = self.run(name, "/", script).await.to_string();
         tally.note(attack, self.through(&result).await);
         self.close_others().await;
     }
 
-    /// One attack that sends something and does not see what comes of it: the server has to have refused it.
+    /// An attack that sends something without seeing the result: the server has to have refused it.
     pub(super) async fn strike_blindly(&self, tally: &mut Tally, attack: &str, name: &str, script: &str) {
         let before = self.refusals().await;
         let result = self.run(name, "/", script).await.to_string();
@@ -144,23 +144,23 @@ impl Stage {
         self.stolen()
     }
 
-    /// A cookie of the console that the hostile server was sent.
+    /// A console cookie that the hostile server was sent.
     pub(super) fn stolen(&self) -> Option<String> {
         let heads = self.heard.heads.lock().unwrap();
         heads.iter().find(|head| head.contains("cookie: ") && head.contains("yoi_")).cloned()
     }
 
-    /// Whether the hostile server was asked for this path.
+    /// Whether the hostile server got a request for this path.
     pub(super) fn was_asked(&self, path: &str) -> bool {
         self.heard.heads.lock().unwrap().iter().any(|head| head.starts_with(&format!("{path}\n")))
     }
 
-    /// A head in which the hostile server was told this.
+    /// Request headers in which the hostile server received this.
     pub(super) fn heard_of(&self, text: &str) -> Option<String> {
         self.heard.heads.lock().unwrap().iter().find(|head| head.contains(text)).cloned()
     }
 
-    /// Requests that were refused, or led elsewhere.
+    /// Requests that were refused or redirected.
     pub(super) async fn refusals(&self) -> u64 {
         let metrics = self.yoi.get("/metrics").await.expect(200);
         let lines = metrics.as_str().unwrap().lines().filter(|line| line.starts_with("yoi_http_requests_total{"));

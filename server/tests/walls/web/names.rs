@@ -1,4 +1,4 @@
-//! Under which names the server answers, and to whose pages; and that no other program is taken for it.
+//! The names under which the server answers, and for whose pages; and that no other program can impersonate it.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
@@ -8,7 +8,7 @@ use testkit::yoi::{Launch, YoiProcess};
 
 use crate::{Tally, YOI};
 
-/// Requests with the right token that a page of another site could have had somebody's browser send.
+/// Requests with the right token that another site's page could have made somebody's browser send.
 #[tokio::test]
 async fn requests_of_other_sites_are_refused_whatever_they_carry() {
     let yoi = YoiProcess::start(YOI).await;
@@ -49,7 +49,7 @@ async fn requests_of_other_sites_are_refused_whatever_they_carry() {
     tally.finish(16);
 }
 
-/// The cookie of the console, sent under every other name that the server answers to.
+/// The console's cookie, sent under every other name that the server answers to.
 #[tokio::test]
 async fn the_consoles_cookie_is_worth_nothing_under_a_shared_name() {
     let yoi = YoiProcess::start(YOI).await;
@@ -76,7 +76,7 @@ async fn the_consoles_cookie_is_worth_nothing_under_a_shared_name() {
     tally.finish(24);
 }
 
-/// A program that has the other address of the port would be sent what is meant for the console.
+/// A program that holds the other address of the port would be sent what is meant for the console.
 #[tokio::test]
 async fn no_other_program_has_the_port_on_another_address_of_this_machine() {
     let yoi = YoiProcess::start(YOI).await;
@@ -90,7 +90,7 @@ async fn no_other_program_has_the_port_on_another_address_of_this_machine() {
         (Ipv6Addr::UNSPECIFIED, port).into(),
     ];
     for address in addresses.into_iter().filter(|address| has_v6 || address.is_ipv4()) {
-        // Rust asks for SO_REUSEADDR, which is the most that another account can do.
+        // Rust sets SO_REUSEADDR, which is the most that another account can do.
         let bound = TcpListener::bind(address);
         tally.note(
             &format!("listening on {address}").replace(&port.to_string(), "PORT"),
@@ -108,7 +108,7 @@ async fn no_other_program_has_the_port_on_another_address_of_this_machine() {
     tally.finish(2);
 }
 
-/// What a browser that is logged in sends.
+/// What a logged-in browser sends.
 pub(super) async fn cookie_of(yoi: &YoiProcess) -> String {
     let page = yoi.browser_client().get(yoi.login_url()).send().await.unwrap();
     page.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()

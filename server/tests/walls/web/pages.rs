@@ -1,5 +1,5 @@
-//! Pages of other origins in real Chromium, in which somebody is logged in to the console. The worst placed is one beneath the
-//! console's own name: browsers take it for the same site, and send the console's cookie with what it asks of the console.
+//! Pages of other origins in real Chromium, logged in to the console. The most dangerous is one beneath the console's
+//! own name: browsers treat it as the same site, and send the console's cookie with its requests to the console.
 
 use axum::http::StatusCode;
 use testkit::yoi::until;
@@ -78,7 +78,7 @@ const SENDING: [(&str, &str); 19] = [
     ),
 ];
 
-/// Ways to read something, or to hold on to a window of the console.
+/// Ways to read something, or to keep hold of a window of the console.
 const READING: [(&str, &str); 29] = [
     ("a fetch with credentials", "return fetch(T + '/api/v1/pods', { credentials: 'include' }).then(read)"),
     (
@@ -198,7 +198,7 @@ async fn browser_a_page_of_the_same_site_sends_and_reads_nothing() {
     tally.finish(48);
 }
 
-/// The hole that was: one click, and the server of another port had the cookie.
+/// The former hole: one click, and the server of another port had the cookie.
 #[tokio::test]
 async fn browser_no_other_port_is_sent_the_consoles_cookie() {
     let stage = Stage::set().await;
@@ -214,7 +214,7 @@ async fn browser_no_other_port_is_sent_the_consoles_cookie() {
         stage.browser.goto(&stage.hostile(name, &format!("/typed-{number}"))).await;
         tally.note(&format!("an address that is typed at {name}"), stage.stolen());
     }
-    // What others set is not taken for the login, and does not hide it.
+    // Cookies that others set are not taken for the login, and do not hide it.
     for (name, domain) in [
         ("evil.localhost", "localhost"),
         ("evil.localhost", stage.own_name()),
@@ -253,7 +253,7 @@ async fn browser_no_other_port_is_sent_the_consoles_cookie() {
     tally.finish(22);
 }
 
-/// Whoever finds the name has a better start; no page is told it.
+/// Knowing the name gives an attacker a better start; no page is told it.
 #[tokio::test]
 async fn browser_no_page_is_told_the_consoles_name() {
     let stage = Stage::set().await;
@@ -283,7 +283,7 @@ async fn browser_no_page_is_told_the_consoles_name() {
         let result = stage.run("127.0.0.1", path, &script).await.to_string();
         tally.note(attack, result.contains(stage.own_name()).then_some(result));
     }
-    // Where a person follows a link from the console, nothing says where he came from.
+    // When a person follows a link from the console, nothing says where they came from.
     let pod = stage.yoi.get("/api/v1/pods").await.expect(200)["items"][0].clone();
     stage.yoi.say(&pod, &format!("say [away]({})", stage.hostile("127.0.0.1", "/away"))).await;
     stage.browser.goto(&testkit::browser::console::page_of(&stage.yoi, &pod)).await;

@@ -1,4 +1,4 @@
-//! Codes and tokens that are not good, or not any more.
+//! Codes and tokens that are invalid, or no longer valid.
 
 use reqwest::{Client, header};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use testkit::yoi::YoiProcess;
 use super::names::{code_of, cookie_of};
 use crate::{Tally, YOI};
 
-/// Whether a login comes of this code, by the form or by an address.
+/// Whether this code logs in, by the form or by an address.
 async fn logs_in(yoi: &YoiProcess, client: &Client, code: &str, by_form: bool) -> bool {
     let asked = match by_form {
         true => client
@@ -46,7 +46,7 @@ async fn only_a_fresh_code_of_this_server_logs_in() {
         let won = futures_util::future::join_all(racing).await.into_iter().filter(|won| *won).count();
         tally.note(&format!("the same code many times at once {way}"), (won != 1).then(|| format!("{won} logins")));
     }
-    // The oldest codes go when there are too many: nobody fills the memory with them.
+    // The oldest codes are removed when there are too many: nobody can fill the memory with them.
     let first = code_of(&yoi).await;
     for _ in 0..64 {
         code_of(&yoi).await;
@@ -67,7 +67,7 @@ async fn wrong_logins_do_not_fill_the_audit_and_junk_locks_nobody_out() {
     let cookie = cookie_of(&yoi).await;
     let name = cookie.split('=').next().unwrap();
     let mut tally = Tally::of("junk");
-    // As many as fit before they are made to wait, and some more.
+    // As many as are allowed before callers have to wait, and some more.
     let wrong = (0..40).map(|number| {
         let path = if number % 2 == 0 { "/?token=wrong" } else { "/?code=wrong" };
         client.get(format!("{}{path}", yoi.console_url())).send()

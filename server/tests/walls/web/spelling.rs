@@ -1,4 +1,4 @@
-//! Requests that are spelled in ways that one reader takes differently from another.
+//! Requests spelled in ways that two readers may interpret differently.
 
 use testkit::yoi::{WAIT_MAX, YoiProcess};
 use tokio::{
@@ -10,7 +10,7 @@ use tokio::{
 use super::names::cookie_of;
 use crate::{Tally, YOI};
 
-/// What a reader of the answer would take for the page of a login.
+/// What a reader of the answer would take for the login page.
 const SECRET: &str = "treasure";
 
 async fn raw(yoi: &YoiProcess, request: &str) -> String {
@@ -22,7 +22,7 @@ async fn raw(yoi: &YoiProcess, request: &str) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// Where an answer leads, if it does.
+/// Where an answer redirects, if it does.
 fn location(answer: &str) -> Option<&str> {
     answer.lines().find_map(|line| line.strip_prefix("location: ")).map(str::trim)
 }
@@ -137,8 +137,8 @@ async fn no_spelling_of_a_request_gets_around_the_guard() {
     tally.finish(22);
 }
 
-/// A head has at most 1 MiB and 100 lines. What is longer is refused before anything of it is known, by the library that reads it, so
-/// that the refusal has no body.
+/// Headers may have at most 1 MiB and 100 lines. Longer ones are refused before anything about the request is known, by
+/// the library that reads them, so the refusal has no body.
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused_and_locks_nobody_out() {
     const MIB: usize = 1024 * 1024;

@@ -53,7 +53,7 @@ fn keep(visits: Visits, name: &str, pod: PodContext) {
 }
 
 #[test]
-fn who_goes_back_reads_nothing_and_who_goes_elsewhere_does() {
+fn going_back_reads_nothing_and_going_elsewhere_does() {
     with_visits(|console, visits| {
         let first = visits.stop(None, wanted("ada"), None, false);
         keep(visits, "ada", page(console, "ada", 3));

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn where_there_is_no_room_strangers_go_and_whoever_comes_is_told() {
+    async fn where_there_is_no_room_strangers_are_dropped_and_newcomers_are_told() {
         let limits = ConnectionLimits { at_once_max: 3, ..ConnectionLimits::default() };
         let (address, connections, stop) = started(limits).await;
         let mut strangers = Vec::new();

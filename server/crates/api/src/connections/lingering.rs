@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_ended_is_let_go_at_once() {
+    async fn a_connection_that_has_ended_is_closed_at_once() {
         let (mut connection, client, connections) = connected().await;
         drop(client);
         assert_eq!(connection.read(&mut [0; 1]).await.unwrap(), 0);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_lingers_keeps_his_seat_until_he_is_gone() {
+    async fn a_lingering_connection_keeps_its_seat_until_it_is_gone() {
         let (connection, client, connections) = connected().await;
         drop(connection);
         assert_eq!(connections.figures().open, 1);

@@ -40,14 +40,14 @@ const TAIL_MAX: u32 = 2_000;
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventsAsked {
-    /// `runtime_id/worker_id`; absent: the list of Pods. For server-sent events only.
+    /// `runtime_id/worker_id`; when absent, the list of Pods. For server-sent events only.
     pod: Option<String>,
-    /// Go on after this cursor; `Last-Event-ID` wins over it. For server-sent events only.
+    /// Continue after this cursor; `Last-Event-ID` takes precedence. For server-sent events only.
     after: Option<String>,
-    /// How many of the newest records a snapshot carries; 200 when absent. For server-sent events only.
+    /// How many of the newest records a snapshot contains; 200 when absent. For server-sent events only.
     #[param(value_type = Option<u32>)]
     tail: Option<String>,
-    /// Lists of Pods are of this runtime alone; of all when absent. For the socket, too.
+    /// Lists contain only the Pods of this runtime; those of all runtimes when absent. Also for the socket.
     runtime: Option<String>,
 }
 
@@ -59,9 +59,9 @@ impl EventsAsked {
     }
 }
 
-/// The event socket (frames: ClientFrame, ServerFrame); with `Accept: text/event-stream` one stream of ServerFrame.
+/// The event socket (frames: ClientFrame, ServerFrame); with `Accept: text/event-stream`, one stream of ServerFrame.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events", params(EventsAsked,
-        ("Last-Event-ID" = Option<String>, Header, description = "Go on after this cursor")),
+        ("Last-Event-ID" = Option<String>, Header, description = "Continue after this cursor")),
     responses((status = 101, description = "The socket is open"),
         (status = 200, description = "The stream is open", body = protocol::ServerFrame,
             content_type = "text/event-stream")))]

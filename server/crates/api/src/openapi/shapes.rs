@@ -123,9 +123,10 @@ fn value_of(shape: &Object, word: &str) -> Option<String> {
 /// Makes an event one of the kinds that this version knows. A record may also contain an unknown kind, which keeps its
 /// fields.
 fn join_events(components: &mut Components, mut events: Choices) {
-    events.description = Some("What a record says, told apart by its `kind`. Later versions may add kinds.".to_owned());
+    events.description =
+        Some("What a record says, distinguished by its `kind`. Later versions may add kinds.".to_owned());
     events.stand_for(components, "Event");
-    let unknown = "An event of a kind, or with fields, that this version does not know. It keeps both.";
+    let unknown = "An event of a kind, or with fields, that this version does not know. Both are kept.";
     let kind = ObjectBuilder::new().schema_type(Type::String);
     let unknown = ObjectBuilder::new().description(Some(unknown)).property("kind", kind).build();
     components.schemas.insert("UnknownEvent".to_owned(), RefOr::T(Schema::Object(unknown)));

@@ -63,13 +63,13 @@ fn media_type(headers: &HeaderMap) -> Result<String, Problem> {
     }
 }
 
-/// Keeps a picture or a file, once: the same content has the same name.
+/// Stores a picture or a file, once: the same content has the same name.
 ///
-/// The body is the file itself, up to 20 MiB, with its media type. What is a picture is decided by its bytes; PNG, JPEG, GIF
-/// and WebP are kept without what was written beside them, such as the place where they were taken.
+/// The body is the file itself, up to 20 MiB, with its media type. Its bytes decide whether it is a picture;
+/// PNG, JPEG, GIF and WebP are stored without their metadata, such as the place where a picture was taken.
 #[utoipa::path(post, path = "/api/v1/blobs", tag = "journal", operation_id = "keep_blob",
     request_body(content((String = "application/octet-stream"), (String = "image/png"), (String = "text/plain"))),
-    responses((status = 201, description = "What is kept", body = BlobView)))]
+    responses((status = 201, description = "What is stored", body = BlobView)))]
 pub(crate) async fn keep(
     State(api): State<Api>,
     Caller(origin): Caller,
@@ -83,9 +83,10 @@ pub(crate) struct Named {
     blob: String,
 }
 
-/// A picture or a file as it is kept.
+/// A picture or a file as it is stored.
 ///
-/// PNG, JPEG, GIF and WebP come as such; all else as `application/octet-stream`, to be kept and not to be shown.
+/// PNG, JPEG, GIF and WebP are sent as such; everything else as `application/octet-stream`, to be saved and
+/// not displayed.
 #[utoipa::path(get, path = "/api/v1/blobs/{blob}", tag = "journal", operation_id = "read_blob",
     params(("blob" = String, Path, description = "64 hex digits")),
     responses((status = 200, description = "Its bytes", content((String = "application/octet-stream"), (String = "image/png")))))]

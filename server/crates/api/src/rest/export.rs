@@ -21,11 +21,11 @@ use crate::{
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportAsked {
-    /// `markdown`, which is meant when it is absent, or `jsonl`.
+    /// `markdown` (the default) or `jsonl`.
     format: Option<String>,
 }
 
-/// A Pod's whole journal as a file: the transcript as Markdown, or one record a line.
+/// A Pod's whole journal as a file: the transcript as Markdown, or one record per line.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export", tag = "journal",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path), ExportAsked),
     responses((status = 200, description = "The file", content(
@@ -82,13 +82,13 @@ impl<S: Send + Sync> FromRequest<S> for Imported {
     }
 }
 
-/// Makes a stopped Pod with the history of another one.
+/// Creates a stopped Pod with the history of another one.
 ///
-/// The JSONL of an export comes as a text in a JSON object, or as it is: then `name` stands in the query, and it may have up
-/// to 64 MiB.
+/// The JSONL of an export is sent as a string in a JSON object, or as the body itself: then `name` goes into
+/// the query, and the body may have up to 64 MiB.
 #[utoipa::path(post, path = "/api/v1/import", tag = "pods",
     request_body(content((ImportCommand = "application/json"), (String = "application/x-ndjson"))),
-    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent"),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; generated when absent"),
         ("name" = Option<String>, Query, description = "The new Pod's name, when the body is `application/x-ndjson`")),
     responses((status = 201, description = "The Pod", body = PodSummary)))]
 pub(crate) async fn import(

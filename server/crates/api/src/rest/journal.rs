@@ -21,12 +21,12 @@ const RECORDS_MAX: u32 = 1_000;
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PageAsked {
-    /// Only records with a lower seq: `next` of the page before.
+    /// Only records with a lower seq: `next` of the previous page.
     before: Option<String>,
-    /// At most so many; 200 when absent, never more than 1,000.
+    /// The maximum number of items; 200 when absent, never more than 1,000.
     #[param(value_type = Option<u32>, minimum = 1)]
     limit: Option<String>,
-    /// `true`: no record is cut, however large it is.
+    /// If `true`, no record is cut, however large it is.
     #[param(value_type = Option<bool>)]
     whole: Option<String>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct PageAsked {
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordAsked {
-    /// `json`, which is meant when it is absent, or `text`: only the words in it.
+    /// `json` (the default), or `text`: only the text in the record.
     format: Option<String>,
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct RecordNamed {
 
 /// One page of records in seq order: the newest, or those before `before`.
 ///
-/// It has about 900 kB at most. A record of more than 256 KiB is cut in it, and says so by `cut`; `whole=true` leaves it as it is, and
-/// the page then has room for at least one.
+/// A page has at most about 900 kB. A record of more than 256 KiB is cut and has `cut`; `whole=true` leaves
+/// it whole, and the page then contains at least one record.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript", tag = "journal",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path), PageAsked),
     responses((status = 200, description = "One page", body = Listing<Record>)))]
@@ -65,7 +65,7 @@ pub(crate) async fn transcript(
     Ok(records_page(&page.items, page.next.as_deref()))
 }
 
-/// One record, whole; or only the words in it.
+/// One record, whole; or only its text.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}", tag = "journal",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path),
         ("seq" = i64, Path, description = "Its place in the journal"), RecordAsked),

@@ -60,7 +60,7 @@ pub(crate) async fn open(
     reply(&asked, Preview { port: open.port(), is_open: true, is_listening, url })
 }
 
-/// Leads a browser into an open preview.
+/// Redirects a browser to an open preview.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}", tag = "previews",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path), ("port" = u16, Path)),
     responses((status = 303, description = "To the preview, with a code that lets one browser in")))]

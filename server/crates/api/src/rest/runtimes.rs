@@ -10,11 +10,12 @@ use crate::{
     extract::{Caller, Fields, Key, Within, invalid},
 };
 
-/// Adds another server's runtime by its address and token; both are kept, and never told. It has 5 s to answer: one that
-/// refuses the token or is no yoi is not added, one that is away is added and shown as unreachable.
+/// Adds another server's runtime by its address and token; both are stored, and never shown. It has 5 s to
+/// answer: one that refuses the token or is not a yoi is not added; one that does not answer is added and
+/// shown as unreachable.
 #[utoipa::path(post, path = "/api/v1/runtimes", tag = "runtimes", request_body = AddRuntime,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
-    responses((status = 201, description = "It is added", body = RuntimeView)))]
+    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; generated when absent")),
+    responses((status = 201, description = "It was added", body = RuntimeView)))]
 pub(crate) async fn add(
     State(api): State<Api>,
     Caller(origin): Caller,
@@ -29,11 +30,11 @@ pub(crate) struct RuntimeNamed {
     runtime_id: String,
 }
 
-/// Forgets another server's runtime, its address and its token. Its Pods stay where they are.
+/// Removes another server's runtime, with its address and token. Its Pods stay where they are.
 #[utoipa::path(delete, path = "/api/v1/runtimes/{runtime_id}", tag = "runtimes",
     params(("runtime_id" = String, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
-    responses((status = 204, description = "It is gone from here")))]
+        ("Idempotency-Key" = Option<String>, Header, description = "The command's id; generated when absent")),
+    responses((status = 204, description = "It was removed")))]
 pub(crate) async fn remove(
     State(api): State<Api>,
     Caller(origin): Caller,

@@ -1,4 +1,4 @@
-//! A yoi API on port 0: the real guard, router, backend, host and store, and a few pages that stand for the console.
+//! A yoi API on port 0: the real guard, router, backend, host and store, and a few pages that stand in for the console.
 
 // Each test file uses a part of this.
 #![allow(dead_code, unreachable_pub)]
@@ -44,7 +44,7 @@ impl Server {
         Self::start_with(tools::Toolbox::default()).await
     }
 
-    /// With these tools in reach of its Pods.
+    /// With these tools available to its Pods.
     pub async fn start_with(toolbox: tools::Toolbox) -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), toolbox).await
     }
@@ -55,7 +55,7 @@ impl Server {
         Self::start_of(tempfile::tempdir().unwrap(), tools::Toolbox::default(), providers).await
     }
 
-    /// Ends and begins again over the same store, at another port.
+    /// Ends and starts again on the same store, at another port.
     pub async fn restart(self) -> Self {
         self.stop.send_replace(true);
         self.host.shutdown(Duration::from_secs(5)).await;
@@ -71,7 +71,7 @@ impl Server {
         self.serving.abort();
     }
 
-    /// The same, and this Pod's state cannot be read any more.
+    /// Restarts, with this Pod's state no longer readable.
     pub async fn restart_with_unreadable(self, pod: &str) -> Self {
         self.stop.send_replace(true);
         self.host.shutdown(Duration::from_secs(5)).await;
@@ -121,7 +121,7 @@ impl Server {
         };
         let api = Api::new(backend.clone(), options);
         let app = api.guard(api.router().merge(console()));
-        // Its end is that of its task, as a crash is.
+        // It ends abruptly with its task, as in a crash.
         let (never, stopped) = watch::channel(false);
         let serving = tokio::spawn(async move {
             api::serve(listener, app, connections, stopped).await.unwrap();
@@ -132,12 +132,12 @@ impl Server {
         Self { address, backend, http, stop, host, toolbox, serving, folder }
     }
 
-    /// Where the console is, under its own name.
+    /// The console's address, under its own name.
     pub fn console(&self) -> String {
         format!("http://{OWN_NAME}:{}", self.address.port())
     }
 
-    /// A request without login, to the console.
+    /// A request to the console without a login.
     pub fn bare(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.console())).timeout(Duration::from_secs(60))
     }
@@ -154,7 +154,7 @@ impl Server {
         answer(self.request(Method::POST, path).json(&body)).await
     }
 
-    /// A Pod of this name; its path.
+    /// Creates a Pod of this name; returns its path.
     pub async fn pod(&self, name: &str) -> String {
         let (status, summary) = self.post("/api/v1/pods", json!({ "name": name })).await;
         assert_eq!(status, 201, "{summary}");
@@ -206,7 +206,7 @@ impl Server {
     }
 }
 
-/// How long this takes when nothing holds it up: the shortest of so many times.
+/// How long this takes without disturbance: the shortest of several attempts.
 pub async fn quickest_of(times: usize, work: impl AsyncFn()) -> Duration {
     let mut quickest = Duration::MAX;
     for _ in 0..times {
@@ -234,7 +234,7 @@ pub async fn answer(request: RequestBuilder) -> (u16, Value) {
 pub async fn json_of(response: Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let is_problem = response.headers().get("content-type").is_some_and(|kind| kind == "application/problem+json");
-    // `/readyz` says with 503 what is missing, and that is no error.
+    // `/readyz` uses 503 to say what is missing, which is not an error.
     assert!(status == 503 || is_problem == (status >= 400), "{status} {:?}", response.headers());
     let body = response.bytes().await.unwrap();
     let value: Value = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };

@@ -16,7 +16,7 @@ use super::{Server, TOKEN};
 pub struct Socket(pub WebSocketStream<TcpStream>);
 
 impl Socket {
-    /// Opens it and takes the `hello`.
+    /// Opens it and reads the `hello`.
     pub async fn open(server: &Server) -> Self {
         let mut socket = Self::connect(server, TcpSocket::new_v4().unwrap()).await;
         let hello = socket.next().await;
@@ -39,7 +39,7 @@ impl Socket {
         within("something arrives", self.0.next()).await.unwrap().unwrap()
     }
 
-    /// The next frame that is no heartbeat.
+    /// The next frame that is not a heartbeat.
     pub async fn next(&mut self) -> Value {
         within("a frame beside the heartbeats", async {
             loop {
@@ -57,7 +57,7 @@ impl Socket {
         self.next().await
     }
 
-    /// Takes `records` frames, each beginning where the one before ended, up to the end of a run.
+    /// Takes `records` frames, each beginning where the previous one ended, up to the end of a run.
     pub async fn until_the_run_ends(&mut self, id: &str, cursor: &mut String) -> Vec<Value> {
         let mut records: Vec<Value> = Vec::new();
         loop {
@@ -76,7 +76,7 @@ impl Socket {
         }
     }
 
-    /// The socket is open and in step: a pong follows a ping.
+    /// The socket is open and in sync: a pong follows a ping.
     pub async fn is_open(&mut self) {
         self.send(json!({ "type": "ping" })).await;
         assert_eq!(self.next().await, json!({ "type": "pong" }));

@@ -22,7 +22,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Begins a session with this token; what the server said of itself.
+    /// Begins a session with this token; returns what the server said about itself.
     pub async fn begin(server: &'a Server, token: &str) -> (Self, Value) {
         let said = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": OLDER, "capabilities": {}, "clientInfo": { "name": "tester", "version": "1.0" },
@@ -49,7 +49,7 @@ impl<'a> Session<'a> {
             .json(message)
     }
 
-    /// All messages that answer a request: what was told meanwhile, and at the end the answer.
+    /// All messages in answer to a request: the notifications meanwhile, and finally the answer.
     pub async fn ask_all(&mut self, method: &str, params: Value) -> Vec<Value> {
         let id = self.next;
         self.next += 1;
@@ -75,14 +75,14 @@ impl<'a> Session<'a> {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// What a tool that does not fail gives.
+    /// What a successful tool returns.
     pub async fn done(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], false, "{tool}: {result}");
         result["structuredContent"].clone()
     }
 
-    /// The code that a tool fails with.
+    /// The error code of a failing tool.
     pub async fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], true, "{tool}: {result}");
@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What a client of the newer protocol sends, which has no session.
+/// What a client of the newer protocol sends, which has no sessions.
 pub fn bare(server: &Server, token: &str, method: &str, mut params: Value) -> RequestBuilder {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": NEWER,
@@ -111,7 +111,7 @@ pub fn bare(server: &Server, token: &str, method: &str, mut params: Value) -> Re
     request
 }
 
-/// The messages of an answer, JSON or a stream of events.
+/// The messages of an answer, which is JSON or an event stream.
 pub async fn messages(answer: Response) -> Vec<Value> {
     let is_stream = answer.headers()["content-type"].to_str().unwrap().starts_with("text/event-stream");
     let text = answer.text().await.unwrap();

@@ -1,4 +1,4 @@
-//! What nobody gets through.
+//! Attempts that have to fail.
 
 use reqwest::{
     Method,
@@ -60,7 +60,7 @@ async fn a_session_is_its_owners_and_ends_when_it_is_told_to() {
         let sent = request(&server, Method::POST, TOKEN).header("mcp-session-id", wrong).json(&ping);
         assert_eq!(refusal(sent).await.0, 404, "{wrong:.20}");
     }
-    // Another caller's session does not exist, whatever he does with it.
+    // Another caller's session does not exist, whatever a caller tries.
     let worker_id = protocol::WorkerId::parse(server.pod("ada").await.rsplit('/').next().unwrap()).unwrap();
     server.backend.pod_tokens().serve_at("http://127.0.0.1:1/mcp".to_owned());
     let token = server.backend.pod_tokens().mint(&worker_id).unwrap().unwrap();
@@ -103,7 +103,7 @@ async fn what_is_no_message_is_refused_and_the_refusal_arrives() {
     assert_eq!(refusal(odd).await.0, 400);
     let unknown = client.ask("tools/destroy", json!({})).await;
     assert_eq!(unknown["code"], -32601, "{unknown}");
-    // The newer protocol says the same thing twice, and both have to agree.
+    // The newer protocol says the same thing twice, and the two have to agree.
     let other = header::HeaderMap::from_iter([(HeaderName::from_static("mcp-method"), "tools/call".parse().unwrap())]);
     let lied = bare(&server, TOKEN, "tools/list", json!({})).headers(other);
     assert_eq!(refusal(lied).await.0, 400);

@@ -1,4 +1,5 @@
-//! yoi as an MCP server, over a real listener: what people's clients and the agents of Pods can do, and what nobody can.
+//! yoi as an MCP server, over a real listener: what people's clients and the agents of Pods can do, and what nobody
+//! can.
 
 #![allow(clippy::unwrap_used)]
 

@@ -67,7 +67,7 @@ async fn a_client_of_the_newer_protocol_needs_no_session() {
 }
 
 #[tokio::test]
-async fn who_waits_is_told_of_progress_while_the_pod_runs() {
+async fn a_waiting_client_is_told_of_progress_while_the_pod_runs() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;
     let mut client = Session::of_person(&server).await;
@@ -125,13 +125,13 @@ async fn a_request_that_comes_twice_happens_once() {
     assert_eq!(receipts[0], receipts[1]);
     server.until(&pod, "idle").await;
     assert_eq!(server.records(&pod, "user_message").await.len(), 1);
-    // Another session may well use the same number for something else.
+    // Another session may use the same number for something else.
     let other = Session::of_person(&server).await;
     let answer = other.post(&said).send().await.unwrap();
     assert_eq!(messages(answer).await.pop().unwrap()["result"]["isError"], false);
     server.until(&pod, "idle").await;
     assert_eq!(server.records(&pod, "user_message").await.len(), 2);
-    // Without a session a client names its request.
+    // Without a session, a client names its request.
     for _ in 0..2 {
         let said = json!({ "name": "send", "arguments": { "pod": "ada", "text": "say thrice" } });
         let request = bare(&server, TOKEN, "tools/call", said).header("idempotency-key", "k-1");
@@ -172,7 +172,7 @@ async fn a_failure_has_our_code_and_says_what_was_expected() {
 }
 
 #[tokio::test]
-async fn pods_are_introduced_and_questions_answered() {
+async fn pods_become_peers_and_approvals_are_answered() {
     let server =
         Server::start_with(tools::Toolbox::new([std::sync::Arc::new(Asked) as std::sync::Arc<dyn tools::Tool>])).await;
     let (ada, _) = (server.pod("ada").await, server.pod("bob").await);
@@ -195,7 +195,7 @@ async fn pods_are_introduced_and_questions_answered() {
     server.until(&ada, "idle").await;
 }
 
-/// A tool that is asked for.
+/// A tool that needs approval.
 #[derive(Debug)]
 struct Asked;
 
@@ -258,7 +258,7 @@ async fn transcripts_are_resources_in_pages() {
 }
 
 #[tokio::test]
-async fn who_follows_a_transcript_is_told_that_it_has_grown() {
+async fn a_follower_of_a_transcript_is_told_that_it_has_grown() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;
     let mut client = Session::of_person(&server).await;

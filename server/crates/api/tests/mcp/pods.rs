@@ -1,4 +1,4 @@
-//! The agent of a Pod: what the Pod's model would have, and nothing else.
+//! The agent of a Pod has the tools of the Pod's model, and nothing else.
 
 use protocol::WorkerId;
 use reqwest::Method;
@@ -77,7 +77,7 @@ async fn what_its_pod_does_not_see_does_not_exist_for_an_agent() {
     assert_eq!(agent.refused("StopPod", json!({ "name": "ada" })).await, "permission_denied");
     assert_eq!(agent.refused("SendToPeerPod", json!({ "name": "ada", "message": "x" })).await, "peer_self");
     assert_eq!(agent.refused("SendToPeerPod", json!({ "name": "ada" })).await, "invalid_input");
-    // Neither a person's tools nor files and commands are an agent's.
+    // An agent has neither a person's tools nor those for files and commands.
     for tool in ["list_pods", "approve", "create_pod", "Bash", "Read", "Write"] {
         assert_eq!(agent.call(tool, json!({})).await["code"], -32602, "{tool}");
     }
@@ -126,7 +126,7 @@ async fn an_agents_token_opens_nothing_else_and_ends_with_its_session() {
     while stream.chunk().await.unwrap().is_some() {}
     let ping = json!({ "jsonrpc": "2.0", "id": 5, "method": "ping" });
     assert_eq!(refusal(agent.post(&ping)).await, (401, json!("unauthorized")));
-    // The session is no way in for a newer token of the same Pod.
+    // The session is not open to a newer token of the same Pod.
     let newer = token_of(&server, &ada);
     let sent = request(&server, Method::POST, newer.secret()).header("mcp-session-id", &agent.id).json(&ping);
     assert_eq!(refusal(sent).await.0, 404);

@@ -1,4 +1,4 @@
-//! What holds messages back, how it is shown, and how a person releases or drops it.
+//! What holds messages, how it is shown, and how a person releases or drops them.
 
 use std::time::Instant;
 
@@ -15,14 +15,14 @@ async fn decide(server: &Server, pod: &str, id: &str, decision: &str) -> (u16, V
     server.post(&format!("{pod}/messages/{id}"), json!({ "decision": decision })).await
 }
 
-/// A Pod that sends on to one other Pod only, whatever it is told.
+/// A Pod that forwards to one other Pod only, whatever it is told.
 async fn link_of_circle(server: &Server, pod: &str, not_to: &[&str]) {
     let rules: Vec<_> =
         not_to.iter().map(|name| json!({ "tool": "SendToPeerPod", "match": name, "decision": "deny" })).collect();
     assert_eq!(answer(server.request(Method::PATCH, pod).json(&json!({ "permissions": rules }))).await.0, 200);
 }
 
-/// `ada` writes to `bob`, he to `carol`, she to `ada`: each all that comes to them. Their paths.
+/// `ada` writes to `bob`, `bob` to `carol`, `carol` to `ada`: each forwards everything it gets. Returns their paths.
 async fn circle(server: &Server) -> [String; 3] {
     let pods = [server.pod("ada").await, server.pod("bob").await, server.pod("carol").await];
     for (pod, target) in [(&pods[0], "bob"), (&pods[1], "carol"), (&pods[2], "ada")] {
@@ -70,7 +70,7 @@ async fn a_message_that_goes_round_in_a_circle_is_held_after_eight_steps_and_goe
     assert_eq!(decisions, vec![("done".to_owned(), String::new()); 2]);
 }
 
-/// Writes until a message is held; its id, and how many went.
+/// Writes until a message is held; returns its id, and how many were delivered.
 async fn write_until_held(server: &Server, from: &str, to: &str) -> (String, usize) {
     for sent in 0..100 {
         let (status, answer) = write(server, from, to, &format!("say {sent}")).await;
@@ -143,7 +143,7 @@ async fn only_the_two_it_is_between_decide_about_a_held_message_and_a_repeat_dec
     assert_eq!(held.len(), 2, "held, then refused, and never a message: {held:?}");
 }
 
-/// Has a Pod write to `bob` and waits until he has answered; whether it went through.
+/// Has a Pod write to `bob` and waits until he has answered; returns whether it was delivered.
 async fn ask_and_wait(server: &Server, from: &str, bob: &str) -> bool {
     let (_, sent) = write(server, from, "bob", "say ok").await;
     if sent["state"] == "held" {

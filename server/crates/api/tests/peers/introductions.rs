@@ -1,4 +1,4 @@
-//! Who comes to know whom, in every state, however often and from however many sides it is asked for.
+//! Making Pods peers, in every state, however often and from however many sides it is requested.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -136,7 +136,7 @@ async fn a_repeat_of_a_key_gives_the_first_answer_with_its_status_whatever_came_
 }
 
 #[tokio::test]
-async fn a_name_with_its_runtime_and_an_address_say_who_is_meant() {
+async fn a_name_with_its_runtime_and_an_address_both_name_a_pod() {
     let server = Server::start().await;
     let (ada, bob) = (server.pod("ada").await, server.pod("bob").await);
     assert_eq!(introduce(&server, &ada, &text_of(&server, &bob).await).await.0, 201);
@@ -147,7 +147,7 @@ async fn a_name_with_its_runtime_and_an_address_say_who_is_meant() {
 }
 
 #[tokio::test]
-async fn who_introduced_whom_from_where_is_in_the_audit() {
+async fn who_added_which_peer_from_where_is_in_the_audit() {
     let server = Server::start().await;
     let (ada, bob) = (server.pod("ada").await, server.pod("bob").await);
     let request = server.request(Method::POST, &format!("{ada}/peers")).header("x-yoi-client", "cli");
@@ -168,7 +168,7 @@ async fn who_introduced_whom_from_where_is_in_the_audit() {
 }
 
 #[tokio::test]
-async fn a_pod_whose_record_cannot_be_read_is_introduced_to_nobody_and_what_stood_before_stands() {
+async fn a_pod_whose_record_cannot_be_read_gets_no_new_peers_and_keeps_its_old_ones() {
     let server = Server::start().await;
     let (ada, bob) = pair(&server).await;
     let carol = server.pod("carol").await;

@@ -1,4 +1,4 @@
-//! How long a relation lasts: over restarts and new names, until either side or the end of a Pod ends it.
+//! How long a relation lasts: across restarts and renames, until either side or a deletion ends it.
 
 use reqwest::Method;
 use serde_json::json;
@@ -129,7 +129,7 @@ async fn what_is_on_its_way_when_it_ends_still_has_its_receipts() {
     let id = sent["message_id"].as_str().unwrap();
     assert_eq!(un_peer(&server, &ada, &bob).await, 204);
     assert_eq!(server.post(&format!("{bob}/cancel"), json!({})).await.0, 202);
-    // The message may have begun a run of its own by now.
+    // By now the message may have begun a run of its own.
     let now = json!({ "segments": [{ "type": "text", "text": "say now" }], "queue": true });
     assert_eq!(server.post(&format!("{bob}/input"), now).await.0, 202);
     let is_read = |event: &serde_json::Value| event["message_id"] == id && event["state"] == "read";

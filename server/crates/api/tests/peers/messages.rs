@@ -1,4 +1,4 @@
-//! What Pods write to each other: durable before it is called sent, read once, in order, with receipts.
+//! Messages between Pods: durable before they are reported as sent, read once, in order, with receipts.
 
 use futures_util::future::join_all;
 use reqwest::Method;

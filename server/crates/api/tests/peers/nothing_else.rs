@@ -75,7 +75,7 @@ async fn it_brings_no_news_of_what_the_other_one_does() {
     server.say(&bob, "fail 400").await;
     assert_eq!(server.post(&format!("{bob}/stop"), json!({})).await.0, 202);
     server.until(&bob, "stopped").await;
-    // A message is answered after all of this: what would have come is there before its receipt.
+    // The message is answered after all of this: anything else would be there before its receipt.
     let carol = server.pod("carol").await;
     assert_eq!(crate::introduce(&server, &ada, "carol").await.0, 201);
     let (_, sent) = write(&server, &ada, "carol", "say x").await;

@@ -1,4 +1,4 @@
-//! Several at once: of opposite wishes one wins, and everybody is left with the same outcome.
+//! Several requests at once: of two opposite ones, one wins, and everybody sees the same outcome.
 
 use futures_util::future::{join, join_all};
 use reqwest::Method;
@@ -64,7 +64,7 @@ async fn of_an_acceptance_and_a_refusal_at_once_one_counts_and_both_sides_agree(
 }
 
 #[tokio::test]
-async fn a_link_and_its_end_at_once_leave_both_sides_of_one_mind() {
+async fn linking_and_unlinking_at_once_leave_both_sides_in_agreement() {
     let server = Server::start().await;
     let (ada, bob) = pair(&server).await;
     for _ in 0..8 {
@@ -80,7 +80,7 @@ async fn a_link_and_its_end_at_once_leave_both_sides_of_one_mind() {
 }
 
 #[tokio::test]
-async fn an_introduction_to_a_pod_that_goes_away_leaves_no_relation_with_nobody() {
+async fn adding_a_peer_that_is_being_deleted_leaves_no_half_relation() {
     let server = Server::start().await;
     let ada = server.pod("ada").await;
     for round in 0..6 {

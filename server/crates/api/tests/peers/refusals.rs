@@ -1,4 +1,4 @@
-//! What is refused has its own code and its own sentence, and leaves nothing.
+//! Each refusal has its own code and sentence, and changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ async fn an_unknown_name_comes_with_those_that_are_near() {
 }
 
 #[tokio::test]
-async fn a_pod_that_is_not_there_introduces_nobody() {
+async fn a_pod_that_does_not_exist_adds_no_peers() {
     let server = Server::start().await;
     server.pod("bob").await;
     let nobody = "/api/v1/runtimes/local/workers/nobody";
@@ -68,7 +68,7 @@ async fn a_pod_that_is_not_there_introduces_nobody() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_fit_is_no_introduction() {
+async fn a_body_that_does_not_fit_adds_no_peer() {
     let server = Server::start().await;
     let (ada, _) = (server.pod("ada").await, server.pod("bob").await);
     let path = format!("{ada}/peers");
@@ -82,7 +82,7 @@ async fn a_body_that_does_not_fit_is_no_introduction() {
 }
 
 #[tokio::test]
-async fn a_closed_pod_may_still_introduce_itself_and_keeps_whom_it_knows() {
+async fn a_closed_pod_can_still_add_peers_and_keeps_those_it_has() {
     let server = Server::start().await;
     let (ada, bob) = crate::pair(&server).await;
     let close = server.request(reqwest::Method::PATCH, &bob).json(&json!({ "peer_policy": "closed" }));

@@ -1,4 +1,4 @@
-//! Where a Pod's policy is to ask, somebody on its side answers.
+//! If a Pod's policy is `ask`, somebody on its side answers.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,13 +9,13 @@ use crate::{
     count, history, introduce, known, linked, pod_with, un_peer,
 };
 
-/// `ada`, and `bob` who asks before he knows anybody; their paths.
+/// `ada`, and `bob`, whose policy is `ask`; returns their paths.
 async fn asking(server: &Server) -> (String, String) {
     let ada = server.pod("ada").await;
     (ada, pod_with(server, json!({ "name": "bob", "peer_policy": "ask" })).await)
 }
 
-/// Has `ada` ask `bob`; the request's id.
+/// Has `ada` send `bob` a peer request; returns the request's id.
 async fn request(server: &Server, ada: &str) -> String {
     let (status, answer) = introduce(server, ada, "bob").await;
     assert_eq!((status, &answer["state"]), (202, &json!("pending")), "{answer}");

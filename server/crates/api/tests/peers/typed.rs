@@ -1,4 +1,4 @@
-//! The typed client against the real router: what it asks for is what is done, and what is answered is what it gives.
+//! The typed client against the real router: its requests are carried out, and their answers are what it returns.
 
 use client::{Client, ClientError};
 use protocol::{

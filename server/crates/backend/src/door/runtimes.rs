@@ -22,7 +22,7 @@ pub struct Runtimes<'a> {
 }
 
 impl Runtimes<'_> {
-    /// The runtimes that this server reaches; never an address.
+    /// The runtimes that this server reaches; never their addresses.
     pub fn list(self) -> Vec<RuntimeView> {
         self.backend.registry.entries().into_iter().map(|(_, entry)| entry.port.view(self.backend.since)).collect()
     }
@@ -38,7 +38,7 @@ impl Runtimes<'_> {
         self.once(origin, &key, "runtime_add", target, async |was_begun| self.put_in(add, was_begun).await).await
     }
 
-    /// Forgets another server's runtime, its address and its token. Its Pods stay where they are.
+    /// Removes another server's runtime, with its address and token. Its Pods stay where they are.
     pub async fn remove(self, origin: &Origin, id: CommandId, runtime_id: &RuntimeId) -> Result<(), ApiError> {
         let key = fingerprint(id, "runtime_remove", None, &json(runtime_id));
         let work = async |was_begun| match self.take_out(runtime_id).await {

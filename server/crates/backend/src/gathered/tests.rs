@@ -51,7 +51,7 @@ fn read(after: Option<&str>, lists: &[(&'static str, &[i64])], limit: usize) -> 
 }
 
 #[test]
-fn pages_of_any_size_are_one_list_the_newest_first_and_name_who_is_missing() {
+fn pages_of_any_size_are_one_list_newest_first_and_name_missing_runtimes() {
     let lists: &[(&str, &[i64])] = &[("local", &[1, 4, 5, 9, 9]), ("box", &[2, 3, 5, 8, 10, 11])];
     let whole = read(None, lists, 100);
     let of: Vec<_> = whole.items.iter().map(|row| (row.at, row.of)).collect();

@@ -12,7 +12,7 @@ const LISTED_MAX: usize = 200;
 /// How many bytes of a call's arguments are listed; the Pod's transcript has all of them.
 const ARGUMENTS_BYTES_MAX: usize = 16 * 1024;
 
-/// A call that a Pod may make only when a person says so.
+/// A call that a Pod may make only if a person allows it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Question {
     pod: String,
@@ -20,13 +20,13 @@ pub(super) struct Question {
     name: Option<String>,
     id: String,
     tool: String,
-    /// What the call is about, as JSON; data from a model.
+    /// The arguments of the call, as JSON; data from a model.
     arguments: String,
     asked_at: String,
     /// What a change would do to its file, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     effect: Option<String>,
-    /// allow or deny, once somebody answered.
+    /// allow or deny, once it is answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub(super) struct ListApprovals;
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListArguments {
-    /// Of this Pod alone: its name, `name@runtime_id` or `runtime_id/worker_id`.
+    /// Only approvals of this Pod: its name, `name@runtime_id` or `runtime_id/worker_id`.
     #[serde(default)]
     pod: Option<String>,
 }
@@ -71,7 +71,7 @@ pub(super) struct ListArguments {
 pub(super) struct Questions {
     /// Oldest first.
     approvals: Vec<Question>,
-    /// So many more wait.
+    /// The number of open approvals that are not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<u64>,
 }
@@ -80,7 +80,7 @@ impl PersonTool for ListApprovals {
     const NAME: &'static str = "list_approvals";
     const TITLE: &'static str = "List open approvals";
     const DESCRIPTION: &'static str =
-        "Lists the calls that Pods may make only when a person allows them, of all Pods or of one.";
+        "Lists the open approvals of all Pods or of one: calls that wait until a person allows them.";
     const HINTS: Hints = Hints::Reads;
     type Arguments = ListArguments;
     type Answer = Questions;
@@ -106,13 +106,13 @@ pub(super) struct Approve;
 pub(super) struct ApproveArguments {
     /// The Pod that asks: its name, `name@runtime_id` or `runtime_id/worker_id`.
     pod: String,
-    /// The question's id, as list_approvals gives it.
+    /// The approval's id, as listed by list_approvals.
     id: String,
     decision: Decided,
-    /// The same answer from now on, for this Pod, this tool and exactly this argument.
+    /// Give the same answer from now on for this Pod, this tool and exactly this argument.
     #[serde(default)]
     remember: bool,
-    /// Told to the model that asked.
+    /// A reason, which is passed to the model that asked.
     #[serde(default)]
     reason: Option<String>,
 }
@@ -127,7 +127,7 @@ enum Decided {
 impl PersonTool for Approve {
     const NAME: &'static str = "approve";
     const TITLE: &'static str = "Answer an approval";
-    const DESCRIPTION: &'static str = "Answers a Pod's question: allow or deny the call. The first answer counts, whoever gives it. Ask the \
+    const DESCRIPTION: &'static str = "Answers an open approval: allow or deny the call. The first answer counts, whoever gives it. Ask the \
                                        person you work for before you allow anything.";
     const HINTS: Hints = Hints::Acts;
     type Arguments = ApproveArguments;

@@ -14,9 +14,9 @@ pub(super) struct Introduce;
 pub(super) struct IntroduceArguments {
     /// One Pod: its name, `name@runtime_id` or `runtime_id/worker_id`.
     pod: String,
-    /// The other one.
+    /// The other Pod.
     to: String,
-    /// For the people on the other side; no model sees it. At most 1,000 characters.
+    /// A note for people on the other side; no model sees it. At most 1,000 characters.
     #[serde(default)]
     note: Option<String>,
 }
@@ -25,7 +25,7 @@ pub(super) struct IntroduceArguments {
 pub(super) struct Introduced {
     pod: String,
     peer: String,
-    /// linked: they are peers. pending: the other one's policy is to ask, and a person has to accept.
+    /// linked: they are peers. pending: the other Pod's peer policy is ask, and a person has to accept.
     state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
@@ -33,8 +33,8 @@ pub(super) struct Introduced {
 
 impl PersonTool for Introduce {
     const NAME: &'static str = "introduce";
-    const TITLE: &'static str = "Introduce two Pods";
-    const DESCRIPTION: &'static str = "Makes two Pods peers: both then see each other and can send each other messages. Neither conversation is changed.";
+    const TITLE: &'static str = "Make two Pods peers";
+    const DESCRIPTION: &'static str = "Makes two Pods peers: they then see each other and can send each other messages. Neither conversation is changed.";
     const HINTS: Hints = Hints::Adds;
     type Arguments = IntroduceArguments;
     type Answer = Introduced;

@@ -15,20 +15,20 @@ use super::{Call, Hints, PersonTool};
 const LISTED: u32 = 50;
 const LISTED_MAX: u32 = 200;
 
-/// A Pod in a few words.
+/// A Pod in brief.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PodLine {
-    /// What every tool takes as a Pod: `runtime_id/worker_id`.
+    /// The Pod's address, which every tool accepts: `runtime_id/worker_id`.
     pub(super) pod: String,
     pub(super) name: String,
     /// idle, running, paused, waiting (for an approval), stopped, unreachable or broken.
     pub(super) state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) state_reason: Option<String>,
-    /// What it does now.
+    /// What it is doing now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) activity: Option<String>,
-    /// A person has to answer or to look.
+    /// A person has to act: an approval is open, or the last run failed.
     pub(super) needs_you: bool,
     pub(super) provider: String,
     pub(super) model: String,
@@ -64,13 +64,13 @@ pub(super) struct ListArguments {
     /// Only Pods in this state: idle, running, paused, waiting, stopped, unreachable or broken.
     #[serde(default)]
     state: Option<String>,
-    /// Part of a name, working directory, model or activity; case does not matter.
+    /// Part of a name, working directory, model or activity; case-insensitive.
     #[serde(default)]
     q: Option<String>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(default)]
     after: Option<String>,
-    /// At most so many, up to 200; 50 when absent.
+    /// The maximum number of Pods, up to 200; 50 when absent.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
@@ -79,7 +79,7 @@ pub(super) struct ListArguments {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Listed {
     pods: Vec<PodLine>,
-    /// Present when there are more: what `after` takes.
+    /// Present if there are more: pass it as `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -87,7 +87,8 @@ pub(super) struct Listed {
 impl PersonTool for ListPods {
     const NAME: &'static str = "list_pods";
     const TITLE: &'static str = "List Pods";
-    const DESCRIPTION: &'static str = "Lists the Pods (durable agents) of this yoi and of the servers that it reaches, with what each of them does now.";
+    const DESCRIPTION: &'static str =
+        "Lists the Pods (durable agents) of this yoi and of the servers that it reaches, with what each is doing now.";
     const HINTS: Hints = Hints::Reads;
     type Arguments = ListArguments;
     type Answer = Listed;
@@ -130,17 +131,17 @@ pub(super) struct CreatePod;
 pub(super) struct CreateArguments {
     /// A name that no other Pod has: 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.
     name: String,
-    /// Where it lives; this server when absent.
+    /// The runtime where it will live; this server when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     runtime_id: Option<String>,
-    /// A profile of the configuration.
+    /// A profile from the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// What it is told before everything else.
+    /// The instructions at the head of its context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
     /// Absolute path of its working directory.
@@ -149,12 +150,12 @@ pub(super) struct CreateArguments {
     /// The folders that it reads and writes; its working directory, for writing, when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scope: Option<Vec<Rule>>,
-    /// Who may become its peer: open, ask or closed.
+    /// How it responds to being added as a peer: open, ask or closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     peer_policy: Option<String>,
 }
 
-/// One folder, or file.
+/// A rule for one folder or file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
@@ -162,7 +163,7 @@ pub(super) struct Rule {
     path: String,
     /// read, write or deny.
     access: String,
-    /// Everything beneath it, too; yes when absent.
+    /// Whether the rule applies to everything beneath the path; true when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     recursive: Option<bool>,
 }
@@ -170,7 +171,7 @@ pub(super) struct Rule {
 impl PersonTool for CreatePod {
     const NAME: &'static str = "create_pod";
     const TITLE: &'static str = "Create a Pod";
-    const DESCRIPTION: &'static str = "Makes a new Pod: a durable agent with a model, a working directory and a scope of folders. It \
+    const DESCRIPTION: &'static str = "Creates a new Pod: a durable agent with a model, a working directory and a scope of folders. It \
                                        does nothing until `send` gives it something to do.";
     const HINTS: Hints = Hints::Adds;
     type Arguments = CreateArguments;

@@ -13,9 +13,9 @@ pub(super) struct Send;
 pub(super) struct SendArguments {
     /// The Pod: its name, `name@runtime_id` or `runtime_id/worker_id`.
     pod: String,
-    /// What it is told, up to 64 KiB.
+    /// The text of the message, up to 64 KiB.
     text: String,
-    /// While it runs: wait for the run's end (true, and when absent), or be refused as `busy`.
+    /// If the Pod is running, queue the message until the run ends (true, the default), or be refused as `busy`.
     #[serde(default = "yes")]
     queue: bool,
 }
@@ -27,18 +27,18 @@ fn yes() -> bool {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Sent {
     pod: String,
-    /// Names this message; its run has the same id.
+    /// The id of this message; its run has the same id.
     command_id: String,
     accepted_at: String,
-    /// Where the Pod's journal was when the message was accepted.
+    /// The head of the Pod's journal when the message was accepted.
     seq: i64,
 }
 
 impl PersonTool for Send {
     const NAME: &'static str = "send";
     const TITLE: &'static str = "Send a message";
-    const DESCRIPTION: &'static str = "Sends a Pod a message, as a person. Success means that it is on the disk; `wait` waits for what \
-                                       comes of it.";
+    const DESCRIPTION: &'static str = "Sends a Pod a message, on behalf of a person. Success means that it is on disk; `wait` waits for \
+                                       the result.";
     const HINTS: Hints = Hints::Acts;
     type Arguments = SendArguments;
     type Answer = Sent;

@@ -8,7 +8,7 @@ use crate::{InboxRow, MailRow, PodKey, StoreError, columns, statement::Text};
 pub struct Inboxes<'s>(pub(super) &'s Shared);
 
 impl Inboxes<'_> {
-    /// Accepted inputs that have not begun, oldest first.
+    /// Queued messages, oldest first.
     pub async fn inputs(self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError> {
         let text = "select command_id, segments, by_whom, at from inbox where pod = $1 order by id";
         self.0.reader.select(text).bind(pod.0).all("read an inbox", columns::inbox).await

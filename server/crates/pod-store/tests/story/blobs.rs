@@ -13,7 +13,7 @@ pub(crate) async fn what_is_kept_is_there_once_and_whole(world: World) {
     let row = BlobRow { view: view.clone(), body: body.clone(), created_at: at(0) };
     assert!(!format!("{row:?}").contains("255"), "what it holds is no matter of a log");
     store.blobs().put(row.clone()).await.unwrap();
-    // It is named by what it holds: what comes under the same name is the same.
+    // Its name is its content: whatever has the same name is the same.
     let again = BlobRow { view: BlobView { media_type: "text/html".to_owned(), ..view.clone() }, ..row };
     store.blobs().put(again).await.unwrap();
     for _ in 0..2 {

@@ -12,7 +12,7 @@ pub(crate) async fn a_repeated_command_writes_nothing_and_gives_the_first_answer
     assert_eq!(store.commands().find(&id("key-1")).await.unwrap(), Some(first.clone()));
     assert_eq!(store.commands().find(&id("key-2")).await.unwrap(), None);
 
-    // Not even looked at: these records would not fit, and this name is taken.
+    // It is not even examined: these records would not fit, and this name is taken.
     let again = Batch {
         command: Some(command("key-1", r#"{"answer":"second"}"#)),
         changes: vec![records(ada, 1, 1), creation("ada")],
@@ -65,7 +65,7 @@ pub(crate) async fn a_command_whose_batch_failed_may_be_sent_again(world: World)
     let store = world.open().await;
     create(&store, "ada").await;
     let taken = Batch { command: Some(command("key", "1")), ..one(creation("ada")) };
-    // Both are in the group that fails, and neither is done.
+    // Both are in the group that fails, and neither is carried out.
     let (first, second) = tokio::join!(store.commit(taken.clone()), store.commit(taken));
     for outcome in [first, second] {
         assert!(matches!(outcome, Err(StoreError::NameTaken(_) | StoreError::Conflict)), "{outcome:?}");
@@ -81,13 +81,13 @@ pub(crate) async fn a_key_that_was_sent_on_is_taken_until_it_is_answered_or_free
     assert_eq!(store.commands().claim(command("k", "unused")).await.unwrap(), None);
     let open = store.commands().find(&id("k")).await.unwrap().unwrap();
     assert!(open.is_open() && open.fingerprint == [7; 32]);
-    // Whatever it is wanted for again, whoever has it is told.
+    // Whatever the id is claimed for next, the answer is the command that has it.
     assert_eq!(store.commands().claim(other.clone()).await.unwrap(), Some(open.clone()));
     assert_eq!(
         store.commit(Batch { command: Some(other.clone()), ..Batch::default() }).await.unwrap(),
         Committed::Repeated(open)
     );
-    // Another command frees it not, and answers it not.
+    // Another command neither releases nor answers it.
     store.commands().free(id("k"), other.fingerprint).await.unwrap();
     store.commands().settle(other.clone()).await.unwrap();
     assert!(store.commands().find(&id("k")).await.unwrap().unwrap().is_open());
@@ -98,7 +98,7 @@ pub(crate) async fn a_key_that_was_sent_on_is_taken_until_it_is_answered_or_free
     store.commands().free(id("k"), [7; 32]).await.unwrap();
     assert_eq!(store.commands().open().await.unwrap(), []);
     assert_eq!(store.commands().find(&id("k")).await.unwrap(), None);
-    // An answer stands, also when a repeat was refused before it came, and is over a restart.
+    // An answer is kept, even if a repeat was refused before it arrived, and across a restart.
     store.commands().settle(command("k", "{}")).await.unwrap();
     store.commands().settle(command("k", "later")).await.unwrap();
     store.commands().free(id("k"), [7; 32]).await.unwrap();

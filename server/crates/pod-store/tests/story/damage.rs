@@ -1,5 +1,5 @@
-//! Rows that are not what was written, and files that cannot be read in a place: noticed, set aside, told, and harmless to all
-//! that is beside them.
+//! Rows that differ from what was written, and files that cannot be read in places: detected, set aside, reported, and
+//! harmless to everything else.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use protocol::{ControlEvent, Event, Record, Seq};
 
 use crate::world::*;
 
-/// The positions of those that were set aside, each with its sentence.
+/// The positions of the rows that were set aside, each with its sentence.
 fn set_aside(records: &[StoredRecord]) -> Vec<(i64, String)> {
     let alert = |record: &StoredRecord| {
         let found: Record = serde_json::from_slice(&record.body).ok()?;
@@ -37,8 +37,8 @@ fn places(records: &[StoredRecord]) -> Vec<i64> {
     set_aside(records).into_iter().map(|(seq, _)| seq).collect()
 }
 
-/// Eight records of Ada's, all turns that a search finds; then five of them are changed behind the store's back, each in another way,
-/// and stay what JSON is.
+/// Eight records of Ada's, all turns that a search finds; five of them are then changed behind the store's back, each
+/// in another way, and remain valid JSON.
 async fn tampered(world: &World, store: &Store) -> PodKey {
     let ada = create(store, "ada").await;
     let bob = create(store, "bob").await;
@@ -46,7 +46,7 @@ async fn tampered(world: &World, store: &Store) -> PodKey {
     done(store, one(PodChange { records, ..PodChange::of(ada) })).await;
     done(store, one(crate::world::records(bob, 1, 2))).await;
     world.tamper("update journal set body = replace(body, 't2', 'tX') where pod = 1 and seq = 2").await;
-    // Two change places.
+    // Two are swapped.
     world.tamper("update journal set seq = -seq where pod = 1 and seq in (3, 4)").await;
     world.tamper("update journal set seq = 7 + seq where pod = 1 and seq < 0").await;
     world.tamper("update journal set class = 2 where pod = 1 and seq = 5").await;
@@ -78,7 +78,7 @@ pub(crate) async fn a_row_that_was_altered_moved_or_swapped_is_set_aside_on_ever
         assert_eq!((hits.len(), dated), (8, vec![8, 7, 1]), "what cannot be relied on says nothing, not even its time");
         assert_eq!(store.health().failures().damaged, 5, "in round {round}");
     }
-    // What was found is kept, and the row is as it was found.
+    // The finding is stored, and the row is unchanged.
     let copies =
         "select count(*) from quarantine join journal on journal.pod = quarantine.pod and journal.seq = quarantine.seq
                   where quarantine.body = BODY and quarantine.reason = 'its checksum does not match'";
@@ -136,7 +136,7 @@ pub(crate) async fn what_was_written_before_there_were_checksums_is_read_as_it_s
     assert!(set_aside(&read)[0].1.contains("record 2 of this Pod is damaged: it is not JSON"));
 }
 
-/// What is asked from the side, without a server.
+/// What can be queried directly, without a server.
 pub(crate) async fn a_look_from_the_side_lists_damaged_records_with_their_places(world: World) {
     let store = world.open().await;
     let ada = tampered(&world, &store).await;
@@ -152,7 +152,7 @@ pub(crate) async fn a_look_from_the_side_lists_damaged_records_with_their_places
     };
     let places: Vec<_> = found.listed.iter().map(place).collect();
     match &world.database {
-        // Every row was looked at.
+        // Every row was examined.
         Database::Sqlite { .. } => {
             assert_eq!((found.count, places), (5, vec![(2, false), (3, true), (4, true), (5, false), (6, false)]));
         }
@@ -171,7 +171,7 @@ pub(crate) async fn a_page_that_cannot_be_read_is_told_with_its_file_and_a_way_o
     }
     store.close().await;
     let mut bytes = fs::read(&path).unwrap();
-    // Of Ada's, which come first in the file.
+    // One of Ada's, which come first in the file.
     let at = bytes.windows(6).position(|window| window == br#"t200"}"#).unwrap();
     let page = at / 4096 * 4096;
     bytes[page..page + 512].fill(0xA5);

@@ -23,7 +23,7 @@ fn letter(to: PodKey, round: i64) -> MailPut {
     MailPut { to, key: format!("mail-{round}"), body: format!("[{round}]"), at: at(round) }
 }
 
-/// Ada, who has one record, and Bob, whom she leads.
+/// Ada, who has one record, and Bob, her child.
 pub(crate) async fn both(store: &Store) -> (PodKey, PodKey) {
     let ada = create(store, "ada").await;
     done(store, one(records(ada, 1, 1))).await;
@@ -32,9 +32,9 @@ pub(crate) async fn both(store: &Store) -> (PodKey, PodKey) {
     (ada, store.pods().find(&worker("bob")).await.unwrap().unwrap().key)
 }
 
-/// A batch over two Pods that needs every step; `round` is its number, from 1 on. Ada gets two records, spawns one
-/// more child and writes to Bob; Bob gets one record, has read the mail of the round before, and his loan goes out
-/// or back.
+/// A batch over two Pods that needs every step; `round` is its number, from 1 on. Ada gets two records, spawns one more
+/// child and sends mail to Bob; Bob gets one record, has read the mail of the previous round, and is lent a scope or
+/// returns it.
 pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
     let first = round * 2;
     let of_ada = PodChange {
@@ -57,7 +57,7 @@ pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
         command: Some(command(&format!("key-{round}"), "{}")),
         changes: vec![of_ada, of_bob, of_child],
         audit: vec![audit(&format!("action-{round}"))],
-        // They find nothing to change, so that the view stays small; `handshake` has those that do.
+        // They change nothing, so that the view stays small; `handshake` has those that do.
         peers: vec![PeerChange::RequestDone { id: "nobody's".to_owned() }],
         messages: vec![state(0, ReceiptState::Read, None, false, round)],
         far: vec![FarChange::Send { store: "far".to_owned(), body: format!("[{round}]") }],
@@ -65,7 +65,7 @@ pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
     }
 }
 
-/// Everything a reader can see of Ada and Bob, and of what their batches brought along.
+/// Everything a reader can see of Ada and Bob, and of what their batches brought with them.
 #[derive(Debug, PartialEq)]
 pub(crate) struct View {
     row: Option<pod_store::PodRow>,
@@ -234,17 +234,17 @@ pub(crate) async fn whoever_opens_the_database_next_fences_the_one_before(world:
     }
     new.close().await;
     assert!(matches!(old.commit(one(records(ada, 2, 2))).await, Err(StoreError::Fenced)));
-    // It still reads, and sees what the new one wrote.
+    // It can still read, and sees what the new one wrote.
     assert_eq!(old.journals().head(ada).await.unwrap(), Seq(1));
 }
 
-/// Records alone go another way in some engines: it is fenced, whole and told apart like any other.
+/// Records alone take another path in some engines: they are fenced, atomic and identified like any other batch.
 pub(crate) async fn what_streams_in_is_fenced_like_any_other_batch(world: World) {
     let old = world.open().await;
     let ada = create(&old, "ada").await;
     done(&old, one(records(ada, 1, 2))).await;
     let new = world.open().await;
-    // It would follow on the head that the old one knows, and on the one that there is.
+    // It would fit the head that the old one knows, and the actual one.
     for _ in 0..2 {
         let refused = old.commit(one(records(ada, 3, 3))).await;
         assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
@@ -273,7 +273,7 @@ pub(crate) async fn a_failure_while_text_streams_in_leaves_nothing_or_after_the_
     assert_eq!(seqs(&store.journals().after(ada, Seq(0), 100, ALL).await.unwrap()), (1..=head).collect::<Vec<_>>());
 }
 
-/// What is wrong is found out by the database alone: the heads that are known do not tell.
+/// Only the database detects what is wrong: the cached heads do not tell.
 pub(crate) async fn a_record_that_stands_already_harms_only_its_own_batch_while_text_streams_in(world: World) {
     let store = world.open().await;
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
@@ -286,7 +286,7 @@ pub(crate) async fn a_record_that_stands_already_harms_only_its_own_batch_while_
     let (wrong, right) = tokio::join!(store.commit(one(records(ada, 2, 2))), store.commit(one(records(bob, 2, 2))));
     assert!(matches!(wrong, Err(StoreError::Conflict)), "{wrong:?}");
     assert!(right.is_ok(), "{right:?}");
-    // The head is learned anew.
+    // The head is read again.
     done(&store, one(records(ada, 3, 3))).await;
     done(&store, one(records(bob, 3, 3))).await;
     assert_eq!(seqs(&store.journals().after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
@@ -298,7 +298,7 @@ pub(crate) async fn a_closed_store_finishes_what_it_took_and_takes_no_more(world
     let ada = create(&store, "ada").await;
     let commits = futures_util::future::join_all((1..=50).map(|seq| store.commit(one(records(ada, seq, seq)))));
     let (outcomes, (), ()) = tokio::join!(commits, store.close(), store.close());
-    // Whatever was refused was refused from some point on.
+    // Everything from the first refused batch on was refused.
     let kept = outcomes.iter().take_while(|outcome| outcome.is_ok()).count();
     assert!(outcomes[kept..].iter().all(|outcome| matches!(outcome, Err(StoreError::Closed))), "{outcomes:?}");
     assert!(matches!(store.commit(one(PodChange::of(ada))).await, Err(StoreError::Closed)));

@@ -1,4 +1,4 @@
-//! Lines to other stores, and Pods that know a Pod there.
+//! Lines to other stores, and Pods with peers there.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ pub(crate) async fn items_are_numbered_in_order_and_forgotten_when_the_other_sto
     assert_eq!(items(&store, 2).await, [numbered(3, "c")]);
     let acked = |seq| FarChange::Acked { store: "there".to_owned(), seq };
     done(&store, far([acked(2)])).await;
-    // Neither going back nor beyond what there is means anything.
+    // Going back has no effect, and neither has going beyond the end.
     done(&store, far([acked(1)])).await;
     done(&store, far([acked(9)])).await;
     drop(store);

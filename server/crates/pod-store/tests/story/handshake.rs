@@ -1,4 +1,4 @@
-//! Pairs and messages together with all else that a batch may hold: everything of it or nothing.
+//! Pairs and messages together with everything else that a batch may contain: all of it or nothing.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     world::*,
 };
 
-/// Two Pods with records and links, and a third one that asks.
+/// Two linked Pods with records, and a third one that asks.
 struct Cast {
     ada: PodKey,
     bob: PodKey,
@@ -26,8 +26,8 @@ async fn cast(store: &Store) -> Cast {
     Cast { ada, bob, eve: create(store, "eve").await }
 }
 
-/// All of a batch that touches every table; from round to round the link comes and goes, and each message is read in
-/// the round after it was sent.
+/// A whole batch that touches every table; the link alternates from round to round, and each message is read in the
+/// round after it was sent.
 fn handshake(cast: &Cast, round: i64) -> Batch {
     let Cast { ada, bob, eve } = *cast;
     let changes = match round % 2 {

@@ -1,4 +1,4 @@
-//! Several hosts on one PostgreSQL: leases, fencing, takeover, calls, and what one host sees of what another one writes.
+//! Several hosts on one PostgreSQL: leases, fencing, takeover, calls, and what one host sees of another one's writes.
 
 use std::{
     collections::BTreeSet,
@@ -25,11 +25,11 @@ async fn host_with(world: &World, name: &str, faults: Arc<dyn Faults>) -> Store 
     Store::open_as(StoreOptions::new(world.database.clone()).with_faults(faults), identity).await.unwrap()
 }
 
-/// How many wait for what somebody else has locked.
+/// How many are waiting for somebody else's lock.
 const WAITING: &str =
     "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
-/// As if the host had been silent for a minute; another one finds out.
+/// Makes the host look silent for a minute; another one notices.
 async fn silence(world: &World, name: &'static str) {
     let sql = format!("update hosts set heartbeat_at = now() - interval '1 minute' where name = '{name}'");
     world.tamper(Box::leak(sql.into_boxed_str())).await;
@@ -42,7 +42,7 @@ fn owner_of(outcome: Result<Committed, StoreError>) -> String {
     }
 }
 
-/// Makes the transaction of one host stand still before its commit, until it is told to go on.
+/// Holds the transaction of one host right before its commit, until it is told to continue.
 #[derive(Debug, Default)]
 struct Held {
     is_armed: Mutex<bool>,
@@ -76,13 +76,13 @@ async fn a_pod_has_one_owner_and_others_cannot_write_to_it() {
     assert_eq!(two.journals().head(ada).await.unwrap(), Seq(1), "it reads what the other one wrote");
     let place = two.hosts().whereabouts(ada).await.unwrap();
     assert_eq!((place.owner, place.home), (one.hosts().this(), Some("one".to_owned())));
-    // A batch of several is refused as a whole, and its neighbours are not.
+    // A batch of several is refused as a whole, and its neighbours are not affected.
     let bob = create(&two, "bob").await;
     let both = Batch { changes: vec![records(bob, 1, 1), records(ada, 2, 2)], ..Batch::default() };
     let (refused, fine) = tokio::join!(two.commit(both), two.commit(one_record(bob, 1)));
     assert_eq!(owner_of(refused), "one");
     fine.unwrap();
-    // One that is deleted is gone for both.
+    // A deleted one is gone for both.
     done(&one, alone(deletion(ada))).await;
     assert!(matches!(two.commit(one_record(ada, 2)).await, Err(StoreError::PodGone)));
 }
@@ -132,7 +132,7 @@ async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_
         two.hosts().claim(pods[0]).await.is_ok()
     })
     .await;
-    // Both want all of them, at the same time.
+    // Both claim all of them, at the same time.
     let want = async |store: &Store| {
         let claims = futures_util::future::join_all(pods[1..].iter().map(|pod| store.hosts().claim(*pod))).await;
         pods[1..].iter().zip(claims).filter_map(|(pod, claim)| claim.ok().map(|()| *pod)).collect::<BTreeSet<_>>()
@@ -140,7 +140,7 @@ async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_
     let (of_two, of_three) = tokio::join!(want(&two), want(&three));
     assert!(of_two.is_disjoint(&of_three), "{of_two:?} {of_three:?}");
     assert_eq!(of_two.len() + of_three.len(), 19);
-    // It lives, and knows nothing of it.
+    // It is alive, and does not know.
     for pod in &pods {
         let refused = one.commit(one_record(*pod, 2)).await;
         assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
@@ -152,7 +152,7 @@ async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_
             done(store, one_record(*pod, 2)).await;
         }
     }
-    // It joins anew, owning nothing, and serves on.
+    // It joins again, owning nothing, and keeps serving.
     let before = one.hosts().this().unwrap().id;
     one.hosts().rejoin().await.unwrap();
     assert!(one.hosts().this().unwrap().id > before);
@@ -251,13 +251,13 @@ async fn two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_
     };
     let number = two.hosts().this().unwrap().id;
     done(&one, both(1, 2, number)).await;
-    // The owner of the other one goes on after it, though nobody told it.
+    // The other one's owner continues after it, though nobody told it.
     done(&two, one_record(bob, 3)).await;
     assert!(matches!(one.commit(both(2, 2, number)).await, Err(StoreError::Conflict)), "bob has moved on");
     assert!(matches!(one.commit(both(2, 4, number + 7)).await, Err(StoreError::Conflict)), "no such host");
     assert!(matches!(two.commit(one_record(bob, 3)).await, Err(StoreError::Conflict)));
     done(&one, both(2, 4, number)).await;
-    // It is another host's by now.
+    // It belongs to another host by now.
     two.close().await;
     assert!(matches!(one.commit(both(3, 5, number)).await, Err(StoreError::Conflict)));
     for (pod, count) in [(ada, 2), (bob, 4)] {

@@ -20,7 +20,7 @@ pub(crate) async fn records_are_read_in_pages_of_bounded_count_and_size(world: W
     assert_eq!(seqs(&store.journals().after(ada, Seq(58), 25, ALL).await.unwrap()), [59, 60]);
     assert_eq!(seqs(&store.journals().after(ada, Seq(60), 25, ALL).await.unwrap()), [0; 0]);
 
-    // Bytes: as many as fit, and at least one.
+    // Bytes: as many as fit, and at least one record.
     let three = body(10).len() * 3;
     assert_eq!(seqs(&store.journals().after(ada, Seq(10), 25, three).await.unwrap()), [11, 12, 13]);
     assert_eq!(seqs(&store.journals().after(ada, Seq(10), 25, three + 1).await.unwrap()), [11, 12, 13]);
@@ -60,7 +60,7 @@ pub(crate) async fn a_page_ends_where_its_bytes_do_and_a_large_record_comes_by_i
     assert_eq!(numbers(&found(None, 2 * small + 2 * larger).await), [3, 4, 5, 6]);
     assert_eq!(numbers(&found(None, 2 * small + 2 * larger - 1).await), [4, 5, 6]);
     assert_eq!(numbers(&found(None, small + larger - 1).await), [6]);
-    // One always comes.
+    // There is always one.
     assert_eq!(numbers(&found(Some(6), 0).await), [5]);
     let all = found(None, ALL).await;
     assert_eq!(numbers(&all), [1, 2, 3, 4, 5, 6]);
@@ -70,7 +70,7 @@ pub(crate) async fn a_page_ends_where_its_bytes_do_and_a_large_record_comes_by_i
     }
     assert_eq!(store.journals().record(ada, Seq(5)).await.unwrap().unwrap().body, large(5));
     assert_eq!(store.journals().record(ada, Seq(7)).await.unwrap(), None);
-    // Whole ones, when nothing is too large.
+    // Whole ones, if none is too large.
     let whole = Portion { records: 10, bytes: large(5).len() + small, each: ALL, larger: ALL };
     let found = store.journals().before(ada, None, whole).await.unwrap();
     assert_eq!((numbers(&found), found[0].body.clone()), (vec![5, 6], Some(large(5))));
@@ -144,7 +144,7 @@ pub(crate) async fn a_fold_drops_the_chunks_of_its_block_and_nothing_else(world:
         let records = (1..).zip(classes).map(|(seq, class)| record(seq, class)).collect();
         done(&store, one(PodChange { records, ..PodChange::of(pod) })).await;
     }
-    // The finished record comes in the same batch.
+    // The finished record is in the same batch.
     let fold = Fold { block: "b".to_owned(), from: Seq(2), to: Seq(5) };
     let records = vec![record(8, Turn)];
     done(&store, one(PodChange { folds: vec![fold], records, ..PodChange::of(ada) })).await;
@@ -168,7 +168,7 @@ pub(crate) async fn records_that_do_not_follow_on_the_head_are_refused(world: Wo
     assert!(matches!(store.commit(one(gap)).await, Err(StoreError::Conflict)));
     done(&store, one(records(ada, 6, 6))).await;
     assert_eq!(seqs(&store.journals().after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3, 4, 5, 6]);
-    // A store that has not yet seen this journal knows its head as well.
+    // A store that has not seen this journal yet knows its head too.
     let store = world.open().await;
     assert!(matches!(store.commit(one(records(ada, 6, 6))).await, Err(StoreError::Conflict)));
     done(&store, one(records(ada, 7, 7))).await;

@@ -25,7 +25,7 @@ pub(crate) async fn an_inbox_is_read_in_order_and_emptied_by_id(world: World) {
     done(&store, put(ada, &["z", "a", "m"])).await;
     done(&store, put(bob, &["z"])).await;
     done(&store, put(ada, &["b"])).await;
-    // Delivered twice, it waits once.
+    // Delivered twice, it is queued once.
     done(&store, put(ada, &["a"])).await;
     assert_eq!(store.inboxes().inputs(ada).await.unwrap(), ["z", "a", "m", "b"].map(input));
     let taken = PodChange { inbox_taken: vec![id("a"), id("z"), id("unknown")], ..PodChange::of(ada) };
@@ -113,7 +113,7 @@ pub(crate) async fn sessions_are_listed_by_when_they_were_seen_and_ended_all_but
         store.sessions().put(session(mark, i64::from(mark), expires)).await.unwrap();
     }
     store.sessions().seen(&[1; 32], at(30)).await.unwrap();
-    // A late note of an earlier moment, and one of a login that is not there.
+    // A late entry with an earlier time, and one of a login that does not exist.
     store.sessions().seen(&[1; 32], at(5)).await.unwrap();
     store.sessions().seen(&[9; 32], at(30)).await.unwrap();
     let listed = store.sessions().list(at(25)).await.unwrap();

@@ -1,5 +1,5 @@
-//! A database that is deleted, emptied, moved or replaced, before the start or while it is open: nothing begins empty in its
-//! place, and nothing is said to be kept that is not.
+//! A database that is deleted, emptied, moved or replaced, before the start or while it is open: no empty one replaces
+//! it, and nothing is reported as stored that is not.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use sqlx::{Connection, SqliteConnection};
 use crate::world::*;
 
 impl World {
-    /// None: it is no file.
+    /// None, because it is not a file.
     fn file(&self) -> Option<PathBuf> {
         match &self.database {
             Database::Sqlite { path } => Some(path.clone()),
@@ -34,7 +34,7 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     format!("{}{end}", path.display()).into()
 }
 
-/// Names and sizes of all that lies in a folder.
+/// Names and sizes of everything in a folder.
 fn listing(path: &Path) -> Vec<(String, u64)> {
     let entries = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap());
     let mut listing: Vec<_> =
@@ -76,7 +76,7 @@ pub(crate) async fn where_a_database_was_none_is_begun(world: World) {
     assert!(world.open().await.pods().find_by_name(&name("ada")).await.unwrap().is_some());
 }
 
-/// What a kill -9 leaves, of a yoi that did not yet mark its databases.
+/// What a kill -9 leaves of a yoi that did not yet mark its databases.
 pub(crate) async fn a_log_without_its_database_is_kept(world: World) {
     let Some(path) = world.file() else { return };
     let store = world.open().await;
@@ -116,7 +116,7 @@ pub(crate) async fn other_things_that_are_left_say_so_too(world: World) {
     Store::open(options).await.unwrap();
 }
 
-/// Takes files away from an open store, or puts others in their place; and puts back what was there.
+/// Takes files away from an open store, or replaces them by others; and puts the original ones back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Loss {
     File,
@@ -157,7 +157,7 @@ pub(crate) async fn a_database_that_is_taken_away_is_missed_by_itself_and_takes_
     let ada = create(&store, "ada").await;
     for (seq, loss) in (1..).zip([Loss::File, Loss::Log, Loss::Folder, Loss::Replaced]) {
         loss.happens(&path);
-        // Nobody writes, and nobody asks.
+        // Nobody writes or reads.
         let told = lost(&store).await.why;
         let says = if loss == Loss::Replaced { "was replaced" } else { "was deleted or moved" };
         assert!(told.contains(says) && told.contains("put a backup in its place"), "{loss:?}: {told}");
@@ -179,7 +179,7 @@ pub(crate) async fn a_database_that_is_taken_away_is_missed_by_itself_and_takes_
     assert_eq!(seqs(&again.journals().after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2, 3, 4]);
 }
 
-/// Takes the file away when a commit is done and nobody was told yet.
+/// Takes the file away when a commit is done and nobody has been told yet.
 #[derive(Debug)]
 struct LostInCommit {
     path: PathBuf,
@@ -200,7 +200,7 @@ pub(crate) async fn what_was_written_to_a_file_that_nobody_finds_is_not_said_to_
     let faults = Arc::new(LostInCommit { path: path.clone(), armed: Mutex::new(false) });
     let store = world.open_with(faults.clone()).await;
     let ada = create(&store, "ada").await;
-    // Text alone goes another way than a batch with more to it.
+    // Text alone takes another path than a batch with more in it.
     let whole = pod_store::PodChange { records: vec![found_by(2, "word")], ..update(ada, Default::default()) };
     for (seq, change) in [(1, records(ada, 1, 1)), (2, whole)] {
         *faults.armed.lock().unwrap() = true;
@@ -212,7 +212,7 @@ pub(crate) async fn what_was_written_to_a_file_that_nobody_finds_is_not_said_to_
         assert!(!patient.is_finished());
         Loss::File.is_undone(&path);
         assert!(matches!(patient.await.unwrap().unwrap(), Committed::Done { .. }));
-        // It was there already, and is there once.
+        // It was already there, and is there once.
         assert_eq!(store.journals().head(ada).await.unwrap(), Seq(seq));
     }
     assert_eq!(seqs(&store.journals().after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2]);
@@ -234,8 +234,8 @@ pub(crate) async fn a_dropped_database_is_gone_and_not_only_away(world: World) {
     done(&store, one(records(ada, 1, 1))).await;
 }
 
-/// Gives a database another name. PostgreSQL does so only while nobody is connected, and the store connects again within
-/// milliseconds of each cut: so nobody may until it is done.
+/// Renames a database. PostgreSQL does so only while nobody is connected, and the store reconnects within milliseconds
+/// of each cut: so connections are forbidden until it is done.
 async fn rename_database(server: &str, from: &str, to: &str) {
     let execute = async |statement: String| testkit::postgres::execute(server, &statement).await;
     execute(format!("alter database {from} allow_connections false")).await.unwrap();

@@ -24,7 +24,7 @@ pub(crate) async fn mail_waits_in_order_until_it_is_taken(world: World) {
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
     let [a, z, m, other] = [mail(bob, "a", 3), mail(bob, "z", 1), mail(bob, "m", 2), mail(ada, "a", 4)];
     done(&store, sends(ada, vec![z.clone(), a.clone(), other.clone()])).await;
-    // To itself, too.
+    // Also to itself.
     done(&store, sends(bob, vec![m.clone()])).await;
     let store = world.open().await;
     assert_eq!(store.inboxes().mail(bob).await.unwrap(), [row(&z), row(&a), row(&m)]);
@@ -55,9 +55,9 @@ pub(crate) async fn a_key_is_put_in_once_for_ever(world: World) {
     let store = world.open().await;
     done(&store, sends(ada, vec![second.clone(), mail(bob, "l", 3)])).await;
     assert_eq!(store.inboxes().mail(bob).await.unwrap(), [row(&mail(bob, "l", 3))]);
-    // Only the key stays.
+    // Only the key remains.
     assert_eq!(world.count("select count(*) from mail where key = 'k' and body = ''").await, 1);
-    // The same key in another mailbox is another mail.
+    // The same key in another mailbox is other mail.
     done(&store, sends(bob, vec![mail(ada, "k", 4)])).await;
     assert_eq!(store.inboxes().mail(ada).await.unwrap(), [row(&mail(ada, "k", 4))]);
 }
@@ -65,7 +65,7 @@ pub(crate) async fn a_key_is_put_in_once_for_ever(world: World) {
 pub(crate) async fn what_was_taken_before_it_came_is_not_put_in(world: World) {
     let store = world.open().await;
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
-    // One after the other, and gathered into one group: no difference.
+    // It makes no difference whether they come one by one or gathered into one group.
     done(&store, one(takes(bob, &["early"]))).await;
     done(&store, sends(ada, vec![mail(bob, "early", 1)])).await;
     let (taken, put) = (one(takes(bob, &["both"])), sends(ada, vec![mail(bob, "both", 1)]));
@@ -78,7 +78,7 @@ pub(crate) async fn mail_for_a_pod_that_is_gone_is_no_failure(world: World) {
     let store = world.open().await;
     let (ada, bob, eve) = (create(&store, "ada").await, create(&store, "bob").await, create(&store, "eve").await);
     done(&store, sends(ada, vec![mail(bob, "before", 1), mail(eve, "before", 1)])).await;
-    // The last word of a Pod reaches others; its own mailbox goes with it.
+    // A deleted Pod's last mail reaches others; its own mailbox goes with it.
     let last_word = PodChange { mail_put: vec![mail(eve, "farewell", 2), mail(bob, "self", 2)], ..deletion(bob) };
     done(&store, one(last_word)).await;
     done(&store, sends(ada, vec![mail(bob, "late", 3), mail(PodKey(4711), "never", 3), mail(eve, "late", 3)])).await;
@@ -101,7 +101,7 @@ pub(crate) async fn a_restart_looks_at_pods_with_mail_unless_they_are_stopped(wo
     assert_eq!(names(&store.pods().open().await.unwrap()), ["bob"]);
     done(&store, one(takes(bob, &["2"]))).await;
     assert_eq!(names(&store.pods().open().await.unwrap()), [""; 0]);
-    // It waits as long as the Pod is stopped.
+    // It is kept as long as the Pod is stopped.
     done(&store, one(set(eve, PodState::Idle))).await;
     done(&store, one(update(bob, PodUpdate { unread: Some(1), ..PodUpdate::default() }))).await;
     assert_eq!(names(&store.pods().open().await.unwrap()), ["eve"]);

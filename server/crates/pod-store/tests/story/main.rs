@@ -1,4 +1,4 @@
-//! One suite of stories, told to both engines: a real SQLite file and a real PostgreSQL.
+//! One suite of stories, run on both engines: a real SQLite file and a real PostgreSQL.
 
 #![allow(clippy::unwrap_used)]
 

@@ -3,7 +3,7 @@ use protocol::ReceiptState;
 
 use crate::world::*;
 
-/// The message of one second, unlike those of all others.
+/// The message of one second, different from all others.
 pub(crate) fn message(sender: PodKey, receiver: PodKey, second: i64) -> NewMessage {
     NewMessage {
         id: format!("message-{second:03}"),
@@ -75,7 +75,7 @@ pub(crate) async fn what_is_sent_again_is_there_once(world: World) {
     assert!(outcomes[0].is_ok(), "{outcomes:?}");
     assert!(outcomes[1..].iter().all(|outcome| matches!(outcome, Err(StoreError::Conflict))), "{outcomes:?}");
     assert_eq!(store.audit().page(None, 99).await.unwrap().len(), 1);
-    // An id that is taken; twice in one batch; another one's call of the same id.
+    // An id that is taken; twice in one batch; another one's call with the same id.
     let taken = NewMessage { call_id: "other".to_owned(), ..message(bob, ada, 1) };
     assert!(matches!(store.commit(put([taken])).await, Err(StoreError::Conflict)));
     let twice = NewMessage { id: "again".to_owned(), ..message(ada, bob, 30) };
@@ -107,7 +107,7 @@ pub(crate) async fn a_receipt_goes_on_and_forgets_nothing(world: World) {
     assert_eq!((expected.turn, expected.woke), (Some(7), true));
     assert_eq!(store.messages().find("message-002").await.unwrap(), Some(row(message(ada, bob, 2))));
 
-    // In one batch with the message itself, and for one that is not there.
+    // In one batch with the message itself, and for one that does not exist.
     let both = [
         MessageChange::Put(message(bob, ada, 3)),
         state(3, ReceiptState::Read, Some(1), true, 20),
@@ -125,7 +125,7 @@ pub(crate) async fn an_exchange_is_paged_from_the_newest_and_holds_no_other(worl
     let eve = create(&store, "eve").await;
     let one_of = |second: i64| {
         let (sender, receiver) = if second % 3 == 0 { (bob, ada) } else { (ada, bob) };
-        // Four of one moment: told apart by their ids.
+        // Four with the same time: distinguished by their ids.
         NewMessage { at: at(second / 4), ..message(sender, receiver, second) }
     };
     done(&store, put((0..50).map(one_of))).await;
@@ -185,9 +185,9 @@ pub(crate) async fn messages_go_with_either_pod_and_none_is_put_for_one_that_is_
     assert!(matches!(outcomes[0], Err(StoreError::PodGone)), "{outcomes:?}");
     assert!(matches!(outcomes[1], Err(StoreError::PodGone)), "{outcomes:?}");
     assert!(outcomes[2].is_ok(), "{outcomes:?}");
-    // What is told of a message that went is no failure, so that nothing else of the batch is lost.
+    // An update about a message that is gone is not an error, so nothing else in the batch is lost.
     done(&store, messages([state(1, ReceiptState::Read, Some(1), false, 9)])).await;
-    // To a Pod that the same batch deletes: never taken for sent, and the Pod stays.
+    // To a Pod that the same batch deletes: never reported as sent, and the Pod stays.
     let last_word = Batch { changes: vec![deletion(eve)], ..put([message(ada, eve, 8)]) };
     assert!(matches!(store.commit(last_word).await, Err(StoreError::Conflict)));
     assert!(store.messages().find("message-007").await.unwrap().is_some());

@@ -1,4 +1,4 @@
-//! A database that cannot be written for a while: what was to be written is written once it can, in order and once.
+//! A database that cannot be written for a while: pending writes happen once it can, in order and once.
 
 use std::{
     sync::{Arc, Mutex},
@@ -15,7 +15,7 @@ use crate::{
 
 const FULL: &str = "the disk is full";
 
-/// The database is away at one step, so many times.
+/// The database is unavailable at one step, this many times.
 #[derive(Debug, Default)]
 struct AwayAt(Mutex<Option<(Step, usize)>>);
 
@@ -50,7 +50,7 @@ pub(crate) async fn what_fails_at_any_step_for_a_while_is_written_once(world: Wo
     for step in Step::ALL {
         for patience in [Patience::Endless, Patience::UntilKnown] {
             round += 1;
-            // It is found there at the second try.
+            // It is found there at the second attempt.
             faults.arm(step, if step == Step::Answer { 1 } else { 2 });
             let batch = whole_batch(ada, bob, round);
             let done = store.commit_with(patience, batch.clone()).await.unwrap();
@@ -73,7 +73,7 @@ pub(crate) async fn text_that_streams_in_meanwhile_is_written_once_and_in_order(
     for step in [Step::Begin, Step::Fence, Step::Records, Step::Commit, Step::Answer] {
         let head = store.journals().head(ada).await.unwrap().0;
         faults.arm(step, 2);
-        // Those that come while the first waits, wait behind it.
+        // Those that arrive while the first one waits, wait behind it.
         let write = |pod, seq| store.commit_with(Patience::Endless, one(records(pod, seq, seq)));
         let of_ada = async {
             for seq in head + 1..=head + 3 {
@@ -143,7 +143,7 @@ pub(crate) async fn a_store_that_is_closed_in_an_outage_lets_those_go_who_wait(w
     assert_eq!(world.open().await.journals().head(ada).await.unwrap(), Seq(0));
 }
 
-/// On PostgreSQL each connection of the store is cut off right before a commit, which then nobody hears the end of.
+/// On PostgreSQL, each connection of the store is cut right before a commit, so that nobody learns how it ended.
 #[derive(Debug)]
 struct CutOff {
     url: String,

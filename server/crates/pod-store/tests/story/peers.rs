@@ -39,7 +39,7 @@ pub(crate) fn peers<const N: usize>(peers: [PeerChange; N]) -> Batch {
     Batch { peers: peers.into(), ..Batch::default() }
 }
 
-/// Name, and who linked them, of each peer.
+/// The name of each peer, and who linked them.
 async fn known(store: &Store, pod: PodKey) -> Vec<(PodName, String)> {
     let links = store.peers().links(pod).await.unwrap();
     links.into_iter().map(|link| (link.pod.name, link.by)).collect()
@@ -57,7 +57,7 @@ pub(crate) async fn a_link_is_the_same_from_both_sides(world: World) {
     let store = world.open().await;
     let (ada, bob, eve) = three(&store).await;
     done(&store, peers([link(bob, ada, 5)])).await;
-    // From the other side, later: what stands stays.
+    // From the other side, later: the existing relation stays.
     done(&store, peers([link(ada, bob, 6), link(eve, ada, 4)])).await;
     let pair = PairRow { by: "by 5".to_owned(), since: at(5), pace_level: 0, pace_at: at(5) };
     assert_eq!(store.peers().link(ada, bob).await.unwrap(), Some(pair.clone()));
@@ -138,7 +138,7 @@ pub(crate) async fn a_request_is_seen_from_both_sides_until_it_is_settled(world:
     assert_eq!(store.peers().requests_expired(at(999)).await.unwrap(), of_bob);
     assert_eq!((counts(&store).await, known(&store, bob).await), (vec![0, 0, 0], vec![]));
 
-    // Nobody asks twice, nor back, nor under an id that is taken; and of many at once, one asks.
+    // Nobody asks twice, nor back, nor under an id that is taken; and of several at once, one succeeds.
     for again in [ask(bob, ada, 3), ask(ada, bob, 4), ask(ada, eve, 1)] {
         assert!(matches!(store.commit(peers([again])).await, Err(StoreError::Conflict)));
     }
@@ -150,7 +150,7 @@ pub(crate) async fn a_request_is_seen_from_both_sides_until_it_is_settled(world:
     assert_eq!(store.peers().requests(ada).await.unwrap().len(), 1);
 }
 
-/// What a pair is after each order of steps, told by a model of two lines.
+/// The expected state of a pair after each order of steps, by a model of two lines.
 pub(crate) async fn links_and_requests_in_every_order_come_to_what_each_step_says(world: World) {
     let store = world.open().await;
     let (ada, bob, _) = three(&store).await;

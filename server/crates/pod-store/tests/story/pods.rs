@@ -25,7 +25,7 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
     };
     assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), Some(row.clone()));
     assert_eq!(store.pods().find_by_name(&name("ada")).await.unwrap(), Some(row.clone()));
-    // Case significant.
+    // Case-sensitive.
     assert_eq!(store.pods().find_by_name(&name("Ada")).await.unwrap(), None);
 
     let changed = PodUpdate {
@@ -86,7 +86,7 @@ pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_al
     assert_eq!(names(&ruled), ["pod-3", "pod-13", "pod-23"]);
     assert_eq!(names(&store.pods().page_of(PodGroup::WithRules, Some(keys[23]), 3).await.unwrap()), ["pod-33"]);
 
-    // What changes is found as it is now.
+    // A changed value is found as it is now.
     let spec = |spec: &str| PodUpdate { spec: Some(spec.to_owned()), ..PodUpdate::default() };
     done(&store, one(update(keys[3], spec(none)))).await;
     done(&store, one(update(keys[4], spec(rules)))).await;
@@ -98,7 +98,7 @@ pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_al
     }
     assert_eq!(names(&store.pods().page_of(PodGroup::Halted, None, 9).await.unwrap()), ["pod-5", "pod-7"]);
 
-    // Of those that a usage limit paused, the ones that were told to go on by themselves.
+    // Of those that a usage limit paused, the ones that resume by themselves.
     let (limit, told) = (r#"{"limit":{"until":"2026-11-24T17:05:00Z"}}"#, r#"{"auto_resume":true}"#);
     for (key, spec_text, json) in [(10, told, limit), (11, told, "{}"), (12, r#"{"auto_resume":false}"#, limit)] {
         done(&store, one(update(keys[key], spec(spec_text)))).await;
@@ -106,7 +106,7 @@ pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_al
     }
     assert_eq!(names(&store.pods().page_of(PodGroup::Limited, None, 9).await.unwrap()), ["pod-10"]);
 
-    // Those that are stopped are not counted.
+    // Stopped ones are not counted.
     assert_eq!(store.pods().living_count(100).await.unwrap(), 40);
     done(&store, one(update(keys[9], checkpoint(PodState::Stopped, false, "{}", 0)))).await;
     assert_eq!((store.pods().living_count(100).await.unwrap(), store.pods().living_count(7).await.unwrap()), (39, 7));
@@ -140,7 +140,7 @@ pub(crate) async fn a_taken_name_harms_only_its_own_batch(world: World) {
     }
     assert_eq!(store.pods().page(None, 100).await.unwrap().len(), 28);
 
-    // A rename, and a batch of several names: the one that is held is named.
+    // A rename, and a batch with several names: the error names the one that is taken.
     let rename = PodUpdate { name: Some(name("pod-1")), ..PodUpdate::default() };
     let refused = store.commit(one(update(ada, rename))).await;
     assert!(matches!(&refused, Err(StoreError::NameTaken(taken)) if *taken == name("pod-1")), "{refused:?}");
@@ -162,7 +162,7 @@ pub(crate) async fn a_name_is_free_again_after_a_rename_or_a_deletion(world: Wor
     let mut second = creation("second");
     second.create.as_mut().unwrap().name = name("ada");
     done(&store, one(second.clone())).await;
-    // Deleted and made again in one batch.
+    // Deleted and created again in one batch.
     let bob = create(&store, "bob").await;
     let mut reborn = creation("reborn");
     reborn.create.as_mut().unwrap().name = name("bob");
@@ -215,7 +215,7 @@ pub(crate) async fn the_head_of_a_row_is_that_of_the_journal_also_while_chunks_s
 pub(crate) async fn updates_of_one_pod_in_many_batches_end_with_the_last(world: World) {
     let store = world.open().await;
     let ada = create(&store, "ada").await;
-    // Queued from one task in this order, they share a few groups.
+    // Queued by one task in this order, they share a few groups.
     let rounds = (1..=50).map(|round| {
         let change = PodChange {
             records: records(ada, round, round).records,
@@ -251,7 +251,7 @@ pub(crate) async fn a_deleted_pod_leaves_nothing_but_audit_and_commands(world: W
     assert_eq!(store.journals().after(ada, Seq(0), 9, ALL).await.unwrap().len(), 3);
     assert_eq!(store.search().find("needle", 9).await.unwrap().len(), 2);
 
-    // A last word to another Pod is part of the same batch.
+    // The last mail to another Pod is part of the same batch.
     let batch = Batch { changes: vec![deletion(ada), records(bob, 4, 4)], ..Batch::default() };
     done(&store, batch).await;
     assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), None);

@@ -37,7 +37,7 @@ pub(crate) async fn a_spawned_pod_knows_its_parent_and_the_parent_counts_it(worl
     let store = world.open().await;
     let ada = create(&store, "ada").await;
     let zoe = spawn(&store, ada, "zoe").await;
-    // With its parent's records, and a grandchild: two Pods of one batch, each with its own place.
+    // With its parent's records, and a grandchild: two Pods in one batch, each with its own parent.
     let batch =
         Batch { changes: vec![records(ada, 1, 2), child_of(ada, "bob"), child_of(zoe, "eve")], ..Batch::default() };
     done(&store, batch).await;
@@ -78,7 +78,7 @@ pub(crate) async fn a_loan_is_taken_back_and_lent_again(world: World) {
     done(&store, Batch { changes: both, ..Batch::default() }).await;
     assert_eq!(family(&store, ada).await, [lent("bob"), back("eve")]);
 
-    // Many in one group: the last one counts.
+    // Many in one group: the last one applies.
     let turns = (1..=21).map(|turn| {
         let change = if turn % 2 == 0 { LoanChange::Out } else { LoanChange::Back };
         store.commit(one(loan(bob, change)))
@@ -104,7 +104,7 @@ pub(crate) async fn a_pod_that_is_there_may_get_a_parent_or_another_loan(world: 
     assert_eq!(family(&store, ada).await, []);
     let rows = store.pods().page(None, 9).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.children).collect::<Vec<_>>(), [0, 1, 0]);
-    // Led and taken back in one word.
+    // Made a child and taken back at once.
     let change = PodChange { parent: Some(link(ada, "[4]")), ..loan(eve, LoanChange::Back) };
     done(&store, one(change)).await;
     assert_eq!(family(&store, ada).await, [("eve".to_owned(), "[4]".to_owned(), false)]);
@@ -132,7 +132,7 @@ pub(crate) async fn a_deleted_child_is_counted_no_more(world: World) {
     done(&store, one(deletion(bob))).await;
     assert_eq!(family(&store, ada).await, [lent("eve")]);
     assert_eq!(store.pods().find(&worker("ada")).await.unwrap().unwrap().children, 1);
-    // Its name is free, and what comes in its place is a child of its own.
+    // Its name is free, and a new Pod of that name is a child of its own.
     spawn(&store, ada, "bob").await;
     assert_eq!(family(&store, ada).await, [lent("eve"), lent("bob")]);
 }
@@ -145,7 +145,7 @@ pub(crate) async fn nobody_becomes_the_child_of_a_pod_that_is_gone(world: World)
     let outcomes = futures_util::future::join_all(spawns).await;
     assert!(matches!(outcomes[0], Err(StoreError::PodGone)), "{:?}", outcomes[0]);
     assert!(matches!(outcomes[1], Ok(Committed::Done { .. })), "{:?}", outcomes[1]);
-    // Deleted in the same batch: the child is born free.
+    // Deleted in the same batch: the child is created without a parent.
     let last_will = Batch { changes: vec![deletion(bob), child_of(bob, "heir")], ..Batch::default() };
     done(&store, last_will).await;
     let rows = store.pods().page(None, 9).await.unwrap();

@@ -121,7 +121,7 @@ pub(crate) async fn the_beginning_of_the_last_word_is_enough(world: World) {
     ] {
         assert_eq!(found(query).await, expected, "{query}");
     }
-    // Words longer than what an index holds are no error, and no snippet is longer than a screen.
+    // Words longer than the index allows are not an error, and no snippet is longer than a screen.
     assert!(found(&"x".repeat(100_000)).await.len() <= 1);
     let hits = store.search().find("of x", 9).await.unwrap();
     assert!(hits.iter().all(|hit| hit.snippet.chars().count() <= 401), "{}", hits[0].snippet.len());

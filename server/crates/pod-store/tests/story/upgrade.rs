@@ -20,7 +20,7 @@ const DATA: &str = r#"
     insert into sessions (hash, expires_at) values (HASH, 1792592000000000);
 "#;
 
-/// What it left there before Pods could know each other.
+/// What it left there before Pods could be peers.
 const DATA_2: &str = r#"
     insert into pods (worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread)
     values ('id-of-bob', 'bob', 1790000000000000, 1790000005000000, 'idle', OPEN, '{}', '[]', 0, 0);
@@ -33,7 +33,7 @@ const SQLITE: [&str; 2] =
 const POSTGRES: [&str; 2] =
     [include_str!("../../migrations/postgres_1.sql"), include_str!("../../migrations/postgres_2.sql")];
 
-/// Of a login, as hex digits.
+/// The hash of a login, as hex digits.
 const HASH: &str = "0707070707070707070707070707070707070707070707070707070707070707";
 
 async fn make_version(world: &World, version: usize) {
@@ -77,7 +77,7 @@ pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date_with_a
         let login = store.sessions().find(&[7; 32], at(0)).await.unwrap().unwrap();
         assert_eq!((login.created_at, login.seen_at, login.expires_at), (at(0), at(0), at(30 * 24 * 3600)));
 
-        // What is new works on what is old.
+        // New features work on old data.
         let seq = 4 + i64::from(round);
         let question = PodChange { records: vec![record(seq, RecordClass::Question)], ..PodChange::of(row.key) };
         done(&store, one(question)).await;
@@ -113,7 +113,7 @@ pub(crate) async fn a_database_of_the_second_version_keeps_its_children_and_gets
 
 pub(crate) async fn what_was_used_before_it_was_counted_is_read_from_the_journals(world: World) {
     make_version(&world, 1).await;
-    // Those that count, one that only looks like it, one that is damaged, and one of a Pod that is gone by now.
+    // Those that count, one that only looks like it, one that is damaged, and one of a Pod that no longer exists.
     world
         .tamper(
             r#"insert into journal (pod, seq, class, body) values

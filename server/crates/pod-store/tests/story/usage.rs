@@ -3,7 +3,7 @@ use protocol::WorkerId;
 
 use crate::world::*;
 
-/// Used in one go; `round` tells them apart. Bob's message began it.
+/// Usage added at once; `round` tells the additions apart. Bob's message began it.
 pub(crate) fn used(round: i64) -> Spent {
     Spent { begun_by: Some(worker("bob")), ends_run: true, ..spent(round, 100, None) }
 }
@@ -13,7 +13,7 @@ fn tokens(input: u64, cost: Option<&str>) -> Tokens {
     Tokens { input, cached: input / 2, written: input, output: input * 3, cost, currency: None }
 }
 
-/// On the first day, so many seconds after `at(0)`.
+/// On the first day, this many seconds after `at(0)`.
 fn spent(second: i64, input: u64, cost: Option<&str>) -> Spent {
     let model = if input.is_multiple_of(2) { "even" } else { "odd" };
     let (provider, model) = ("p".to_owned(), model.to_owned());
@@ -42,7 +42,7 @@ pub(crate) async fn tokens_are_summed_per_pod_day_and_model(world: World) {
     done(&store, spending(ada, vec![spent(0, 10, None), spent(1, 20, Some("0.25"))])).await;
     done(&store, spending(ada, vec![spent(DAY, 5, None)])).await;
     done(&store, spending(bob, vec![spent(2, 7, Some("0.5")), spent(-DAY, 1, None)])).await;
-    // Nothing was used: nothing is written.
+    // Nothing was used, so nothing is written.
     done(&store, spending(bob, vec![Spent { tokens: Tokens::default(), ..spent(9 * DAY, 0, None) }])).await;
     for _ in 0..2 {
         let store = world.open().await;
@@ -108,7 +108,7 @@ pub(crate) async fn tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its
         assert_eq!((usage(&store).await.links, usage(&store).await.models), (Vec::new(), before.models.clone()));
     }
     assert_eq!(usage(&store).await.pods, []);
-    // Those who come later begin at nothing.
+    // New Pods start at zero.
     create(&store, "ada").await;
     assert_eq!(usage(&store).await.pods[0].tokens, Tokens::default());
 }
@@ -183,7 +183,7 @@ pub(crate) async fn runs_that_messages_began_are_summed_per_pair(world: World) {
     };
     done(&store, both).await;
     done(&store, spending(eve, vec![begun(worker("ada"), 5, true), begun(worker("gone"), 7, true)])).await;
-    // A run that ended without anything used counts all the same; one of the Pod's own does not.
+    // A run that ended without usage counts all the same; the Pod's own one does not.
     done(&store, spending(eve, vec![begun(worker("ada"), 0, true), begun(worker("eve"), 2, true)])).await;
     let usage = usage(&store).await;
     let links: Vec<_> = usage.links.iter().map(|link| (link.low, link.high, link.runs, link.tokens.input)).collect();

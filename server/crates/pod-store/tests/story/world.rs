@@ -1,4 +1,4 @@
-//! An empty database, and short words for what the stories do with it.
+//! An empty database, and shorthands for what the stories do with it.
 
 use std::sync::{Arc, Mutex};
 

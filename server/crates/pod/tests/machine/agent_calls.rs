@@ -1,4 +1,4 @@
-//! Calls that the Pod's agent makes through our MCP server: beside its run, and decided by the Pod's rules.
+//! Calls that the Pod's agent makes through our MCP server: outside its run, and decided by the Pod's rules.
 
 use pod::{Effect, Input, Refusal};
 use protocol::{PodState, ToolBy};
@@ -14,7 +14,7 @@ fn runs(effects: &[Effect]) -> bool {
     matches!(effects, [Effect::RunTool { by: ToolBy::Agent, .. }])
 }
 
-/// An agent's call that waits for a person, in the midst of a run.
+/// An agent's call that waits for an approval, in the middle of a run.
 fn asked() -> (Journal, String) {
     let mut journal = running();
     assert_eq!(journal.take(agent_call("Bash")).unwrap(), []);

@@ -1,4 +1,4 @@
-//! What the model says, as records.
+//! The model's answers, as records.
 
 use pod::{Effect, Failure, Input, ModelPiece, ROUNDS_MAX, ToolOutcome};
 use protocol::{PodState, Proof, Usage};
@@ -104,7 +104,7 @@ fn what_a_provider_wants_back_with_a_thought_is_kept_and_given_to_its_model_alon
 fn the_same_call_that_fails_in_three_answers_ends_the_run() {
     let fails = |id: &str| Input::ToolFinished { call_id: id.to_owned(), outcome: ToolOutcome::failed("x", "no") };
     let mut journal = running();
-    // Twice in one answer is once: the model has not heard of it.
+    // Twice in one answer counts once: the model has not seen the result.
     journal = journal.all([call("Read"), call("Read"), finished(), fails("call-b1"), fails("call-b2")]);
     journal = journal.all([call("Read"), finished(), fails("call-b3")]);
     assert!(journal.pod.run.is_some());

@@ -1,4 +1,4 @@
-//! Questions to a person, and what their answers do.
+//! Approvals, and what their answers do.
 
 use pod::{Effect, Input, Refusal};
 use protocol::PodState;
@@ -36,7 +36,7 @@ fn a_person_who_denies_may_say_why() {
 
 #[test]
 fn the_model_is_asked_when_the_last_question_is_answered_and_the_last_call_has_ended() {
-    // The calls that need no answer run beside the questions.
+    // Calls that need no approval run meanwhile.
     let mut journal = running().all([call("Bash"), call("Read"), call("Write")]);
     assert_eq!(journal.take(finished()).unwrap(), [run_tool("call-b2", "Read")]);
     assert_eq!(journal.take(ended("call-b2", "read")).unwrap(), []);
@@ -68,7 +68,7 @@ fn what_is_allowed_while_paused_runs_when_the_pod_goes_on() {
     assert_eq!(journal.take(allow("call-b1")).unwrap(), []);
     assert_eq!(journal.take(allow("call-b1")).unwrap_err(), Refusal::AlreadyAnswered);
     assert_eq!(journal.pod.state, PodState::Paused);
-    // Another question is still open.
+    // Another approval is still open.
     assert_eq!(journal.take(resume()).unwrap(), [run_tool("call-b1", "Bash")]);
     assert_eq!(journal.pod.state, PodState::Waiting);
     assert_eq!(journal.take(deny("call-b3")).unwrap(), []);

@@ -1,4 +1,4 @@
-//! Which command is taken in which state.
+//! Which command is accepted in which state.
 
 use pod::Input;
 use protocol::Seq;

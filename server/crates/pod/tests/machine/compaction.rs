@@ -1,4 +1,4 @@
-//! A summary in the place of the conversation's beginning.
+//! A summary that replaces the beginning of the context.
 
 use pod::{Effect, Input, Reach};
 use protocol::{PodState, Role, Seq};
@@ -7,7 +7,7 @@ use crate::journal::*;
 
 const SUMMARY: &str = "user: [summary of what came before] / S";
 
-/// Three turns; the context is full by the model's own account.
+/// Three turns; the context is full according to the model.
 fn three_turns() -> Journal {
     let turn = |ask_: &str, answer: &str| [ask(ask_), text(answer), finished()];
     let mut journal = Journal::default().all(turn("one", "1")).all(turn("two", "2")).all(turn("three", "3"));
@@ -73,7 +73,7 @@ fn by_hand_the_pod_is_afterwards_what_it_was_before() {
 }
 
 #[test]
-fn whoever_stops_a_compaction_has_the_pod_back_as_it_was() {
+fn stopping_a_compaction_leaves_the_pod_as_it_was() {
     for (make, before) in
         [(three_turns(), PodState::Idle), (three_turns().all([ask("x"), Input::Pause]), PodState::Paused)]
     {
@@ -131,7 +131,7 @@ fn a_call_that_waits_for_a_person_is_never_dropped() {
 
 #[test]
 fn mail_that_came_during_an_answer_stays_or_goes_with_its_place_in_the_conversation() {
-    // In the journal: the call, the letter, the result. In the conversation: the call, the result, the letter.
+    // In the journal: the call, the message, the result. In the context: the call, the result, the message.
     let journal = running().all([
         call("Read"),
         finished(),
@@ -154,7 +154,7 @@ fn mail_that_came_during_an_answer_stays_or_goes_with_its_place_in_the_conversat
             "model: done"
         ]
     );
-    // What a rewind brings back stands where it stood.
+    // What a rewind brings back is where it was.
     let before = journal.said();
     let head = journal.pod.head;
     let back = from_letter.clone().all([rewind(&from_letter, head)]);
@@ -162,7 +162,7 @@ fn mail_that_came_during_an_answer_stays_or_goes_with_its_place_in_the_conversat
 }
 
 #[test]
-fn a_letter_that_was_late_for_its_answer_is_not_lost_when_that_answer_is_kept() {
+fn a_message_that_was_late_for_its_answer_is_not_lost_when_that_answer_is_kept() {
     let journal = idle().all([ask("two"), mail([peer("psst")]), text("2"), finished(), text("I see"), finished()]);
     let answer = journal.records.iter().rfind(|record| {
         serde_json::to_value(&record.event).unwrap()["text"] == "2" && record.event.kind() == "message_finished"
@@ -210,7 +210,7 @@ fn after_a_compaction_the_context_is_read_from_what_it_kept_on() {
     assert_eq!(context.messages(), compacted.context().messages());
     assert!(read <= 4, "the compaction and the newest turn, not {read} events");
 
-    // A rewind to before it brings everything back.
+    // A rewind to before it restores everything.
     let rewound = rewind(&compacted, Seq(kept_from.0 - 1));
     let rewound = compacted.all([rewound]);
     let (context, _) = rewound.context_within(Reach::default());

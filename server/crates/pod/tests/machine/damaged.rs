@@ -1,4 +1,4 @@
-//! Journals of which records cannot be read: what a model is sent still is a conversation.
+//! Journals with unreadable records: what a model is sent is still a valid conversation.
 
 use pod::Context;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::{
     world::{World, any_act, check_conversation},
 };
 
-/// The context without the events that `is_lost` says, counted from the first.
+/// The context without the events that `is_lost` selects, counted from the first.
 fn context_without(journal: &Journal, is_lost: impl Fn(usize, &TurnEvent) -> bool) -> Context {
     let mut context = Context::new(&spec(), &journal.pod.bare_runs);
     let turns = journal.records.iter().filter_map(|record| match &record.event {
@@ -51,7 +51,7 @@ fn a_result_that_is_lost_is_told_to_be_and_one_without_its_call_goes() {
 }
 
 proptest! {
-    /// Whatever is lost of whatever has happened.
+    /// Whatever is lost from whatever has happened.
     #[test]
     fn a_conversation_with_gaps_is_mended_to_one_that_a_provider_takes(
         acts in prop::collection::vec(any_act(), 0..80),

@@ -1,11 +1,11 @@
-//! What was on the screen when something was interrupted: it stays, is marked, and the model is told it.
+//! What was on the screen when something was interrupted: it stays, is marked, and the model is told of it.
 
 use pod::{Failure, Input, ModelPiece};
 use serde_json::{Value, json};
 
 use crate::journal::*;
 
-/// A Pod whose call `call-b1` has written two lines, five seconds after it was called.
+/// A Pod whose call `call-b1` has written two lines, five seconds after it was made.
 fn writing() -> Journal {
     running()
         .all([call("Read"), finished(), mail([child()]), mail([child()]), mail([child()])])
@@ -21,7 +21,7 @@ fn calling() -> Journal {
     running().all([text("I run it."), piece("{\"command\":"), piece("\"carg")])
 }
 
-/// Every way in which a run is interrupted; after some of them a person has it go on.
+/// Every way in which a run is interrupted; some need a person to resume it.
 fn interruptions() -> Vec<(&'static str, Vec<Input>, Vec<Input>)> {
     let failed = Input::Model(ModelPiece::Failed(Failure::new("provider_error", "no")));
     vec![

@@ -7,7 +7,7 @@ use pod::{
 use protocol::{Blobs, CommandId, Event, Message, PodState, Record, Role, Segment, Seq, ToolBy, TurnEvent, Usage};
 use serde_json::{Value, json};
 
-/// Tokens of context that the tests' model has room for.
+/// The size of the context of the tests' model, in tokens.
 pub(crate) const CONTEXT_LIMIT: u64 = 100;
 
 pub(crate) fn spec() -> PodSpec {
@@ -30,7 +30,7 @@ impl Journal {
         Ok(self.write(decision))
     }
 
-    /// Several inputs that are all taken.
+    /// Several inputs that are all accepted.
     pub(crate) fn all(mut self, inputs: impl IntoIterator<Item = Input>) -> Self {
         for input in inputs {
             self.take(input).unwrap();
@@ -48,7 +48,7 @@ impl Journal {
     pub(crate) fn write(&mut self, decision: Decision) -> Vec<Effect> {
         for step in decision.steps {
             let seq = self.pod.head.next();
-            // A second lies between any two records.
+            // Any two records are a second apart.
             let at = protocol::Timestamp::from_second(1_767_225_600 + seq.0).unwrap();
             self.pod.evolve_at(seq, at, &step.event);
             self.records.push(Record { seq, at, run_id: step.run_id, event: step.event, cut: None });
@@ -84,7 +84,7 @@ impl Journal {
         self.records.iter().filter_map(state).collect()
     }
 
-    /// The context as the journal has it, read back from its JSON.
+    /// The context according to the journal, read back from its JSON.
     pub(crate) fn context(&self) -> Context {
         let mut context = Context::new(&spec(), &self.pod.bare_runs);
         for record in &self.records {
@@ -96,7 +96,7 @@ impl Journal {
         context
     }
 
-    /// The context as it is read when not all of the journal is, and how many events of the conversation that takes.
+    /// The context when only a part of the journal is read, and how many events of the conversation that takes.
     pub(crate) fn context_within(&self, mut reach: Reach) -> (Context, usize) {
         let turns = || {
             self.records.iter().filter_map(|record| match &record.event {
@@ -117,12 +117,12 @@ impl Journal {
         (context, read.len())
     }
 
-    /// What the model would be sent, but for the system message: `role: text [calls]` each.
+    /// What the model would be sent, except for the system message: `role: text [calls]` each.
     pub(crate) fn said(&self) -> Vec<String> {
         self.context().messages()[1..].iter().map(in_short).collect()
     }
 
-    /// The call that was made last, as the journal names it.
+    /// The most recent call, as the journal names it.
     pub(crate) fn last_call(&self) -> String {
         self.last("tool_called")["call_id"].as_str().unwrap().to_owned()
     }
@@ -153,7 +153,7 @@ pub(crate) fn ask(text: &str) -> Input {
     }
 }
 
-/// A message for the run that goes on.
+/// A message into the current run.
 pub(crate) fn steer(text: &str) -> Input {
     Input::Steer {
         command_id: CommandId::parse("k2").unwrap(),
@@ -254,12 +254,12 @@ pub(crate) fn running() -> Journal {
     Journal::default().all([submit()])
 }
 
-/// A Pod with one turn behind it.
+/// A Pod with one completed turn.
 pub(crate) fn idle() -> Journal {
     running().all([text("hi"), finished()])
 }
 
-/// The same, with a context that is full by the model's own account.
+/// The same, with a context that is full according to the model.
 pub(crate) fn full() -> Journal {
     running().all([text("hi"), used(90), finished()])
 }
@@ -272,14 +272,14 @@ pub(crate) fn stopped() -> Journal {
     Journal::default().all([Input::Stop])
 }
 
-/// A Pod that asks whether its call of Bash, `call-b1`, may run.
+/// A Pod with an approval for its call of Bash, `call-b1`.
 pub(crate) fn waiting() -> Journal {
     let journal = running().all([call("Bash"), finished()]);
     assert_eq!(journal.pod.state, PodState::Waiting);
     journal
 }
 
-/// A Pod that asks about `call-b1` and `call-b3`, while `call-b2` (Read) runs.
+/// A Pod with approvals for `call-b1` and `call-b3`, while `call-b2` (Read) runs.
 pub(crate) fn waiting_beside_a_call() -> Journal {
     let journal = running().all([call("Bash"), call("Read"), call("Write"), finished()]);
     assert_eq!(journal.pod.approvals.len(), 2);

@@ -1,4 +1,4 @@
-//! Messages of peers and news of children: when they are in the context, and what run they begin.
+//! Messages of peers and news of children: when they enter the context, and which run they begin.
 
 use pod::{Effect, Input};
 use protocol::PodState;

@@ -1,4 +1,4 @@
-//! The turn machine from outside: inputs in, events out, and the fold of them.
+//! The turn machine from outside: inputs in, events out, and their fold.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! A question that is longer than the model's context.
+//! A request that is longer than the model's context.
 
 use pod::{Cause, Effect, Failure, Input, ModelPiece, Newest, NoSummary, QuestionSize, Room};
 use protocol::{Message, PodState, Role, Seq, Usage};
@@ -13,7 +13,7 @@ fn failed(cause: Cause, asked: u64) -> Input {
     Input::Model(ModelPiece::Failed(Failure { cause, asked: size(asked), ..Failure::new(code, "no") }))
 }
 
-/// Of a question without instructions and tools.
+/// The size of a request without instructions and tools.
 fn size(tokens: u64) -> QuestionSize {
     QuestionSize { whole: tokens, said: tokens }
 }
@@ -34,7 +34,7 @@ fn nothing_to_drop(at: Option<Seq>) -> Input {
     Input::Summarised(Err(NoSummary::NothingToDrop(Newest { at, tokens: 50, always: 7, left: 9 })))
 }
 
-/// What a model reports, of a context whose size it does not tell.
+/// What a model reports that does not say how large its context is.
 fn counted(context_used: u64) -> Input {
     let usage = Usage { input: context_used, context_used, ..Usage::default() };
     Input::Model(ModelPiece::Usage(usage))
@@ -143,7 +143,7 @@ fn a_summary_that_fails_for_another_reason_ends_the_run_and_the_next_one_begins_
 }
 
 #[test]
-fn a_crash_in_the_midst_forgets_neither_that_it_is_too_long_nor_the_limit() {
+fn a_crash_in_the_middle_forgets_neither_that_it_is_too_long_nor_the_limit() {
     for again in [resume(), ask("again")] {
         let mut journal = asked().all([told(Some(1000), 1200)]);
         journal.crash();
@@ -182,7 +182,7 @@ fn the_limit_that_was_told_is_kept_to_from_then_on() {
     assert_eq!(journal.clone().take(ask("next")).unwrap(), [Effect::CallModel]);
     journal = journal.all([ask("next"), counted(800), text("4"), finished()]);
     assert_eq!(journal.take(ask("over 80 %")).unwrap(), [Effect::Summarise]);
-    // A question that was larger, and was answered, shows that there is more.
+    // A larger request that was answered shows that there is more room.
     let kept = self::kept(&journal);
     journal = journal.all([summary("S", kept), counted(5000), text("5"), finished()]);
     assert_eq!((journal.pod.learnt_limit, journal.pod.usage.context_limit), (0, 0));
@@ -344,7 +344,7 @@ fn when_nothing_but_the_newest_message_is_there_nothing_can_be_dropped() {
 }
 
 #[test]
-fn a_summary_that_is_too_long_itself_is_made_shorter() {
+fn a_summary_that_is_itself_too_long_is_shortened() {
     let mut journal = long().all([ask("and now")]);
     let kept = kept(&journal);
     journal = journal.all([Input::Pause, Input::Compact, summary(&"s".repeat(8_000), kept), resume()]);

@@ -1,4 +1,4 @@
-//! Messages of peers: what is told of them as they are stored, read and answered, and how far they are from a person.
+//! Messages of peers: their receipts when they are stored, read and answered, and how many hops they are from a person.
 
 use pod::{Effect, Failure, Input, ModelPiece, PodSpec, decide};
 use protocol::{ControlEvent, Event, PodState, ReceiptState, TurnEvent};
@@ -169,7 +169,7 @@ fn what_it_sends_is_one_step_further_from_a_person_than_what_woke_it() {
     ] {
         let journal = idle().all([mail(events.clone())]);
         assert_eq!(journal.pod.hops, hops, "{events:?}");
-        // News of a child are as far away as the run before them.
+        // News of a child has as many hops as the run before it.
         let journal = journal.all([text("ok"), finished(), mail([child()])]);
         assert_eq!(journal.pod.hops, hops, "{events:?}");
         let journal = journal.all([text("ok"), finished(), ask("a person")]);

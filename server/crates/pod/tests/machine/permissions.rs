@@ -14,8 +14,8 @@ fn with(own: Value, ceilings: impl IntoIterator<Item = Value>) -> PodSpec {
     PodSpec { permissions: rules(own), ceilings: ceilings.into_iter().map(rules).collect(), ..crate::journal::spec() }
 }
 
-/// What is decided on a call of which everything was found out: its path leads where it says, and its command line has the
-/// commands that stand in it between `;`, `&` and `|`.
+/// The decision on a call about which everything is known: its path leads where it says, and its command line consists
+/// of the commands between `;`, `&` and `|`.
 fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecision {
     let given = main_argument(tool, arguments);
     let mut spec = spec.clone();
@@ -27,7 +27,7 @@ fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecisi
     pod::permission(&spec, tool, arguments)
 }
 
-/// Words between the signs that join commands, where those are not quoted.
+/// The words between the operators that join commands, where those are not quoted.
 fn commands(text: &str) -> Vec<Vec<String>> {
     let (mut quote, mut commands, mut word) = (None, vec![vec![]], String::new());
     for character in text.chars().chain([';']) {
@@ -92,7 +92,7 @@ fn the_default_that_was_found_out_counts_where_no_rule_does() {
             assert_eq!(of(json!([]), vec![rule("deny")], tool, default), Deny, "{tool}");
         }
     }
-    // Found out about one call, it is nothing to another one.
+    // What was found out about one call does not apply to another one.
     let mut spec = with(json!([]), []);
     spec.sights.note("Deploy", &json!({ "to": "a" }), Sight { default: Some(Allow), ..Sight::default() });
     assert_eq!(pod::permission(&spec, "Deploy", &json!({ "to": "b" })), Ask);
@@ -161,7 +161,7 @@ fn a_rule_over_paths_is_not_got_around_by_another_spelling() {
 }
 
 #[test]
-fn of_those_who_lead_it_the_strictest_counts() {
+fn of_all_parents_above_it_the_strictest_counts() {
     let rule = |decision: &str| json!([{ "tool": "Bash", "decision": decision }]);
     let words = [("allow", Allow), ("ask", Ask), ("deny", Deny)];
     let order = |decision: PermissionDecision| words.iter().position(|(_, other)| *other == decision).unwrap();
@@ -174,7 +174,7 @@ fn of_those_who_lead_it_the_strictest_counts() {
             }
         }
     }
-    // A leader without a rule has the defaults.
+    // A parent without a rule has the defaults.
     assert_eq!(permission(&with(rule("allow"), [json!([])]), "Bash", &bash("ls")), Ask);
 }
 
@@ -194,7 +194,7 @@ fn what_is_remembered_is_this_tool_with_exactly_this_argument() {
     for decision in [Allow, Deny] {
         let mut spec = with(json!([{ "tool": "Bash", "decision": "ask" }]), []);
         spec.permissions.insert(0, remembered(&spec.cwd, "Bash", &arguments, Sight::default(), decision));
-        // It is kept with the Pod's recipe.
+        // It is kept with the Pod's settings.
         let spec: PodSpec = serde_json::from_str(&serde_json::to_string(&spec).unwrap()).unwrap();
         assert_eq!(permission(&spec, "Bash", &arguments), decision);
         for other in [r"ls x \ a", r"ls * \ ab", "", r"ls * \ a; rm"] {
@@ -330,7 +330,7 @@ fn a_rule_about_a_pod_is_about_that_one_and_none_of_its_name() {
 }
 
 #[test]
-fn paths_of_a_leaders_rules_are_seen_from_its_own_folder() {
+fn paths_in_a_parents_rules_are_relative_to_its_own_folder() {
     let mut spec =
         PodSpec { cwd: "/work/docs".to_owned(), ..with(json!([{ "tool": "Write", "decision": "allow" }]), []) };
     let leads = json!([{ "tool": "Write", "match": "docs/secret*", "decision": "deny" },

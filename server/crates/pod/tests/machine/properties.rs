@@ -9,7 +9,7 @@ use crate::{
     world::{Act, World, any_act},
 };
 
-/// Inputs without sense or order, as no world would bring them.
+/// Inputs in any order, sensible or not, as no real world would send them.
 fn any_input() -> impl Strategy<Value = Input> {
     let call_id = (1_usize..4).prop_map(|block| format!("call-b{block}"));
     let seq = (-1_i64..40).prop_map(Seq);
@@ -54,7 +54,7 @@ fn any_input() -> impl Strategy<Value = Input> {
 fn journal_of(inputs: Vec<Input>) -> Journal {
     let mut journal = Journal::default();
     for input in inputs {
-        // Refused or taken: both are fine here.
+        // Refused or accepted: both are fine here.
         let _ = journal.take(input);
     }
     journal
@@ -71,14 +71,14 @@ proptest! {
         let json = serde_json::to_string(&checkpoint).unwrap();
         let mut replayed: Pod = serde_json::from_str(&json).unwrap();
         for record in &journal.records {
-            // The whole journal again: what is folded in already changes nothing.
+            // The whole journal again: events that were already folded change nothing.
             let record: Record = serde_json::from_str(&serde_json::to_string(record).unwrap()).unwrap();
             replayed.apply(&record);
         }
         prop_assert_eq!(&replayed, &journal.pod);
     }
 
-    /// Whatever happened, a crash leaves a Pod at rest, and recovering twice is recovering once.
+    /// Whatever happened, a Pod is at rest after a crash, and recovering twice is the same as recovering once.
     #[test]
     fn a_crash_anywhere_leaves_a_pod_at_rest(inputs in prop::collection::vec(any_input(), 0..60)) {
         let mut journal = journal_of(inputs);
@@ -93,7 +93,8 @@ proptest! {
         prop_assert_eq!(seqs, (1..=journal.records.len() as i64).map(Seq).collect::<Vec<_>>());
     }
 
-    /// The context comes from turn events alone, so control events cannot touch it, nor can chunks or a person's calls.
+    /// The context comes from turn events alone, so control events cannot change it, nor can chunks or a person's
+    /// calls.
     #[test]
     fn only_what_belongs_to_the_conversation_touches_the_context(inputs in prop::collection::vec(any_input(), 0..60)) {
         let journal = journal_of(inputs);
@@ -109,7 +110,7 @@ proptest! {
         prop_assert_eq!(context, journal.context().messages());
     }
 
-    /// Reading from the newest compaction on makes the same messages as reading everything, whatever it kept.
+    /// Reading from the newest compaction on gives the same messages as reading everything, whatever it kept.
     #[test]
     fn what_is_before_the_reach_of_a_context_does_not_matter(inputs in prop::collection::vec(any_input(), 0..80)) {
         let journal = journal_of(inputs);
@@ -128,8 +129,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// In a world that keeps to its part, every conversation that a model is sent is whole, nothing is lost, nothing
-    /// hangs, and after a crash a person can go on. What is checked at each step is in `world`.
+    /// In a well-behaved world, every context that a model is sent is a complete conversation, nothing is lost, nothing
+    /// hangs, and after a crash a person can continue. `world` has the checks of each step.
     #[test]
     fn a_pod_makes_sense_at_every_step(acts in prop::collection::vec(any_act(), 0..120)) {
         let mut world = World::default();

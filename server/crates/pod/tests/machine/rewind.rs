@@ -1,4 +1,4 @@
-//! Taking the end of a conversation out of the context.
+//! Removing the end of a conversation from the context.
 
 use pod::{Input, Refusal};
 use protocol::{ErrorCode, PodState, Seq};
@@ -29,7 +29,7 @@ fn what_came_after_is_out_of_the_context_and_stays_in_the_journal() {
 }
 
 #[test]
-fn who_has_not_seen_the_newest_record_or_names_none_is_refused() {
+fn a_caller_that_has_not_seen_the_newest_record_or_names_none_is_refused() {
     let mut journal = idle();
     let head = journal.pod.head;
     let to = |to_seq: i64, expected_head: Seq| Input::Rewind { to_seq: Seq(to_seq), expected_head, context_used: 0 };
@@ -45,7 +45,7 @@ fn who_has_not_seen_the_newest_record_or_names_none_is_refused() {
 }
 
 #[test]
-fn in_the_midst_of_a_run_the_refusal_names_a_way_out_that_there_is() {
+fn in_the_middle_of_a_run_the_refusal_names_a_way_out_that_exists() {
     for at_work in [running(), waiting()] {
         let back = Input::Rewind { to_seq: Seq(1), expected_head: at_work.pod.head, context_used: 0 };
         for input in [back, Input::Compact] {
@@ -104,7 +104,7 @@ fn before_a_compaction_what_it_dropped_is_back_and_after_it_the_summary_stays() 
     let journal = journal.all([ask("three"), text("3"), finished()]);
     assert_eq!(rewound(journal.clone(), after).said(), [SUMMARY, "user: two", "model: 2"]);
     assert_eq!(rewound(journal.clone(), before).said(), whole);
-    // The record of the summary itself is the border.
+    // The record of the summary itself is the boundary.
     let compacted = journal.seq_of("compacted");
     assert_eq!(rewound(journal.clone(), compacted).said()[0], SUMMARY);
     assert_eq!(rewound(journal.clone(), Seq(compacted.0 - 1)).said(), whole);
@@ -162,7 +162,7 @@ fn a_paused_question_is_void_and_its_call_is_gone() {
 }
 
 #[test]
-fn a_letter_goes_or_stays_by_its_own_position() {
+fn a_peer_message_goes_or_stays_by_its_own_position() {
     let journal = running().all([call("Read"), finished(), mail([peer("psst")]), ended("call-b1", "x"), finished()]);
     let journal = journal.all([text("done"), finished()]);
     let letter = journal.seq_of("peer_message");

@@ -1,11 +1,11 @@
-//! What a person writes: messages for the run that goes on, and files that a message refers to.
+//! What a person writes: messages into the current run, and files that a message refers to.
 
 use pod::{Effect, Input, Refusal};
 use protocol::{CommandId, PodState, Segment};
 
 use crate::journal::*;
 
-/// A run whose model is about to be asked again: its only call has a result.
+/// A run that is about to call its model again: its only call has a result.
 fn between() -> Journal {
     let mut journal = running().all([text("look"), call("Read"), finished()]);
     let effects = journal.take(ended("call-b2", "one")).unwrap();

@@ -1,4 +1,4 @@
-//! Ways out to the network that commands want while they run.
+//! Network access that commands request while they run.
 
 use pod::{Effect, Input, Refusal};
 use protocol::{NetworkPolicy, PodState};
@@ -71,12 +71,12 @@ fn what_a_person_runs_asks_without_holding_a_run_up() {
     assert_eq!(journal.pod.state, PodState::Running);
     assert!(journal.pod.needs_you());
     let id = journal.pod.approvals[0].id.clone();
-    // The run ends as it would, and another begins.
+    // The run ends normally, and another begins.
     journal = journal.all([text("hi"), finished()]);
     assert_eq!((journal.pod.state, journal.pod.approvals.len()), (PodState::Idle, 1));
     assert_eq!(journal.take(allow(&id)).unwrap(), [let_out(&call_id, true)]);
     assert_eq!(journal.pod.state, PodState::Idle);
-    // Of a call that is over nothing comes.
+    // A finished call sends nothing.
     journal.take(ended(&call_id, "done")).unwrap();
     assert_eq!(journal.take(wish(&call_id)).unwrap(), []);
     assert!(journal.pod.approvals.is_empty());

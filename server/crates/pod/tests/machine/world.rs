@@ -1,7 +1,7 @@
-//! A Pod with the world around it: a model and tools that answer only when they were asked, people, mail, crashes.
+//! A Pod with the world around it: a model and tools that answer only when asked, people, mail, crashes.
 //!
-//! After each step it is looked at whether the Pod still makes sense: whenever its model is asked, the conversation has
-//! to be one that a provider takes, and nothing that was said may be lost.
+//! Each step is followed by checks that the Pod is still consistent: whenever its model is called, a provider has to
+//! accept the conversation, and nothing that was said may be lost.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use serde_json::json;
 
 use crate::journal::*;
 
-/// What can be tried. What makes no sense at the moment is left out, as the world would.
+/// What can be attempted. Whatever makes no sense at the moment is skipped, as the world would.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
     Submit,
-    /// For the run that goes on: taken when its model is asked next.
+    /// Into the current run: it is read at the next model call.
     Steer,
     Pause,
     Resume,
@@ -24,7 +24,7 @@ pub(crate) enum Act {
     Stop,
     Restore,
     Compact,
-    /// To this part of the journal, in thousandths.
+    /// To this position in the journal, in thousandths.
     Rewind(i64),
     Say,
     Think,
@@ -34,11 +34,11 @@ pub(crate) enum Act {
     Finish,
     Limit,
     Fail,
-    /// The question was too long; a summary may then have nothing to stand for.
+    /// The request was too long; there may then be nothing for a summary to replace.
     Overflow,
     Output(usize),
     EndTool(usize),
-    /// A command that runs wants to reach a host.
+    /// A running command wants to reach a host.
     WayOut(usize),
     Answer(usize, bool),
     Mail {
@@ -89,13 +89,13 @@ pub(crate) struct World {
     /// The context that grew with the run, as the runtime keeps it.
     live: Option<Context>,
     is_answering: bool,
-    /// Where the summary that is being made begins to keep, and the texts that it stands for.
+    /// Where the summary in progress begins to keep, and the texts that it replaces.
     summarising: Option<(Seq, BTreeSet<String>)>,
-    /// What some summary stands for.
+    /// What some summary replaces.
     summarised: BTreeSet<String>,
     tools: Vec<String>,
     by_hand: Vec<String>,
-    /// Messages that wait for the next question to the model.
+    /// Messages that wait for the next model call.
     steering: usize,
     /// Everything that was said gets a number.
     said: usize,
@@ -136,7 +136,7 @@ impl World {
         format!("({})", self.said)
     }
 
-    /// Before a rewind: what it leaves is read from as far back as it goes.
+    /// Before a rewind: the remaining context is read from as far back as it goes.
     fn check_rewind(&self, to_seq: Seq) {
         let rewound = |mut context: Context| {
             context.push(self.journal.pod.head.next(), None, &TurnEvent::Rewound { to_seq });
@@ -247,7 +247,7 @@ impl World {
                         Some(cut) => {
                             check_conversation(&cut.request);
                             assert!(cut.dropped > 0);
-                            // A request that was shortened leaves some out, and so they are not in the conversation either.
+                            // A shortened request leaves some out, so they are not in the conversation either.
                             let is_dropped = |message: &&Message| !context_tail(&context, &cut).contains(message);
                             let dropped = context.messages();
                             let dropped =
@@ -278,7 +278,7 @@ impl World {
         }
     }
 
-    /// What grew with the run is what the journal says.
+    /// What grew with the run equals what the journal says.
     fn context(&mut self) -> Context {
         let rebuilt = self.journal.context();
         assert_eq!(self.live.get_or_insert_with(|| rebuilt.clone()), &rebuilt);
@@ -335,7 +335,7 @@ impl World {
         }
     }
 
-    /// Every message that was not rewound is before the model once, or in what a summary was made of.
+    /// Every message that was not rewound is in the context once, or in what a summary was made of.
     fn check_nothing_is_lost(&self, messages: &[Message]) {
         let mut alive: Vec<(Seq, String)> = Vec::new();
         for record in &self.journal.records {
@@ -361,7 +361,7 @@ impl World {
         }
     }
 
-    /// From wherever it is, a person gets it to answer.
+    /// From any state, a person can get it to answer.
     pub(crate) fn use_again(&mut self) {
         for _ in 0..2 {
             match self.journal.pod.state {
@@ -386,7 +386,7 @@ fn numbers(text: &str) -> Vec<String> {
     pieces.map(|(number, _)| format!("({number})")).collect()
 }
 
-/// What a provider takes: the system message first and once, and behind each answer one result for each of its calls.
+/// What a provider accepts: the system message first and once, and after each answer one result for each of its calls.
 pub(crate) fn check_conversation(messages: &[Message]) {
     assert_eq!(messages[0].role, Role::System);
     let mut expected: BTreeSet<&str> = BTreeSet::new();
@@ -410,7 +410,7 @@ pub(crate) fn check_conversation(messages: &[Message]) {
     assert!(expected.is_empty(), "a call without its result at the end: {messages:#?}");
 }
 
-/// What stays of the conversation.
+/// What remains of the conversation.
 fn context_tail(context: &Context, cut: &Cut) -> Vec<Message> {
     let messages = context.messages();
     messages[messages.len() - cut.kept..].to_vec()

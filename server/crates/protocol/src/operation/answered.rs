@@ -186,10 +186,9 @@ impl Answered for Introduced {
 
     #[cfg(feature = "openapi")]
     fn describe(facts: &super::Facts, description: &mut super::Description) {
-        let stood =
-            "They knew each other before; or, to a repeated key: the other side declined, or did not answer in time";
+        let stood = "They were peers before; or, for a repeated key, the other side declined or did not answer in time";
         description.answers::<PeerAnswer>(facts.status, facts.done);
         description.answers::<PeerAnswer>(200, stood);
-        description.answers::<PeerAnswer>(202, "The other side has to accept");
+        description.answers::<PeerAnswer>(202, "The other side has to accept the request");
     }
 }

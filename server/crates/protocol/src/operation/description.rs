@@ -50,7 +50,7 @@ impl Description {
         let mut description = Self::default();
         O::describe(&mut description);
         if is_command {
-            let about = "The command's id; made when absent";
+            let about = "The command's id; generated when absent";
             description.add("Idempotency-Key", ParameterIn::Header, &[about], Shape::Named("CommandId"));
         }
         description

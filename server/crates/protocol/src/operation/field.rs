@@ -274,8 +274,8 @@ pub(crate) mod part {
     #[expect(clippy::extra_unused_type_parameters, reason = "every place takes the type of its field")]
     pub(crate) fn describe<T>(_: &str, _: &[&str], description: &mut super::super::Description) {
         use super::super::description::Shape;
-        description.add_in_query("after", &["`next` of the page before."], Shape::Text);
-        let about = ["At most so many, never more than 1,000; all when absent."];
+        description.add_in_query("after", &["`next` of the previous page."], Shape::Text);
+        let about = ["The maximum number of items, never more than 1,000; all when absent."];
         description.add_in_query("limit", &about, Shape::Count);
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 /// The requested part of a short list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
-    /// `next` of the page before.
+    /// `next` of the previous page.
     pub after: Option<String>,
     /// The maximum number of items; all if absent.
     pub limit: Option<u32>,

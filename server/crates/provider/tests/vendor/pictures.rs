@@ -139,7 +139,7 @@ async fn a_document_goes_in_each_vendors_own_form() {
 }
 
 #[tokio::test]
-async fn who_is_not_sent_a_picture_is_told_so_in_words() {
+async fn a_model_that_is_not_sent_a_picture_is_told_so_in_words() {
     let mut question = question();
     let blind = || Held::Not("the model cannot see pictures".to_owned());
     question.attached = Attached::from_iter([(blob("a"), blind()), (blob("c"), blind())]);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_bounded_and_says_who_is_behind() {
+    fn the_tail_is_bounded_and_tells_a_reader_that_it_is_behind() {
         let feed = feed_of(TAIL_RECORDS_MAX as i64 + 3);
         assert_eq!(feed.read(Seq(2), 1, 1024), TailRead::Behind);
         assert!(matches!(feed.read(Seq(3), 1, 1024), TailRead::Records(_, Seq(4))));

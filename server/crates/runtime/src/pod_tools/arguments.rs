@@ -12,16 +12,16 @@ pub(super) struct Nothing {}
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Named {
-    /// The Pod's name, as ListPods gives it.
+    /// The Pod's name, as listed by ListPods.
     pub(super) name: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
-    /// The Pod's name, as ListPods gives it.
+    /// The Pod's name, as listed by ListPods.
     pub(super) name: String,
-    /// What it is told.
+    /// The text to send.
     pub(super) message: String,
 }
 
@@ -30,26 +30,26 @@ pub(super) struct Message {
 pub(super) struct SpawnArguments {
     /// A name that no other Pod has: 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.
     pub(super) name: String,
-    /// What it is to do, with everything that it has to know: it does not see your conversation.
+    /// What it should do, with everything it needs to know: it does not see your conversation.
     pub(super) task: String,
-    /// What is lent to it: folders or files of your own scope. Empty: nothing.
+    /// The folders or files of your own scope to lend it; empty for none.
     pub(super) scope: Vec<LentRule>,
-    /// A profile of the configuration; your own settings when absent.
+    /// A profile from the configuration; your own settings when absent.
     #[serde(default)]
     pub(super) profile: Option<String>,
-    /// A model of the provider; your own when absent.
+    /// A model of the provider; your own model when absent.
     #[serde(default)]
     pub(super) model: Option<String>,
 }
 
-/// One rule of what is lent.
+/// One rule of the scope to lend.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LentRule {
     /// An absolute path.
     path: String,
     access: LentAccess,
-    /// Everything beneath it, too; only what lies directly in it when false.
+    /// Whether the rule applies to everything beneath the path; if false, only to what is directly in it.
     #[serde(default = "yes")]
     recursive: bool,
 }
@@ -57,11 +57,11 @@ pub(super) struct LentRule {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum LentAccess {
-    /// It may read it, and so may you.
+    /// The child may read it, and so may you.
     Read,
-    /// It may write it; until it is stopped you may only read it.
+    /// The child may write it; until the child is stopped, you may only read it.
     Write,
-    /// It may not touch this part of what it is lent.
+    /// The child may not access this part of what it is lent.
     Deny,
 }
 

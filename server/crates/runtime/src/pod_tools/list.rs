@@ -13,7 +13,8 @@ pub(super) struct ListPods;
 #[async_trait]
 impl PodTool for ListPods {
     const NAME: &'static str = "ListPods";
-    const DESCRIPTION: &'static str = "Lists the Pods that you see: yourself, the children that you spawned, and your peers. For each it says why you see it, its state, what is lent to it, and how many children it has.";
+    const DESCRIPTION: &'static str = "Lists the Pods that you see: yourself, the children that you spawned, and your peers. Gives for each the \
+         reason why you see it, its state, what is lent to it, and how many children it has.";
     const DOING: &'static str = "listing the Pods";
     type Arguments = Nothing;
 

@@ -16,8 +16,8 @@ pub(super) struct ReadPodOutput;
 #[async_trait]
 impl PodTool for ReadPodOutput {
     const NAME: &'static str = "ReadPodOutput";
-    const DESCRIPTION: &'static str = "Reads what a child of yours has written since you last read it, and says in which state it is. Works for a \
-         stopped child, too.";
+    const DESCRIPTION: &'static str = "Reads what one of your children has written since you last read it, and gives its state. Also works for a \
+         stopped child.";
     const DOING: &'static str = "reading the Pod's output";
     type Arguments = Named;
 

@@ -18,8 +18,7 @@ pub(super) struct SendToPeerPod;
 #[async_trait]
 impl PodTool for SendToPeerPod {
     const NAME: &'static str = "SendToPeerPod";
-    const DESCRIPTION: &'static str =
-        "Sends a message to a peer: a Pod that you can see and write to. For a child of yours use SendToPod.";
+    const DESCRIPTION: &'static str = "Sends a message to a peer: a Pod that you can see and write to. To write to one of your children, use SendToPod.";
     const DOING: &'static str = "sending to the peer";
     type Arguments = Message;
 

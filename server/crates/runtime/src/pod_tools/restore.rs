@@ -13,7 +13,8 @@ pub(super) struct RestorePod;
 #[async_trait]
 impl PodTool for RestorePod {
     const NAME: &'static str = "RestorePod";
-    const DESCRIPTION: &'static str = "Restores a stopped Pod that you see. A child gets back what was lent to it, and no more; if that has been lent to another Pod since, it stays stopped and you are told. A Pod that is live is left as it is.";
+    const DESCRIPTION: &'static str = "Restores a stopped Pod that you see. A child gets back what was lent to it, and no more; if that is now lent to \
+         another Pod, the child stays stopped and you are told. A live Pod is left as it is.";
     const DOING: &'static str = "restoring the Pod";
     type Arguments = Named;
 

@@ -13,8 +13,8 @@ pub(super) struct SendToPod;
 #[async_trait]
 impl PodTool for SendToPod {
     const NAME: &'static str = "SendToPod";
-    const DESCRIPTION: &'static str = "Gives a child of yours its next piece of work. Returns when the child has accepted it, not when it is done; \
-         you are told when its turn has ended. A child that is still running refuses: try again when its turn has ended.";
+    const DESCRIPTION: &'static str = "Gives one of your children its next task. Returns when the child has accepted it, not when it is done; \
+         you are told when its turn has ended. A child that is still working refuses: try again when its turn has ended.";
     const DOING: &'static str = "sending to the Pod";
     type Arguments = Message;
 

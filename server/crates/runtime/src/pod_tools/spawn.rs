@@ -21,9 +21,9 @@ pub(super) struct SpawnPod;
 #[async_trait]
 impl PodTool for SpawnPod {
     const NAME: &'static str = "SpawnPod";
-    const DESCRIPTION: &'static str = "Spawns a child Pod that works beside you on a task, with a part of your scope lent to it. What you lend for \
-         writing you can only read until the child is stopped. You are told when its turn has ended; ReadPodOutput then \
-         says what it wrote.";
+    const DESCRIPTION: &'static str = "Spawns a child Pod that works on a task alongside you, with a part of your scope lent to it. What you lend for \
+         writing, you can only read until the child is stopped. You are told when its turn has ended; ReadPodOutput then \
+         gives what it wrote.";
     const DOING: &'static str = "spawning the Pod";
     type Arguments = SpawnArguments;
 

@@ -13,8 +13,8 @@ pub(super) struct StopPod;
 #[async_trait]
 impl PodTool for StopPod {
     const NAME: &'static str = "StopPod";
-    const DESCRIPTION: &'static str = "Stops a child of yours and takes back what you lent to it; you can write there again, or lend it again, at \
-         once. A stopped child keeps its conversation, and RestorePod brings it back.";
+    const DESCRIPTION: &'static str = "Stops one of your children and takes back what you lent to it; you can write there again, or lend it again, at \
+         once. A stopped child keeps its conversation, and RestorePod restores it.";
     const DOING: &'static str = "stopping the Pod";
     type Arguments = Named;
 

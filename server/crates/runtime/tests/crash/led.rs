@@ -1,4 +1,4 @@
-//! The story of a Pod that leads another one, and what has to be true of it after a kill.
+//! The story of a parent and its child, and what has to be true of it after a kill.
 
 use std::path::PathBuf;
 
@@ -17,8 +17,8 @@ use crate::{
 const TASK: &str = "stream 60 at 0\nsay kid one";
 const OF_LEAD: &str = "lead_saw";
 
-/// `lead` spawns `kid`, stops it and has it back; then a person stops it. Each part waits for what the one before
-/// brings.
+/// `lead` spawns `kid`, stops it and restores it; then a person stops it. Each part waits for what the previous one
+/// brings about.
 pub(crate) async fn play(host: Host, folder: PathBuf) {
     let folder = folder.canonicalize().unwrap().join("lent");
     std::fs::create_dir_all(&folder).unwrap();
@@ -55,7 +55,7 @@ async fn watch(host: Host, lead: WorkerId) {
     }
 }
 
-/// What the child told and showed of this story before it died.
+/// What the child process reported and showed of this story before it died.
 #[derive(Default)]
 pub(crate) struct Witness {
     lead: Option<WorkerId>,
@@ -83,7 +83,7 @@ enum News {
     ShutDown,
 }
 
-/// Holds what is there against what was seen, and each of the two Pods against the other.
+/// Compares what is there with what was seen, and each of the two Pods with the other.
 pub(crate) async fn check(name: &str, host: &Host, witness: &Witness) {
     let Some(lead) = &witness.lead else { return };
     let kid = settled_kid(host).await;
@@ -99,7 +99,7 @@ pub(crate) async fn check(name: &str, host: &Host, witness: &Witness) {
     check_commands(name, host, witness, lead, kid.as_ref()).await;
 }
 
-/// The child once its first task is over, one way or another.
+/// Waits until the child's first task is over, one way or another.
 async fn settled_kid(host: &Host) -> Option<WorkerId> {
     let kid = host.pods().named(&"kid".parse().unwrap()).await.unwrap()?.worker_id;
     let is_settled = |records: &[Record]| ends(records) > 0 && last_state(records) != Some(PodState::Running);
@@ -114,14 +114,14 @@ async fn check_kid(name: &str, host: &Host, lead: &WorkerId, kid: &WorkerId) {
     let detail = host.pods().get(kid).await.unwrap();
     assert!(detail.queued.is_empty(), "{name}: {:?}", detail.queued);
 
-    // All the news that there is, and each once.
+    // All the news that there is, each once.
     let wanted = wanted_news(host, &of_kid).await;
     let is_told =
         |records: &[Record]| news(records).len() >= wanted.len() && last_state(records) != Some(PodState::Running);
     let of_lead = until_of(host, lead, is_told).await;
     assert_eq!(news(&of_lead), wanted, "{name}");
 
-    // The loan is out if the journal says so, and the child is live then, and only then.
+    // The scope is lent if the journal says so, and the child is live if and only if it is.
     let (view, loan) = (host.pods().get(lead).await.unwrap().children, last_loan(&of_lead));
     assert_eq!(view.len(), 1, "{name}");
     assert_eq!(!view[0].scope.is_empty(), loan, "{name}: the loan, and what the journal says of it");
@@ -146,7 +146,8 @@ async fn check_commands(name: &str, host: &Host, witness: &Witness, lead: &Worke
     assert_eq!(records_of(host, lead).await, before, "{name}: a repeat changed something");
 }
 
-/// What the child's journal says that its parent is to be told: each end of a run but by a stop, and a person's stop.
+/// What the child's parent is to be told according to the child's journal: each end of a run except by a stop, and a
+/// person's stop.
 async fn wanted_news(host: &Host, of_kid: &[Record]) -> Vec<News> {
     let ends = of_kid.iter().filter_map(|record| match &record.event {
         Event::Control(ControlEvent::RunFinished { outcome: Outcome::Completed, .. }) => Some(News::TurnEnded),
@@ -170,7 +171,7 @@ fn news(records: &[Record]) -> Vec<News> {
     told.collect()
 }
 
-/// Whether the newest word on the loan is that it is out.
+/// Whether the newest entry about the loan says that the scope is lent.
 fn last_loan(records: &[Record]) -> bool {
     let newest = records.iter().rev().find_map(|record| match &record.event {
         Event::Control(ControlEvent::ChildSpawned { .. } | ControlEvent::ScopeChanged { .. }) => Some(true),

@@ -1,6 +1,6 @@
-//! A question that is too long for its model, killed at every durable step from its acceptance to its answer.
+//! A request that is too long for its model, killed at every durable step from its acceptance to its answer.
 //!
-//! The model's server lives in the parent, so it goes on over the kill as a real one does.
+//! The model's server is part of the parent process, so it survives the kill as a real one does.
 
 use std::{
     io::{BufRead, BufReader},
@@ -25,26 +25,26 @@ use crate::{
     stage::{key, named, origin, records_of, say, until_of},
 };
 
-/// Where the child finds the model.
+/// Where the child process finds the model.
 pub(crate) const MODEL: &str = "YOI_CRASH_MODEL";
 const STEP: &str = "YOI_CRASH_OVERFLOW_STEP";
 const COUNT: &str = "YOI_CRASH_OVERFLOW_COUNT";
 
-/// The model's context in bytes of a question, and the tokens that its server calls them.
+/// The model's context in bytes of a request, and the number of tokens that its server reports for them.
 const ROOM_BYTES: usize = 40_000;
 const ROOM_TOKENS: u64 = 10_000;
-/// So many turns fit.
+/// This many turns fit.
 const TURNS: usize = 5;
 /// The message that does not.
 const LONG: &str = "too-long";
 
-/// How many children were killed. They die ever later, until one comes to its end.
+/// How many child processes were killed. Each dies later than the last, until one reaches its end.
 pub(crate) async fn all() -> u32 {
     let mut kills = 0;
     for step in ["commit", "answer"] {
         for count in 1.. {
             if !case(step, count).await {
-                // The message, that it is too long, the summary, the answer.
+                // The message, the refusal, the summary, the answer.
                 assert!(count > 4, "{step} came only {} times", count - 1);
                 break;
             }
@@ -54,7 +54,7 @@ pub(crate) async fn all() -> u32 {
     kills
 }
 
-/// Kills the process right before a step comes for the given time since it was armed.
+/// Kills the process right before the given occurrence of a step, counted since it was armed.
 #[derive(Debug)]
 struct KillFrom {
     is_armed: Arc<AtomicBool>,
@@ -76,7 +76,7 @@ fn read(name: &str) -> String {
     std::env::var(name).unwrap()
 }
 
-/// The child: fills the context, and then asks for more.
+/// The child process: fills the context, and then asks for more.
 pub(crate) async fn play(folder: &Path, model: &str) {
     let is_armed = Arc::new(AtomicBool::new(false));
     let step = if read(STEP) == "commit" { Step::Commit } else { Step::Answer };
@@ -114,7 +114,7 @@ async fn host_on(store: Store, model: &str) -> Host {
     Host::start(HostOptions::of(store, Providers::new(vec![config]).unwrap(), "/", "/nowhere")).await.unwrap()
 }
 
-/// Whether the child was killed.
+/// Whether the child process was killed.
 async fn case(step: &str, count: u32) -> bool {
     let model = ScriptedModel::start().await;
     let message = format!("This model's maximum context length is {ROOM_TOKENS} tokens.");

@@ -1,5 +1,4 @@
-//! The story of Pods that are introduced to each other and write to each other, and what has to be true of it after a
-//! kill.
+//! The story of Pods that become peers and write to each other, and what has to be true of it after a kill.
 
 use protocol::{CreatePod, InputCommand, PeerPolicy, PodState, ReceiptState, RequestDecision, WorkerId};
 use runtime::Host;
@@ -10,12 +9,13 @@ use crate::{
     stage::{key, named, origin, records_of, say, until_of},
 };
 
-/// How the introductions end, each in the order in which the story has them.
+/// How the attempts to make peers end, each in the order of the story.
 const OF_BEN: [&str; 3] = ["peer_linked", "peer_unlinked", "peer_linked"];
 const OF_CID: [&str; 2] = ["peer_requested", "peer_linked"];
 const ASK_BEN: &str = "call SendToPeerPod {\"name\": \"ben\", \"message\": \"say got it\"}\nsay sent";
 
-/// `ann` and `ben` are introduced, write to each other, are parted, and introduced again; `cid` is asked, and accepts.
+/// `ann` and `ben` become peers, write to each other, stop being peers, and become peers again; `cid` gets a request,
+/// and accepts.
 pub(crate) async fn play(host: Host) {
     let create = async |name: &str, policy| {
         let create = CreatePod { peer_policy: policy, ..named(name) };
@@ -50,7 +50,7 @@ async fn introduce(host: &Host, id: &str, source: &WorkerId, target: &WorkerId) 
     print_line(&format!("{} {id}", if id == "p6" { "peer_request" } else { "peer_link" }));
 }
 
-/// What the child was told of this story before it died.
+/// What the child process was told of this story before it died.
 #[derive(Default)]
 pub(crate) struct Witness {
     pods: Vec<WorkerId>,
@@ -77,14 +77,14 @@ impl Witness {
     }
 }
 
-/// Holds the three Pods against each other, and against what the child was told.
+/// Compares the three Pods with each other, and with what the child process was told.
 pub(crate) async fn check(name: &str, host: &Host, witness: &Witness) {
     let [ann, ben, cid] = witness.pods.as_slice() else { return };
     let (of_ben, of_cid) = (Pair::new(host, ann, ben), Pair::new(host, ann, cid));
     for (pair, story, told) in [(&of_ben, &OF_BEN[..], &witness.links), (&of_cid, &OF_CID, &witness.requests)] {
         let steps = pair.check(name).await;
         assert!(story.starts_with(&steps.iter().map(String::as_str).collect::<Vec<_>>()), "{name}: {steps:?}");
-        // One more may be on the disk than anybody was told.
+        // There may be one more on disk than anybody was told of.
         assert!((told.len()..=told.len() + 1).contains(&steps.len()), "{name}: {told:?} were told, there is {steps:?}");
     }
     let mut messages = of_ben.messages().await;
@@ -97,7 +97,7 @@ pub(crate) async fn check(name: &str, host: &Host, witness: &Witness) {
     assert_eq!(links(host, ben).await.len(), usize::from(links(host, ann).await.contains(ben)), "{name}");
 }
 
-/// The same commands again change nothing but what a lost answer left open.
+/// The same commands again change only what a lost answer left open.
 async fn check_repeats(name: &str, host: &Host, witness: &Witness, [ann, ben, cid]: [&WorkerId; 3]) {
     let all = async || {
         let mut all = Vec::new();

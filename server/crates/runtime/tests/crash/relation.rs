@@ -1,4 +1,4 @@
-//! What is true of two Pods at any time, whatever was cut off in between.
+//! What is always true of two Pods, whatever was interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ pub(crate) fn pod_ref(worker_id: &WorkerId) -> PodRef {
     PodRef::new(RuntimeId::local(), worker_id.clone())
 }
 
-/// Whom a Pod is linked with, by its own view.
+/// A Pod's peers, according to itself.
 pub(crate) async fn links(host: &Host, pod: &WorkerId) -> Vec<WorkerId> {
     let peers = host.peers().of_pod(pod).await.unwrap().into_iter();
     peers.filter(|peer| peer.link == PeerLink::Linked).map(|peer| peer.pod.worker_id).collect()
 }
 
-/// Whether a record of this kind has all of these words in it.
+/// Whether a record of this kind contains all of these words.
 pub(crate) fn is_in(records: &[Record], kind: &str, words: &[&str]) -> bool {
     let has = |record: &Record| {
         let text = serde_json::to_string(&record.event).unwrap();
@@ -44,7 +44,7 @@ impl<'a> Pair<'a> {
         Self { host, one, other }
     }
 
-    /// Every message of the two, newest first.
+    /// Every message between the two, newest first.
     pub(crate) async fn messages(&self) -> Vec<ExchangeMessage> {
         let (mut all, mut before) = (Vec::new(), None);
         loop {
@@ -57,7 +57,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Both journals and the store say the same. Gives what happened to the relation, in short.
+    /// Asserts that both journals and the store agree. Returns a short history of the relation.
     pub(crate) async fn check(&self, name: &str) -> Vec<String> {
         let (of_one, of_other) = self.settled(name).await;
         let steps = steps(&of_one, self.other);
@@ -99,7 +99,7 @@ impl<'a> Pair<'a> {
         assert!(told.values().all(Vec::is_empty), "{name}: messages without a row: {told:?}");
     }
 
-    /// Both journals, once no run goes on and both sides know how far the messages have come.
+    /// Both journals, once no run is in progress and both sides know the final receipts of the messages.
     async fn settled(&self, name: &str) -> (Vec<Record>, Vec<Record>) {
         testkit::until(format!("{name}: the two are at rest"), async || {
             let mut journals = Vec::new();
@@ -150,7 +150,7 @@ fn steps(records: &[Record], peer: &WorkerId) -> Vec<String> {
     records.iter().filter(of_peer).map(|record| record.event.kind().to_owned()).collect()
 }
 
-/// Messages that came from a peer: id and text.
+/// Messages received from a peer: id and text.
 fn received(records: &[Record], peer: &WorkerId) -> Vec<(String, String)> {
     let messages = records.iter().filter_map(|record| match &record.event {
         Event::Turn(TurnEvent::PeerMessage { message_id, text, from, .. }) if from.worker_id == *peer => {

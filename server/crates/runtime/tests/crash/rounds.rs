@@ -1,4 +1,4 @@
-//! Many introductions and messages at once between two Pods, killed at a random instant, over and over on one database.
+//! Many peer changes and messages at once between two Pods, killed at a random time, over and over on one database.
 
 use std::{
     io::{BufRead, BufReader},
@@ -22,16 +22,17 @@ use crate::{
     stage::{self, key, named, origin, say},
 };
 
-/// Which round a child plays.
+/// Which round a child process plays.
 pub(crate) const ROUND: &str = "YOI_CRASH_ROUND";
 /// How many rounds there are.
 const ROUNDS: &str = "YOI_CRASH_ROUNDS";
 const ROUNDS_BY_DEFAULT: u32 = 20;
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
-/// A child lives this long at least and this much longer at most, from its first introduction on.
+/// A child process lives at least this long and at most this much longer, from its first peer change on.
 const MILLIS: (u64, u64) = (20, 380);
 
-/// One round in the child: two hands introduce and part, two people and a model write, until it is killed.
+/// One round in the child process: two tasks link and unlink the peers, two people and a model write, until it is
+/// killed.
 pub(crate) async fn play(folder: &Path, round: &str) {
     let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.join("yoi.db"))).await.unwrap();
     let host = stage::host_on(store).await;
@@ -87,7 +88,7 @@ impl Player {
 
     async fn write(self) {
         loop {
-            // Parted at the moment: refused, and nothing is there.
+            // They are not peers at the moment: refused, and nothing is stored.
             if let Ok(sent) = self.host.peers().send(self.key(), &origin(), &self.one, &self.other, "say yes").await {
                 print_line(&format!("sent {}", sent.message_id));
             }
@@ -109,7 +110,7 @@ impl Player {
     }
 }
 
-/// What a child told before it died.
+/// What a child process reported before it died.
 #[derive(Default)]
 struct Witness {
     pods: Vec<WorkerId>,
@@ -175,10 +176,10 @@ async fn check(name: &str, host: &Host, witness: &Witness) {
     let count = |kind: &str| steps.iter().filter(|step| *step == kind).count();
     let alternate = steps.iter().enumerate().all(|(at, step)| (step == "peer_linked") == (at % 2 == 0));
     assert!(alternate, "{name}: {steps:?}");
-    // Each of the two hands may have done one thing more than it was told.
+    // Each of the two tasks may have done one thing more than it was told.
     let linked = count("peer_linked");
     assert!((witness.linked..=witness.linked + 2).contains(&linked), "{name}: {} told, {linked}", witness.linked);
-    // A parting that found nothing is none.
+    // Unlinking without a relation does not count.
     assert!(count("peer_unlinked") <= witness.parted + 1, "{name}: {} told, {steps:?}", witness.parted);
     let messages = pair.messages().await;
     let is_there = |id: &str| messages.iter().any(|message| message.message_id == id);
@@ -191,7 +192,7 @@ async fn check(name: &str, host: &Host, witness: &Witness) {
     }
 }
 
-/// What the tool said to the model when it said that all was well.
+/// The tool's words to the model for success.
 async fn delivered(host: &Host, pod: &WorkerId) -> Vec<String> {
     let ends = journal(host, pod).await.into_iter().filter_map(|record| match record.event {
         Event::Turn(TurnEvent::ToolFinished { summary, is_error: false, by: ToolBy::Model, .. }) => Some(summary),

@@ -1,4 +1,5 @@
-//! A host that dies at each durable step, on either side: the other one goes on, and when it is back all comes right.
+//! A host that dies at each durable step, on either side: the other one continues, and when it is back everything
+//! recovers.
 
 use std::{
     sync::{
@@ -20,7 +21,7 @@ use crate::{
     stage::{key, origin},
 };
 
-/// From its n-th time on a step fails, and so does all that comes after: as if the process had died there.
+/// From its n-th occurrence on, a step fails, and so does everything after it: as if the process had died there.
 #[derive(Debug, Default)]
 struct DieAt {
     at: Mutex<Option<(Step, u32)>>,
@@ -81,8 +82,8 @@ async fn whichever_side_dies_at_whichever_step_nothing_is_lost_and_nothing_comes
     assert!(deaths >= 60, "only {deaths} of 72 died");
 }
 
-/// Ada proposes and writes, bob writes back and parts; each command is repeated with its key until it is answered, as a
-/// client does.
+/// Ada sends a peer request and a message, bob writes back and ends the relation; each command is repeated with its key
+/// until it is answered, as a client does.
 async fn case(is_a: bool, step: Step, count: u32) -> bool {
     let what = format!("{} dies at {step:?} {count}", if is_a { "a" } else { "b" });
     let faults = Arc::new(DieAt::default());
@@ -96,7 +97,7 @@ async fn case(is_a: bool, step: Step, count: u32) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < WAIT_MAX && !faults.has_died() {
         let done = play(&two, &ada, &bob, act, &mut written).await;
-        // A trip after each act, wherever it breaks off.
+        // An exchange after each act, wherever it breaks off.
         let carried = carry(&two.a.host, &two.b.host).await;
         act += usize::from(done);
         if act == ACTS && carried.is_ok_and(|carried| carried == 0) {
@@ -123,7 +124,7 @@ async fn case(is_a: bool, step: Step, count: u32) -> bool {
 
 const ACTS: usize = 5;
 
-/// One act; whether it is over.
+/// One act; returns whether it is complete.
 async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &mut Vec<(bool, String)>) -> bool {
     let key = key(&format!("act-{act}"));
     let is_linked = async |side: &crate::ground::Side, pod| {
@@ -145,11 +146,11 @@ async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &m
             }
             Err(_) => false,
         },
-        // All is said before they part.
+        // Everything is said before they stop being peers.
         3 => {
             let mut answered = true;
             for (side, pod) in [(&two.a, ada), (&two.b, bob)] {
-                // A run that the death cut waits for a person, as it does after any restart.
+                // A run that the crash interrupted waits for a person, as it does after any restart.
                 if side.host.pods().get(pod).await.is_ok_and(|detail| detail.summary.state == PodState::Paused) {
                     let _ = side.host.pods().control(fresh_key(), &origin(), pod, ControlVerb::Resume).await;
                 }
@@ -160,7 +161,7 @@ async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &m
                 let (Some(sent), Some(read)) = (journal(here).await, journal(there).await) else { return false };
                 answered &= match receipts(&sent, id).last() {
                     Some((ReceiptState::Answered, _)) => true,
-                    // The run that had read it was cut by the death: nothing answers it.
+                    // The crash interrupted the run that had read it: nothing answers it.
                     Some((ReceiptState::Read, _)) => was_cut(&read),
                     _ => false,
                 };
@@ -210,7 +211,7 @@ async fn check(two: &Two, ada: &WorkerId, bob: &WorkerId, written: &[(bool, Stri
             }
         }
     }
-    // A new beginning works as the first one did.
+    // Starting over works as it did the first time.
     introduce(&two.a, &two.b, ada, bob, fresh_key()).await.unwrap();
     two.settle().await;
     assert!(two.is_linked(ada, bob).await, "{what}");
@@ -229,7 +230,8 @@ async fn whichever_side_dies_while_a_pod_is_asked_by_its_own_server_both_hold_th
     assert!(deaths >= 30, "only {deaths} of 54 died");
 }
 
-/// Bob is introduced to ada, which is asked at home and accepts; each command is repeated with its key until it is answered.
+/// Bob is to become a peer of ada, whose policy is `ask`, and she accepts; each command is repeated with its key until
+/// it is answered.
 async fn asked_case(is_a: bool, step: Step, count: u32) -> bool {
     let what = format!("{} dies at {step:?} {count}", if is_a { "a" } else { "b" });
     let faults = Arc::new(DieAt::default());

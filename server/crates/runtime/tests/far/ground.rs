@@ -35,16 +35,16 @@ impl Side {
         Self { host, name: RuntimeId::parse(name).unwrap(), store, folder }
     }
 
-    /// What another process finds that opens the same file. The host of before is not asked.
+    /// What another process finds that opens the same file. The previous host is not consulted.
     pub async fn reopen(&mut self, faults: Option<Arc<dyn Faults>>) {
         let (host, store) = host_in(&self.folder, faults).await;
         let dead = std::mem::replace(&mut self.host, host);
         self.store = store;
-        // What it still does is fenced.
+        // Its remaining writes are fenced.
         tokio::spawn(async move { dead.shutdown(Duration::from_millis(1)).await });
     }
 
-    /// As it is when a day has passed since this Pod's introductions began.
+    /// As if a day had passed since this Pod's peer requests began.
     pub async fn end_the_time_of_introductions(&self, pod: &WorkerId) {
         let key = self.store.pods().find(pod).await.unwrap().unwrap().key;
         let now = Some(jiff::Timestamp::now());
@@ -101,7 +101,7 @@ impl Side {
         self.host.work().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
     }
 
-    /// Waits until the Pod's list of peers is so.
+    /// Waits until the Pod's list of peers is as given.
     pub async fn until_peers(&self, pod: &WorkerId, is_it: impl Fn(&[PeerView]) -> bool) -> Vec<PeerView> {
         testkit::until("the peers are so", async || Some(self.peers(pod).await).filter(|peers| is_it(peers))).await
     }
@@ -114,7 +114,7 @@ async fn host_in(folder: &TempDir, faults: Option<Arc<dyn Faults>>) -> (Host, St
     (Host::start(options).await.unwrap(), store)
 }
 
-/// Both sides. What is said of one is said of the other by turning them round.
+/// Both sides. Turning them round applies the same steps to the other side.
 pub struct Two {
     pub a: Side,
     pub b: Side,
@@ -138,7 +138,7 @@ impl Two {
         }
     }
 
-    /// Two Pods that know each other, and a shuttle that loses nothing.
+    /// Two peers, and a shuttle that loses nothing.
     pub async fn linked(&self) -> (WorkerId, WorkerId, Shuttle) {
         let (ada, bob) = (self.a.create("ada").await, self.b.create("bob").await);
         let shuttle = Shuttle::start(self, 0);
@@ -146,7 +146,7 @@ impl Two {
         (ada, bob, shuttle)
     }
 
-    /// `ada` of this side proposes to `bob` of the other one.
+    /// `ada` of this side requests `bob` of the other one as a peer.
     pub async fn introduce(&self, ada: &WorkerId, bob: &WorkerId) -> Result<Introduced, ApiError> {
         introduce(&self.a, &self.b, ada, bob, fresh_key()).await
     }
@@ -167,7 +167,7 @@ impl Two {
         self.b.host.peers().send_far(fresh_key(), &origin(), bob, &self.of_a(ada), text).await
     }
 
-    /// Carries everything to and fro until nothing is left.
+    /// Carries everything back and forth until nothing is left.
     pub async fn settle(&self) {
         for _ in 0..200 {
             let carried = carry(&self.a.host, &self.b.host).await.unwrap();
@@ -178,7 +178,7 @@ impl Two {
         panic!("there is always something more to tell");
     }
 
-    /// Both hold the link or neither; what both say of it.
+    /// Asserts that both sides are linked or neither is; returns what both say about it.
     pub async fn is_linked(&self, ada: &WorkerId, bob: &WorkerId) -> bool {
         let is = |views: Vec<PeerView>| views.iter().any(|view| view.link == PeerLink::Linked);
         let (here, there) = (is(self.a.peers(ada).await), is(self.b.peers(bob).await));
@@ -207,7 +207,7 @@ pub async fn introduce(
     from.host.peers().introduce_far(key, &origin(), source, target, None).await
 }
 
-/// `own` of the one side is asked whether it wants to know `source` of the other.
+/// `own` of one side is to become a peer of `source` of the other one, and is asked first.
 pub async fn invite(
     at: &Side,
     from: &Side,
@@ -219,7 +219,7 @@ pub async fn invite(
     at.host.peers().invite_far(key, &origin(), own, source, None).await
 }
 
-/// One exchange in which nothing is lost; how many items it carried.
+/// One exchange in which nothing is lost; returns how many items it carried.
 pub async fn carry(a: &Host, b: &Host) -> Result<usize, ApiError> {
     let (id_a, id_b) = (a.stores().own_id().to_owned(), b.stores().own_id().to_owned());
     let items = a.stores().outgoing(&id_b, b.stores().taken(&id_a).await?, Duration::ZERO).await?;
@@ -239,7 +239,7 @@ pub struct Shuttle {
 }
 
 impl Shuttle {
-    /// `percent` of what happens to it goes wrong: a request is lost, an answer is lost, an exchange comes twice, or late.
+    /// `percent` of the exchanges go wrong: a request is lost, an answer is lost, an exchange is repeated or late.
     pub fn start(two: &Two, percent: u64) -> Self {
         let (stop, lost) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let trip = Trip { a: two.a.host.clone(), b: two.b.host.clone(), percent, lost: lost.clone(), old: Vec::new() };
@@ -247,7 +247,7 @@ impl Shuttle {
         let task = tokio::spawn(async move {
             let mut trip = trip;
             while !stopped.load(Ordering::Acquire) {
-                // A host that is being replaced does not answer; so would a server be.
+                // A host that is being replaced does not answer; neither would a server.
                 let _ = trip.once().await;
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -274,7 +274,7 @@ struct Trip {
     b: Host,
     percent: u64,
     lost: Arc<AtomicU64>,
-    /// What was carried once, and may come again.
+    /// What was carried once, and may arrive again.
     old: Vec<(bool, Vec<LinkItem>)>,
 }
 
@@ -330,7 +330,7 @@ pub fn steps(records: &[Record]) -> Vec<String> {
     kinds.filter(|kind| kind.starts_with("peer_") && *kind != "peer_message").map(str::to_owned).collect()
 }
 
-/// How far a message has come, as a journal tells it, and why.
+/// The receipts of a message, according to a journal, and their reasons.
 pub fn receipts(records: &[Record], message: &str) -> Vec<(ReceiptState, bool)> {
     let steps = records.iter().filter_map(|record| match &record.event {
         Event::Control(ControlEvent::MessageReceipt { message_id, state, reason, .. }) if message_id == message => {
@@ -341,7 +341,7 @@ pub fn receipts(records: &[Record], message: &str) -> Vec<(ReceiptState, bool)> 
     steps.collect()
 }
 
-/// Messages that came: id and text.
+/// Received messages: id and text.
 pub fn received(records: &[Record]) -> Vec<(String, String)> {
     let messages = records.iter().filter_map(|record| match &record.event {
         Event::Turn(TurnEvent::PeerMessage { message_id, text, .. }) => Some((message_id.clone(), text.clone())),

@@ -1,4 +1,4 @@
-//! A peer that says what no yoi would say, or says it at the wrong time: refused, and nothing is harmed.
+//! A server that says what no yoi would say, or says it at the wrong time: refused, and no harm is done.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn what_is_out_of_order_too_large_or_malformed_is_refused_and_not_taken() 
     assert_eq!(two.b.host.stores().taken(STRANGER).await.unwrap(), 0);
     let beyond = two.b.host.stores().outgoing(STRANGER, 7, Duration::ZERO).await.unwrap_err();
     assert_eq!(beyond.code, ErrorCode::CursorExpired);
-    // The line is as good as before.
+    // The line is unharmed.
     assert_eq!(tell(&two.b, 1, small).await, Ok(1));
 }
 
@@ -50,14 +50,14 @@ async fn what_is_about_pods_and_links_that_do_not_exist_is_answered_and_changes_
     two.a.until_receipt(&ada, &sent.message_id, ReceiptState::Answered).await;
     let id = two.b.peers(&bob).await.len().to_string();
     assert_eq!(id, "1");
-    // His run has ended, and nothing comes after that.
+    // His run has ended, and nothing follows.
     let is_at_rest = |records: &[protocol::Record]| {
         let place = |kind: &str| records.iter().rposition(|record| record.event.kind() == kind);
         place("run_finished").is_some() && place("run_finished") < place("status")
     };
     let before = two.b.until(&bob, is_at_rest).await.len();
     let (by, note) = ("eve".to_owned(), None);
-    // The handshake of the link between ada and bob is not a secret of theirs.
+    // The handshake id of the link between ada and bob is not a secret.
     let handshake = two.b.host.journals().export(&bob).await.map(|_| "request-known".to_owned()).unwrap();
     let card = two.a.card(&ada).await;
     let news = [

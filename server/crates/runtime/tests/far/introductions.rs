@@ -1,4 +1,4 @@
-//! Introductions: proposed, answered by policy, crossed, withdrawn, ended.
+//! Peer requests between servers: proposed, answered by policy, crossed, withdrawn, ended.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_pods_of_two_stores_know_each_other_at_once_and_nothing_else_happens() {
+async fn two_pods_of_two_stores_become_peers_at_once_and_nothing_else_happens() {
     let two = Two::new().await;
     let (ada, bob) = (two.a.create("ada").await, two.b.create("bob").await);
     let before = serde_json::to_string(&two.b.host.journals().history(&bob).await.unwrap()).unwrap();
@@ -31,7 +31,7 @@ async fn two_pods_of_two_stores_know_each_other_at_once_and_nothing_else_happens
         assert_eq!((seen.len(), seen[1].pod.clone(), seen[1].scope.len()), (2, peer, 0));
         assert_eq!(side.host.pods().get(pod).await.unwrap().summary.relations.peers, 1);
     }
-    // Asked again, from either side: they know each other.
+    // Asked again, from either side: they are peers already.
     assert!(two.introduce(&ada, &bob).await.unwrap().stood);
     assert!(introduce(&two.b, &two.a, &bob, &ada, fresh_key()).await.unwrap().stood);
 }
@@ -74,7 +74,7 @@ async fn a_closed_pod_a_stranger_and_a_pod_that_is_gone_are_refused_on_both_side
         steps(&two.a.records(&ada).await),
         ["peer_requested", "peer_declined", "peer_requested", "peer_declined"]
     );
-    // The closed one may introduce itself.
+    // The closed one may itself send requests.
     assert_eq!(introduce(&two.b, &two.a, &closed, &ada, fresh_key()).await.unwrap().answer.state, PeerLink::Linked);
 }
 
@@ -105,7 +105,7 @@ async fn a_pod_that_asks_is_pending_on_both_sides_until_somebody_answers() {
             .until_peers(&ada, |peers| peers.first().map(|peer| peer.link) == is_linked.then_some(PeerLink::Linked))
             .await;
         assert_eq!(two.is_linked(&ada, &bob).await, is_linked);
-        // Who asked, and asks under the same key what has become of it, is told.
+        // The caller that repeats the request under the same key is told what became of it.
         assert_eq!(introduce(&two.a, &two.b, &ada, &bob, key).await.unwrap().answer.state, came_to);
     }
     let story = ["peer_requested", "peer_declined", "peer_requested", "peer_linked"];
@@ -122,7 +122,7 @@ async fn one_that_nobody_answers_in_time_has_expired_on_both_sides_and_says_so()
     assert_eq!(introduce(&two.a, &two.b, &ada, &bob, key.clone()).await.unwrap().answer.state, PeerLink::Pending);
     two.settle().await;
     two.a.end_the_time_of_introductions(&ada).await;
-    // The host looks for them once a minute.
+    // The host checks for expired ones once a minute.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(61)).await;
     tokio::time::resume();
@@ -138,11 +138,11 @@ async fn one_that_nobody_answers_in_time_has_expired_on_both_sides_and_says_so()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_proposals_that_cross_come_to_one_link_whoever_proposed_first() {
+async fn two_crossing_requests_end_in_one_link_whichever_came_first() {
     for is_turned in [false, true] {
         let two = Two::new().await;
         two.name_each_other(false);
-        // Even of two that ask: that both want it is the answer.
+        // Also if both policies are `ask`: crossing requests accept each other.
         let (ada, bob) =
             (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create_with("bob", PeerPolicy::Ask).await);
         let there = introduce(&two.b, &two.a, &bob, &ada, fresh_key());
@@ -163,7 +163,7 @@ async fn two_proposals_that_cross_come_to_one_link_whoever_proposed_first() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_withdrawn_at_any_moment_leaves_both_sides_alike() {
-    // How many exchanges happen between the proposals and the withdrawals, and who does what.
+    // The number of exchanges between the proposals and the withdrawals, and who does what.
     for trips in 0..3 {
         for (b_proposes, a_withdraws, b_withdraws) in
             [(false, true, false), (true, true, false), (true, false, true), (true, true, true)]
@@ -237,13 +237,13 @@ async fn a_peer_whose_runtime_was_taken_away_is_one_sided_and_can_be_ended_here(
     assert_eq!(sent.code, ErrorCode::RuntimeUnavailable);
     two.a.host.peers().unlink(fresh_key(), &origin(), &ada, &view.pod).await.unwrap();
     assert_eq!(two.a.peers(&ada).await, []);
-    // When it is added again, the other side hears of it.
+    // When it is added again, the other side is told.
     two.name_each_other(true);
     two.settle().await;
     assert!(!two.is_linked(&ada, &bob).await);
 }
 
-/// What the two have come to after everything was carried: both hold a link, both wait, or neither knows of anything.
+/// The final state of the two after everything was carried: both linked, both pending, or no relation.
 async fn alike(two: &Two, ada: &protocol::WorkerId, bob: &protocol::WorkerId, what: &str) -> Option<PeerLink> {
     two.settle().await;
     let (here, there) = (two.a.peers(ada).await, two.b.peers(bob).await);
@@ -256,7 +256,7 @@ async fn alike(two: &Two, ada: &protocol::WorkerId, bob: &protocol::WorkerId, wh
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pod_that_asks_is_asked_here_also_when_the_far_one_is_named_first() {
+async fn a_pod_that_asks_is_asked_here_even_if_the_far_one_is_named_first() {
     for (decision, come_to) in [(RequestDecision::Accept, Some(PeerLink::Linked)), (RequestDecision::Decline, None)] {
         let two = Two::new().await;
         let (ada, bob) = (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create("bob").await);
@@ -269,7 +269,8 @@ async fn a_pod_that_asks_is_asked_here_also_when_the_far_one_is_named_first() {
             invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer.request_id.as_ref(),
             Some(&id)
         );
-        // It is asked at once, whether the other server answers or not, and shown on both sides when it does.
+        // It is asked at once, whether the other server answers or not, and both sides show it once that server
+        // answers.
         let open = two.a.host.peers().open_requests().await.unwrap();
         assert_eq!((open.len(), open[0].from_name.as_str(), open[0].to_name.as_str()), (1, "bob", "ada"));
         two.settle().await;
@@ -294,7 +295,7 @@ async fn a_server_makes_no_link_with_a_pod_that_is_not_open_by_asking_its_own_pe
         assert_eq!(alike(&two, &ada, &bob, "refused").await, None);
         assert_eq!(steps(&two.a.records(&ada).await), ["peer_requested", "peer_linked", "peer_unlinked"]);
         assert_eq!(steps(&two.b.records(&bob).await), Vec::<String>::new());
-        // Before anybody has answered it is withdrawn with the reason.
+        // It is withdrawn with the reason before anybody has answered.
         invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap();
         assert_eq!(alike(&two, &ada, &bob, "refused at once").await, None);
         assert!(two.a.host.peers().open_requests().await.unwrap().is_empty());
@@ -326,7 +327,7 @@ async fn where_one_side_links_by_itself_while_the_other_asks_its_own_both_wait_f
         two.name_each_other(false);
         let (ada, bob) = (two.a.create("ada").await, two.b.create("bob").await);
         invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap();
-        // Her own yes links this half; the other side has not heard of it, and asks.
+        // Her own acceptance links this half; the other side has not heard of it, and asks.
         let answer = introduce(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer;
         assert_eq!(answer.state, PeerLink::Linked);
         let id = invite(&two.b, &two.a, &bob, &ada, fresh_key()).await.unwrap().answer.request_id.unwrap();
@@ -340,7 +341,7 @@ async fn where_one_side_links_by_itself_while_the_other_asks_its_own_both_wait_f
     }
 }
 
-/// What somebody does to an introduction on which the one that is here is asked.
+/// What is done to a request that the Pod here has to answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Hand {
     Nothing,
@@ -351,8 +352,9 @@ enum Hand {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_crosses_an_introduction_that_is_asked_here_both_sides_end_alike() {
-    // Whether the far one proposes by itself meanwhile and takes it back, how far things were carried, who does what.
+async fn whatever_crosses_a_request_that_is_asked_here_both_sides_end_alike() {
+    // Whether the remote one sends a request itself meanwhile and withdraws it, how far things were carried, and who
+    // does what.
     for (b_proposes, b_ends) in [(false, false), (false, true), (true, false), (true, true)] {
         for trips in 0..3 {
             for hand in [Hand::Nothing, Hand::Accepts, Hand::Ends, Hand::Closes, Hand::Opens] {

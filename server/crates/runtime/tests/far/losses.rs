@@ -1,4 +1,4 @@
-//! A line that loses, repeats and delays: everything comes, once, in order; both sides end alike.
+//! A line that loses, repeats and delays: everything arrives once, in order; both sides end in the same state.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ async fn over_a_bad_line_each_message_comes_once_in_order_and_its_receipts_in_th
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn over_a_bad_line_introductions_and_partings_from_both_sides_end_alike() {
+async fn over_a_bad_line_adding_and_removing_peers_from_both_sides_ends_alike() {
     let two = Two::new().await;
     two.name_each_other(false);
     let mut pairs = BTreeMap::new();
@@ -58,7 +58,7 @@ async fn over_a_bad_line_introductions_and_partings_from_both_sides_end_alike() 
     let shuttle = Shuttle::start(&two, 35);
     for round in 0..8_u128 {
         for (ada, bob) in &pairs {
-            // A random hand each time; what it finds is part of the game.
+            // Random choices each time; a repeated run may find something else.
             match (uuid::Uuid::new_v4().as_u128() + round) % 7 {
                 0 => drop(two.introduce(ada, bob).await),
                 1 => drop(introduce(&two.b, &two.a, bob, ada, fresh_key()).await),

@@ -1,4 +1,4 @@
-//! Pods of two stores that know each other: two hosts in one process, and between them a shuttle that loses, repeats and
+//! Pods of two stores that are peers: two hosts in one process, and between them a shuttle that loses, repeats and
 //! delays what it carries. Row K4.
 
 #![allow(unreachable_pub, missing_debug_implementations, clippy::unwrap_used)]

@@ -19,7 +19,7 @@ async fn a_message_goes_over_wakes_its_receiver_and_its_receipts_come_back_in_or
     let here = two.a.until_receipt(&ada, &sent.message_id, Answered).await;
     let there = two.b.records(&bob).await;
     assert_eq!(received(&there), [(sent.message_id.clone(), "say hello".to_owned())]);
-    // First on its way, and then there.
+    // First on its way, and then delivered.
     let story = [(Sent, false), (Stored, false), (Read, false), (Answered, false)];
     assert_eq!(receipts(&here, &sent.message_id), story);
     assert_eq!(receipts(&there, &sent.message_id), story[1..]);
@@ -42,7 +42,7 @@ async fn models_write_to_each_other_by_name_and_are_told_what_is_true() {
     let here = two.a.until(&ada, |records| !received(records).is_empty()).await;
     assert_eq!(received(&here)[0].1, "say back");
     let told = |name: &str| json!({ "name": name, "message": "say x" });
-    // One that takes longer than two seconds is said to be on its way.
+    // One that takes longer than two seconds is reported as being on its way.
     until_so("a message is delivered at once", async || {
         let sent = two.a.call(&ada, "SendToPeerPod", told("bob@bcd")).await;
         let is_delivered = sent.summary.starts_with("delivered to bob@bcd");
@@ -76,7 +76,7 @@ async fn a_receiver_that_is_stopped_or_a_link_that_has_ended_refuse_and_say_so()
     let two = Two::new().await;
     let (ada, bob, shuttle) = two.linked().await;
     two.b.host.pods().control(fresh_key(), &origin(), &bob, ControlVerb::Stop).await.unwrap();
-    // What is not known within two seconds is told later, to who has gone on.
+    // What is not known within two seconds is reported later, when the sender has moved on.
     let refused = until("a message is refused at once", async || {
         let sent = two.send(&ada, &bob, "say x").await;
         assert!(sent.as_ref().is_ok_and(|sent| sent.state == Sent) || sent.is_err(), "{sent:?}");
@@ -93,7 +93,7 @@ async fn a_receiver_that_is_stopped_or_a_link_that_has_ended_refuse_and_say_so()
     two.b.host.pods().control(fresh_key(), &origin(), &bob, ControlVerb::Restore).await.unwrap();
     shuttle.stop().await;
     two.name_each_other(false);
-    // On its way while the link ends there.
+    // It is on its way while the link ends there.
     let sent = two.send(&ada, &bob, "say late").await.unwrap();
     two.b.host.peers().unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
     two.settle().await;
@@ -108,7 +108,7 @@ async fn a_circle_over_two_stores_stops_by_itself_and_either_side_releases_or_dr
     let two = Two::new().await;
     let (ada, bob, _shuttle) = two.linked().await;
     two.send(&ada, &bob, "relay ada\nrelay bob").await.unwrap();
-    // Hops 0 to 8 go through; the tenth message, with 9, is held: bob sends those with odd hops.
+    // Hops 0 to 8 are delivered; the tenth message, with 9, is held: bob sends those with odd hops.
     let held = |records: &[protocol::Record]| {
         let mut messages = records.iter().filter_map(|record| match &record.event {
             protocol::Event::Control(protocol::ControlEvent::MessageReceipt { message_id, state: Held, .. }) => {

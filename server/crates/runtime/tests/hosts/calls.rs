@@ -1,4 +1,4 @@
-//! Commands at one host for Pods of another one.
+//! Commands sent to one host for Pods of another one.
 
 use protocol::{ControlVerb, ErrorCode, PatchPod, PodName, PodState, ToolCommand};
 use serde_json::json;
@@ -79,14 +79,14 @@ async fn a_host_that_does_not_answer_is_told_of_within_bounds_and_another_try_ha
     let ground = Ground::new().await;
     let (one, two) = (ground.host("one").await, ground.host("two").await);
     let ada = create(&one, "ada").await;
-    // A host that is registered, says that it lives, and answers nothing.
+    // A host that is registered, reports being alive, and answers nothing.
     ground.run("insert into hosts (uid, name, heartbeat_at) values ('mute', 'mute', now() + interval '1 hour')").await;
     ground.run("update pods set owner = (select id from hosts where name = 'mute'), home = 'mute'").await;
     let asked = async { two.work().input(key("hello"), &origin(), &ada, say("say hello")).await };
     let refused = within("an answer", asked).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::RuntimeUnavailable);
     assert!(refused.detail.contains("\"mute\""), "{refused:?}");
-    // It dies: whoever is asked next has the Pod.
+    // It dies: the next host that is asked gets the Pod.
     ground.run("update hosts set heartbeat_at = now() - interval '1 hour' where name = 'mute'").await;
     until("taken over", async || two.work().input(key("hello"), &origin(), &ada, say("say hello")).await.is_ok()).await;
     one.work().input(key("hello"), &origin(), &ada, say("say hello")).await.unwrap();

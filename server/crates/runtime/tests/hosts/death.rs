@@ -1,4 +1,4 @@
-//! Hosts that go, die, or are held up.
+//! Hosts that leave, die, or are paused.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::{
 
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
 
-/// Makes a host look silent for a minute, again and again until it is declared dead: it lives, and knows nothing of it.
-/// Under the number that it has later it is left alone.
+/// Makes a host look silent for a minute, again and again until it is declared dead: it is alive, and does not know.
+/// Under its later number it is left alone.
 struct Silenced<'a> {
     ground: &'a Ground,
     id: String,
@@ -81,7 +81,7 @@ async fn a_host_that_was_declared_dead_drops_its_work_writes_nothing_and_serves_
     let journal = ordered(&two, &ada).await;
     assert_eq!(outcomes(&journal), [Outcome::Interrupted]);
     assert!(seen.windows(2).all(|pair| pair[0].seq < pair[1].seq), "out of order, or twice");
-    // The old host takes part again: it passes on what is for others, and runs what nobody does.
+    // The old host takes part again: it forwards what belongs to others, and runs what nobody runs.
     until("serves on", async || one.work().input(fresh_key(), &origin(), &ada, say("say back again")).await.is_ok())
         .await;
     watch(&two, &ada, |record| {
@@ -117,7 +117,7 @@ async fn a_question_to_a_person_outlives_the_host_that_asked_it() {
     let silenced = Silenced::of(&ground, "one").await;
     until("taken over", async || {
         silenced.again().await;
-        // Whoever was first, be it the same one under another number.
+        // Whichever was first, even the same one under another number.
         let owner = ground.run("select owner from pods").await;
         !owner.is_empty() && owner != silenced.id
     })

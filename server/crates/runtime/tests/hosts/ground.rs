@@ -58,7 +58,7 @@ pub async fn tell(host: &Host, pod: &WorkerId, text: &str) {
     host.work().input(fresh_key(), &origin(), pod, input).await.unwrap();
 }
 
-/// What a viewer gets from a snapshot on, until a record is the last that it wants.
+/// What a viewer gets from a snapshot on, up to the last record that it wants.
 pub async fn watch(host: &Host, pod: &WorkerId, is_last: impl Fn(&Record) -> bool) -> Vec<Record> {
     let mut seen = Vec::new();
     let mut viewer = host.journals().observe(pod, None, 2_000).await;
@@ -86,7 +86,7 @@ pub async fn state(host: &Host, pod: &WorkerId) -> PodState {
     host.pods().get(pod).await.unwrap().summary.state
 }
 
-/// The journal without gaps that no fold explains: no seq twice, in order.
+/// Asserts that the journal has only gaps that folding explains, and every seq once, in order.
 pub async fn ordered(host: &Host, pod: &WorkerId) -> Vec<Record> {
     let records = records_of(host, pod).await;
     assert!(records.windows(2).all(|pair| pair[0].seq < pair[1].seq), "{records:?}");

@@ -1,4 +1,4 @@
-//! Pods of different hosts that know each other and lead each other.
+//! Peers and children across hosts.
 
 use protocol::{
     ControlEvent, ControlVerb, Event, PeerLink, PodRef, PodState, ReceiptState, Record, RuntimeId, ToolCommand,
@@ -34,7 +34,7 @@ fn receipts(records: &[Record]) -> Vec<ReceiptState> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other() {
+async fn pods_of_two_hosts_become_peers_through_a_third_one_and_write_to_each_other() {
     let ground = Ground::new().await;
     let (one, two) = (ground.host("one").await, ground.host("two").await);
     let three = ground.host("three").await;
@@ -44,7 +44,7 @@ async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other
         assert_eq!(count(&ordered(host, pod).await, "peer_linked"), 1);
         assert_eq!(three.peers().of_pod(pod).await.unwrap().len(), 1);
     }
-    // Bob's model is asked on its own host; the answer's way back is told to Ada.
+    // Bob's model is called on its own host; Ada is told the receipts of the answer.
     one.peers().send(fresh_key(), &origin(), &ada, &bob, "say it works").await.unwrap();
     until("answered", async || receipts(&ordered(&one, &ada).await).contains(&ReceiptState::Answered)).await;
     until("at rest", async || state(&two, &bob).await == PodState::Idle).await;
@@ -55,7 +55,7 @@ async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other
     };
     assert!(of_bob.iter().any(said), "{of_bob:?}");
     assert_eq!((count(&of_bob, "peer_message"), count(&of_bob, "run_finished")), (1, 1));
-    // By a third host, and the other way round.
+    // Through a third host, and in the other direction.
     three.peers().send(fresh_key(), &origin(), &bob, &ada, "say so it does").await.unwrap();
     until("answered", async || receipts(&ordered(&two, &bob).await).contains(&ReceiptState::Answered)).await;
     three.peers().unlink(fresh_key(), &origin(), &bob, &pod_ref(&ada)).await.unwrap();
@@ -63,7 +63,7 @@ async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other
         let records = ordered(host, pod).await;
         assert_eq!((count(&records, "peer_linked"), count(&records, "peer_unlinked")), (1, 1));
     }
-    // Both go on where they were.
+    // Both continue where they were.
     tell(&two, &ada, "say one more").await;
     tell(&one, &bob, "say one more").await;
     for pod in [&ada, &bob] {
@@ -114,7 +114,7 @@ async fn a_child_on_another_host_is_led_from_there() {
     until("told", async || count(&ordered(&one, &ada).await, "child_event") > 0).await;
     until("at rest", async || state(&one, &ada).await == PodState::Idle && state(&one, &kid).await == PodState::Idle)
         .await;
-    // The child goes to the other host, as after a death.
+    // The child moves to the other host, as after a death.
     let sql = "update pods set owner = (select id from hosts where name = 'two') where name = 'kid'";
     one.pods().control(fresh_key(), &origin(), &kid, ControlVerb::Stop).await.unwrap();
     until("no task", async || one.health().figures().active_pods == 0).await;
@@ -127,14 +127,14 @@ async fn a_child_on_another_host_is_led_from_there() {
     assert_eq!(count(&ordered(&two, &ada).await, "child_stopped"), 2);
 }
 
-/// A host that holds a Pod of another one and dies, before it has ordered anything, or after.
+/// A host that holds another one's Pod and dies, before it has sent an order, or after.
 struct Mute<'a> {
     ground: &'a Ground,
     pod: &'a WorkerId,
 }
 
 impl Mute<'_> {
-    /// Asks the host "one"; gives what it answers.
+    /// Calls the host "one"; returns its answer.
     async fn ask(&self, call: serde_json::Value) -> serde_json::Value {
         let ask = format!(
             "insert into host_calls (host, caller, body) select id, 0, '{call}' from hosts where name = 'one' returning id"
@@ -164,7 +164,7 @@ async fn a_pod_goes_on_when_the_host_that_holds_it_dies_and_knows_what_came_of_i
     let (one, _two) = (ground.host("one").await, ground.host("two").await);
     let ada = create(&one, "ada").await;
     let mute = Mute { ground: &ground, pod: &ada };
-    // Before it has ordered anything, and after that but before it has written: nothing has happened.
+    // Before it has sent an order, and after that but before it has written: nothing has happened.
     for is_ordered in [false, true] {
         mute.hold().await;
         if is_ordered {
@@ -175,7 +175,7 @@ async fn a_pod_goes_on_when_the_host_that_holds_it_dies_and_knows_what_came_of_i
     }
     let records = ordered(&one, &ada).await;
     assert_eq!((count(&records, "alert"), count(&records, "run_finished")), (0, 2));
-    // After it has written: the Pod finds it in its journal, shows it once, and goes on behind it.
+    // After it has written: the Pod finds it in its journal, shows it once, and continues after it.
     mute.hold().await;
     let change = mute.order().await;
     let record = &change["records"][0];

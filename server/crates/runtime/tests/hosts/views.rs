@@ -1,4 +1,4 @@
-//! Who looks from another host sees the same.
+//! A viewer at another host sees the same.
 
 use futures_util::StreamExt;
 use protocol::{ControlEvent, Event, PodState};
@@ -90,7 +90,7 @@ async fn a_viewer_is_told_when_the_pod_is_deleted_on_another_host() {
     let ada = create(&one, "ada").await;
     let mut viewer = two.journals().observe(&ada, None, 10).await;
     viewer.next().await.unwrap();
-    // Asked for at the other host, too.
+    // Also requested at the other host.
     two.pods().delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
     let gone = within("the viewer is told", async {
         while let Some(item) = viewer.next().await {
@@ -116,7 +116,7 @@ async fn what_is_read_on_one_host_is_read_on_all() {
     assert_eq!(two.pods().get(&ada).await.unwrap().summary.unread, 2);
     let _viewer = two.journals().observe(&ada, None, 10).await;
     until("read", async || one.pods().get(&ada).await.unwrap().summary.unread == 0).await;
-    // And stays so while somebody looks.
+    // And stays so while somebody watches.
     tell(&one, &ada, "say more").await;
     until("the run is over", async || {
         let records = ordered(&one, &ada).await;

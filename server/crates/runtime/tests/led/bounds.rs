@@ -1,4 +1,4 @@
-//! Every wait on another Pod is bounded (C14), and what is given up in the middle is still one thing or the other.
+//! Every wait for another Pod is bounded (C14), and what is given up in the middle is still in one state or the other.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use crate::ground::{Ground, count, heard, is_at_rest, news, said, write};
 /// Well beyond the five seconds in which a caller is answered.
 const STUCK_FOR: Duration = Duration::from_secs(8);
 
-/// A disk that can stand still: right before a step, when it comes for the n-th time from now.
+/// A disk that can block: right before a step, at its n-th occurrence from now.
 #[derive(Debug)]
 struct Stuck {
     step: Step,
@@ -65,7 +65,7 @@ async fn a_target_that_is_stuck_does_not_hang_the_caller() {
     let ground = Arc::new(Ground::with_faults(Some(disk.clone())).await);
     let ada = ground.lead("ada").await;
     let bob = ground.done_child(&ada, "bob", &[]).await;
-    // The call itself is a command and comes through; the message to bob is the next, and is stuck.
+    // The call itself is a command and completes; the message to bob is the next, and is blocked.
     disk.arm(2);
     let calling = tokio::spawn({
         let (ground, ada) = (ground.clone(), ada.clone());
@@ -83,7 +83,7 @@ async fn a_target_that_is_stuck_does_not_hang_the_caller() {
     let finished = records.iter().rev().find(|record| record.event.kind() == "tool_finished").unwrap();
     let waited = serde_json::to_value(&finished.event).unwrap()["duration_ms"].as_u64().unwrap();
     assert!((4_900..stuck_for).contains(&waited), "{waited} ms, and it was stuck for {stuck_for} ms");
-    // Whoever looks sees that it came through after all, and once.
+    // The journals show that it was completed after all, and once.
     let records = ground.stage.until(&bob, |records| count(records, "run_finished") == 2 && is_at_rest(records)).await;
     assert_eq!(heard(&records), ["say done", "say late"]);
 }
@@ -102,14 +102,14 @@ async fn a_stop_whose_caller_went_away_in_the_middle_is_whole_all_the_same() {
     disk.until_stuck().await;
     stopping.abort();
     assert!(stopping.await.unwrap_err().is_cancelled());
-    // Time enough to take what is on its way for lost, for whoever would.
+    // Enough time for anyone to give up what is on its way as lost.
     tokio::time::sleep(Duration::from_millis(300)).await;
     disk.release();
     ground.until_state(&bob, PodState::Stopped).await;
     assert_eq!(ground.may(&ada, &ground.path("b")).await.1, "yes");
     let told = [("shut_down".to_owned(), "bob".to_owned())];
     ground.stage.until(&ada, |records| news(records) == told && is_at_rest(records)).await;
-    // Both know what is on the disk: every further change fits.
+    // Both know what is on disk: every further change fits.
     ground.done(&ada, "RestorePod", json!({ "name": "bob" })).await;
     ground.done(&ada, "SendToPod", json!({ "name": "bob", "message": "say on" })).await;
     let records = ground.stage.until(&bob, is_at_rest).await;
@@ -172,7 +172,7 @@ async fn how_many_pods_a_pod_leads_is_a_setting() {
 }
 
 #[tokio::test]
-async fn a_server_has_no_more_pods_than_it_may_whoever_makes_them() {
+async fn a_server_has_no_more_pods_than_allowed_whoever_creates_them() {
     let ground = Ground::with_limits(PodLimits { max: 3, ..PodLimits::default() }).await;
     let lead = ground.lead("lead").await;
     ground.spawn(&lead, "kid-0", "say done", &[]).await;
@@ -183,7 +183,7 @@ async fn a_server_has_no_more_pods_than_it_may_whoever_makes_them() {
     assert!(sentence.contains("this server has 3 Pods") && sentence.contains("max in [pods]"), "{sentence}");
     assert_eq!(ground.named("one-more").await, None, "nothing was made");
 
-    // One that is stopped leaves room for another, and does not come back while there is none.
+    // A stopped one makes room for another, and is not restored while there is none.
     ground.done(&lead, "StopPod", json!({ "name": "kid-0" })).await;
     ground.done(&lead, "SpawnPod", more).await;
     let (code, _) = ground.refused(&lead, "RestorePod", json!({ "name": "kid-0" })).await;

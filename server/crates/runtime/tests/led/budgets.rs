@@ -1,4 +1,4 @@
-//! What Pods may use that lead others: what a child uses counts for each Pod above it.
+//! Budgets of Pods with children: what a child uses counts for each Pod above it.
 
 use protocol::{Budget, BudgetPer, ErrorCode, PatchPod, WorkerId};
 
@@ -27,14 +27,14 @@ async fn what_a_child_uses_counts_for_each_pod_above_it() {
     let lead = ground.lead("lead").await;
     let child = ground.done_child(&lead, "kid", &[]).await;
     let grandchild = ground.done_child(&child, "grandkid", &[]).await;
-    // Those below have used more than that already, and the lead itself nothing.
+    // The Pods below have already used more than that, and the lead itself nothing.
     ground.budget(&lead, Some(1)).await;
     for pod in [&lead, &child, &grandchild] {
         let (code, sentence) = ground.takes_work(pod).await.unwrap_err();
         assert_eq!(code, ErrorCode::BudgetSpent);
         assert!(sentence.contains("the budget of lead of 2") && sentence.contains("(1 tokens a day)"), "{sentence}");
     }
-    // Whoever is beside them spends nothing of it.
+    // A Pod outside the tree uses nothing of it.
     let other = ground.create("other", Vec::new()).await;
     ground.takes_work(&other).await.unwrap();
     ground.budget(&lead, None).await;

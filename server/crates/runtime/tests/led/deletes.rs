@@ -1,4 +1,4 @@
-//! Deleting a Pod that leads, or is led.
+//! Deleting a parent or a child.
 
 use protocol::{ControlVerb, PodState};
 
@@ -19,7 +19,7 @@ async fn a_deleted_child_gives_back_its_loan_and_is_seen_no_more() {
     assert_eq!((parent.summary.relations.children, parent.children.len()), (0, 0));
     assert_eq!(count(&ground.stage.records(&ada).await, "child_stopped"), 1);
     assert_eq!(ground.host().pods().visible(&ada).await.unwrap().len(), 1);
-    // Name and folder are free.
+    // Its name and its folder are free.
     ground.done_child(&ada, "bob", &[write(&ground.path("a"))]).await;
 }
 
@@ -36,7 +36,7 @@ async fn the_children_of_a_deleted_pod_are_stopped_and_belong_to_nobody() {
     let child = ground.host().pods().get(&bob).await.unwrap();
     assert_eq!(child.summary.relations.parent, None);
     assert_eq!(child.children.len(), 1);
-    // A person may bring it back, as a Pod of its own; its end is nobody's news.
+    // A person may restore it, as a Pod without a parent; nobody is told of its end.
     let ground = ground.restarted().await;
     ground.control(&bob, ControlVerb::Restore).await.unwrap();
     ground.tell(&bob, "say alone").await;

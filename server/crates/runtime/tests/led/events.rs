@@ -1,4 +1,4 @@
-//! What a parent is told of its children: once, in any state, and never of theirs (C15).
+//! What a parent is told about its children: once, in any state, and never about grandchildren (C15).
 
 use protocol::{ControlVerb, PodState, Trigger};
 use serde_json::json;
@@ -50,7 +50,7 @@ async fn news_that_comes_in_mid_answer_is_read_in_a_run_of_its_own() {
     assert!(at("child_event") < at("message_finished"), "it is shown at once");
     let event = &records[at("child_event")];
     assert_eq!(event.run_id, None);
-    // The model reads it behind its answer, the same before and after a restart.
+    // The model reads it after its answer, the same before and after a restart.
     let history = ground.host().journals().history(&ada).await.unwrap();
     let contents: Vec<&str> = history.messages.iter().skip(1).map(|message| message.content.as_str()).collect();
     assert_eq!(&contents[1..], ["begin\nend", "[child event]\nbob turn ended: a person cancelled it"]);
@@ -136,7 +136,7 @@ async fn a_child_that_a_restart_cut_is_told_once() {
     assert_eq!(ground.state(&bob).await, PodState::Paused);
     let ground = ground.restarted().await;
     assert_eq!(news(&ground.stage.records(&ada).await), told);
-    // What a person pauses goes on, so it is no news.
+    // What a person pauses will continue, so it is not news.
     ground.control(&bob, ControlVerb::Resume).await.unwrap();
     ground.control(&bob, ControlVerb::Pause).await.unwrap();
     ground.done(&ada, "SendToPod", json!({ "name": "bob", "message": "say end" })).await;
@@ -153,7 +153,7 @@ async fn each_end_is_told_also_when_the_next_run_begins_at_once() {
     ground.tell(&bob, "say begin\nwait 3\nsay end").await;
     let begun = count(&ground.stage.records(&bob).await, "run_started");
     ground.stage.until(&bob, |records| count(records, "text_chunk") > 0).await;
-    // The news of cid comes while bob answers, so bob's next run begins in the moment in which this one ends.
+    // The news of cid arrives while bob answers, so bob's next run begins the moment this one ends.
     ground.control(&cid, ControlVerb::Cancel).await.unwrap();
     let records =
         ground.stage.until(&bob, |records| count(records, "run_started") > begun && is_at_rest(records)).await;
@@ -178,7 +178,7 @@ async fn what_a_child_lends_on_wakes_nobody_above() {
     assert_eq!(kinds.map(|kind| count(&of_bob, kind)), [1, 1, 1]);
     assert_eq!(ground.stage.records(&ada).await, records);
     assert_eq!(ground.host().journals().history(&ada).await.unwrap(), history);
-    // Nor is any of it in the history of the one who did it: it is for people.
+    // None of it is in the context of the one who did it either: it is for people.
     let told = serde_json::to_string(&ground.host().journals().history(&bob).await.unwrap()).unwrap();
     assert!(!told.contains("cid"), "{told}");
 }

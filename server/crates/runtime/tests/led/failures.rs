@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::ground::{Ground, count, is_at_rest, news, said, write};
 
-/// Fails once, at the first change of who leads whom from when it is told to.
+/// Fails once, at the first parent or child change after it was told to.
 #[derive(Debug, Default)]
 struct Fail(AtomicBool);
 
@@ -51,7 +51,7 @@ async fn a_stop_that_the_disk_refuses_leaves_the_child_paused_with_its_loan_and_
     let bob = ground.busy_child(&ada, "bob", &[write(&a)]).await;
     disk.0.store(true, Ordering::Release);
     assert_eq!(ground.refused(&ada, "StopPod", json!({ "name": "bob" })).await.0, "internal");
-    // What it did was ended before anything was written: it says so, and nothing of it runs unseen.
+    // Its own work was ended before anything was written: it says so, and nothing keeps running unseen.
     let records = ground.until_state(&bob, PodState::Paused).await;
     assert_eq!(said(&records), ["at work"]);
     assert!(ground.may(&ada, &a).await.1.contains("is lent"));

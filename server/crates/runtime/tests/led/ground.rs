@@ -1,4 +1,4 @@
-//! A host over a folder with something in it to lend, with restarts in between, and tools that look from inside.
+//! A host with a folder whose content can be lent, with restarts in between, and tools that look from inside.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{
     stage::{self, Stage, key, named, origin, say},
 };
 
-/// How long a host may take to come to a committed point.
+/// How long a host may take to reach a committed point.
 pub const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
 
 pub struct Ground {
@@ -39,7 +39,7 @@ impl Ground {
         Self::over(folder, database, Providers::new(Vec::new()).unwrap(), faults).await
     }
 
-    /// A Pod leads no more than so many others.
+    /// The maximum number of children of a Pod.
     pub async fn with_limits(limits: PodLimits) -> Self {
         let Self { stage, database, providers } = Self::new().await;
         stage.host.shutdown(SHUTDOWN_WAIT).await;
@@ -48,7 +48,7 @@ impl Ground {
         Self { stage: Stage { host, folder: stage.folder }, database, providers }
     }
 
-    /// Pods ask this model; those with the profile `child` rehearse.
+    /// Pods use this model; those with the profile `child` rehearse.
     pub async fn with_model(model: &ScriptedModel) -> Self {
         let config = ProviderConfig {
             name: "scripted".to_owned(),
@@ -89,17 +89,17 @@ impl Ground {
         &self.stage.host
     }
 
-    /// A path that a Pod may hold.
+    /// A path that a Pod may have in its scope.
     pub fn path(&self, name: &str) -> String {
         work(&self.stage.folder).join(name).to_str().unwrap().to_owned()
     }
 
-    /// Where this host keeps what is its own; no tool tells it to anyone.
+    /// Where this host keeps its own data; no tool tells anyone.
     pub fn own_folder(&self) -> String {
         ours(&self.stage.folder).to_str().unwrap().to_owned()
     }
 
-    /// A Pod that holds a, b and c for writing.
+    /// A Pod with write access to a, b and c.
     pub async fn lead(&self, name: &str) -> WorkerId {
         let rules = ["a", "b", "c"].map(|folder| write(&self.path(folder)));
         self.create(name, rules.to_vec()).await
@@ -127,21 +127,21 @@ impl Ground {
         self.host().work().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
     }
 
-    /// Runs a tool that has to succeed; gives what it says.
+    /// Runs a tool that has to succeed; returns its output.
     pub async fn done(&self, pod: &WorkerId, name: &str, arguments: Value) -> ToolAnswer {
         let answer = self.call(pod, name, arguments.clone()).await;
         assert!(!answer.is_error, "{name} {arguments}: {answer:?}");
         answer
     }
 
-    /// Runs a tool that has to fail; gives its code and what it says.
+    /// Runs a tool that has to fail; returns its code and its output.
     pub async fn refused(&self, pod: &WorkerId, name: &str, arguments: Value) -> (String, String) {
         let answer = self.call(pod, name, arguments.clone()).await;
         assert!(answer.is_error, "{name} {arguments}: {answer:?}");
         (answer.code.unwrap(), answer.summary)
     }
 
-    /// Spawns a child that has to come into being.
+    /// Spawns a child, which has to succeed.
     pub async fn spawn(&self, parent: &WorkerId, name: &str, task: &str, scope: &[ScopeRule]) -> WorkerId {
         self.done(parent, "SpawnPod", json!({ "name": name, "task": task, "scope": scope })).await;
         self.named(name).await.unwrap()
@@ -154,7 +154,7 @@ impl Ground {
         child
     }
 
-    /// A child that has done its task, and its parent knows.
+    /// A child that has finished its task, and whose parent knows.
     pub async fn done_child(&self, parent: &WorkerId, name: &str, scope: &[ScopeRule]) -> WorkerId {
         let before = self.stage.records(parent).await;
         let was_at_rest = last_state(&before) != Some(PodState::Running);
@@ -252,7 +252,7 @@ pub fn count(records: &[Record], kind: &str) -> usize {
     stage::kinds(records).iter().filter(|known| *known == kind).count()
 }
 
-/// What a Pod was told of its children: the word, and the child's name.
+/// What a Pod was told about its children: the kind of news, and the child's name.
 pub fn news(records: &[Record]) -> Vec<(String, String)> {
     let told = records.iter().filter_map(|record| match &record.event {
         Event::Turn(TurnEvent::ChildEvent { what, child, .. }) => {
@@ -291,7 +291,7 @@ pub fn said(records: &[Record]) -> Vec<String> {
     texts.collect()
 }
 
-/// What people told it.
+/// The messages from people.
 pub fn heard(records: &[Record]) -> Vec<String> {
     let texts = records.iter().filter_map(|record| match &record.event {
         Event::Turn(TurnEvent::UserMessage { segments, .. }) => {

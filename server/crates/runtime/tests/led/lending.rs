@@ -1,4 +1,4 @@
-//! Who may touch what while it is lent: lender, borrower, and those below.
+//! Who may access what while it is lent: lender, borrower, and those below.
 
 use protocol::ScopeRule;
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn a_lender_reads_and_does_not_write_what_is_lent_for_writing() {
     assert_eq!(ground.may(&bob, &file).await, (YES.to_owned(), YES.to_owned()));
     assert!(ground.may(&bob, &ground.path("b/file")).await.0.contains("outside"));
 
-    // It stays so over a restart, and ends with the child.
+    // This survives a restart, and ends with the child.
     let ground = ground.restarted().await;
     assert!(ground.may(&ada, &file).await.1.contains("is lent"));
     assert_eq!(ground.may(&bob, &file).await.1, YES);
@@ -46,7 +46,7 @@ async fn a_loan_for_writing_conflicts_with_every_loan_above_and_below() {
     ground.spawn(&ada, "cid", "say x", &[read(&a)]).await;
     let told = ground.refused(&ada, "SpawnPod", spawn("dan", vec![write(&deep)])).await;
     assert_eq!(told.0, "scope_conflict");
-    // Readers do not keep each other out, nor the lender from writing.
+    // Readers do not exclude each other, nor keep the lender from writing.
     ground.spawn(&ada, "dan", "say x", &[read(&deep), read(&a)]).await;
     assert_eq!(ground.may(&ada, &format!("{deep}/file")).await.1, YES);
     assert_eq!(ground.named("eve").await, None);
@@ -66,7 +66,7 @@ async fn a_child_lends_on_what_it_is_lent_and_no_more() {
     assert!(ground.may(&ada, &file).await.1.contains("is lent"));
     let arguments = json!({ "name": "dan", "task": "say x", "scope": [write(&ground.path("b"))] });
     assert_eq!(ground.refused(&bob, "SpawnPod", arguments).await.0, "scope_not_held");
-    // What is lent on is a part of the loan: the first lender cannot lend it to somebody else.
+    // What is lent on is part of the loan: the first lender cannot lend it to anybody else.
     let arguments = json!({ "name": "dan", "task": "say x", "scope": [write(&deep)] });
     assert_eq!(ground.refused(&ada, "SpawnPod", arguments).await.0, "scope_conflict");
 }
@@ -86,7 +86,7 @@ async fn a_deny_is_inherited_and_survives_the_reclaim() {
     let arguments = json!({ "name": "dan", "task": "say x", "scope": [read(&deep)] });
     assert_eq!(ground.refused(&bob, "SpawnPod", arguments).await.0, "scope_not_held");
 
-    // A deny of the child's own part, too; and after it is given back the lender's own denies stand.
+    // A deny of the child's own part, too; and after it is returned, the lender's own denies apply.
     ground.done(&ada, "StopPod", json!({ "name": "bob" })).await;
     let ground = ground.restarted().await;
     assert!(ground.may(&ada, &secret).await.0.contains("denied"));

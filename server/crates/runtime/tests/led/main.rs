@@ -1,5 +1,4 @@
-//! Pods that lead other Pods, from outside: commands and calls in, records and answers out. Rows C8 to C15, D1 to D11,
-//! G10.
+//! Parents and children, from outside: commands and calls in, records and answers out. Rows C8 to C15, D1 to D11, G10.
 
 #![allow(unreachable_pub, missing_debug_implementations, clippy::unwrap_used)]
 

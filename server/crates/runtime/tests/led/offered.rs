@@ -1,4 +1,4 @@
-//! What a model really gets: the tools that it is offered, and the conversation as its history has it (D1, D8).
+//! What a model really gets: the tools that it is offered, and its context (D1, D8).
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::{
     stage::origin,
 };
 
-/// The texts of one reading, and what is said about them.
+/// The texts of one call, and what is said about them.
 async fn read(ground: &Ground, reader: &WorkerId, name: &str) -> (String, String) {
     let answer = ground.done(reader, "ReadPodOutput", json!({ "name": name })).await;
     (answer.content.unwrap_or_default(), answer.summary)
@@ -40,7 +40,7 @@ async fn where_it_was_read_to_survives_restart_compaction_and_rewind_of_the_read
     let ada = ground.lead("ada").await;
     next_turn(&ground, &ada, "stream 600 at 0").await;
     let bob = ground.done_child(&ada, "bob", &[]).await;
-    // The model's own reading, so that it is in the conversation that is cut below.
+    // Read by the model itself, so that it is in the context that is shortened below.
     ground.tell(&ada, "call ReadPodOutput {\"name\":\"bob\"}\nsay read").await;
     ground.stage.until(&ada, |records| said(records).concat().contains("read") && is_at_rest(records)).await;
     let nothing = (String::new(), "nothing new from bob (idle)".to_owned());

@@ -1,4 +1,4 @@
-//! The stories that matter most, on PostgreSQL.
+//! The most important stories, on PostgreSQL.
 
 use crate::{events, ground::Ground, restores, spawns, stops};
 

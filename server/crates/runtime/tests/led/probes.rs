@@ -7,7 +7,7 @@ use protocol::PermissionDecision;
 use serde_json::{Value, json};
 use tools::{Output, Place, Tool};
 
-/// Says what the scope of the Pod that calls it makes of a path.
+/// Reports what the scope of the calling Pod allows for a path.
 #[derive(Debug)]
 pub struct Probe;
 
@@ -37,7 +37,7 @@ impl Tool for Probe {
     }
 }
 
-/// Writes to a file, again and again, from a thread that goes on for a while after the call was given up.
+/// Writes to a file, again and again, from a thread that continues for a while after the call was given up.
 #[derive(Debug)]
 pub struct Linger;
 

@@ -1,4 +1,4 @@
-//! Two that want the same: exactly one has it (D11).
+//! Two callers want the same thing: exactly one gets it (D11).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
 
 const ROUNDS: usize = 30;
 
-/// Both calls at once, on threads of their own; which of them won.
+/// Both calls at once, on threads of their own; returns which of them won.
 async fn at_once(ground: &Arc<Ground>, calls: [(WorkerId, String, Vec<ScopeRule>); 2]) -> Vec<ToolAnswer> {
     let calls = calls.map(|(pod, name, scope)| {
         let ground = ground.clone();
@@ -61,7 +61,7 @@ async fn of_two_spawns_with_one_name_by_one_parent_exactly_one_wins_and_of_two_p
         assert!(ground.named(&name).await.is_some());
         for parent in [&ada, &eve] {
             for child in ground.host().pods().get(parent).await.unwrap().children {
-                // So that there is room for those of the next rounds.
+                // To leave room for the Pods of the next rounds.
                 ground.control(&child.pod.worker_id, ControlVerb::Stop).await.unwrap();
             }
         }
@@ -120,7 +120,7 @@ async fn stopping_from_above_and_below_at_once_ends_all_and_blocks_nobody() {
             let (ground, bob, low) = (ground.clone(), bob.clone(), low.clone());
             let arguments = json!({ "name": low });
             let command = ToolCommand { arguments };
-            // Its own Pod may be stopped under it.
+            // Its own Pod may be stopped meanwhile.
             async move { drop(ground.host().work().run_tool(fresh_key(), &origin(), &bob, "StopPod", command).await) }
         });
         let by_person = tokio::spawn({

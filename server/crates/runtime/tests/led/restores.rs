@@ -8,7 +8,7 @@ use crate::{
     stage::origin,
 };
 
-/// Loans that a journal says were given again.
+/// Loans that were lent again, according to a journal.
 fn lent_again(records: &[Record]) -> Vec<(String, Vec<ScopeRule>)> {
     let changed = records.iter().filter_map(|record| match &record.event {
         Event::Control(ControlEvent::ScopeChanged { child, scope }) => Some((child.name.to_string(), scope.clone())),
@@ -35,7 +35,7 @@ pub async fn restore_story(ground: Ground) {
     assert_eq!(lent_again(&ground.stage.records(&ada).await), [("bob".to_owned(), vec![write(&a)])]);
     assert!(ground.may(&ada, &a).await.1.contains("is lent"));
     assert_eq!(ground.may(&bob, &a).await.1, "yes");
-    // One that was at work can go on from where it was.
+    // One that was working can continue where it was.
     let answer = ground.done(&ada, "RestorePod", json!({ "name": "cid" })).await;
     assert_eq!(answer.summary, "cid is back, and paused");
     assert_eq!(ground.state(&cid).await, PodState::Paused);

@@ -24,7 +24,7 @@ async fn a_child_accepts_a_message_and_the_call_does_not_wait_for_its_end() {
 }
 
 #[tokio::test]
-async fn a_child_at_work_is_busy_whoever_gave_it_the_work() {
+async fn a_working_child_is_busy_no_matter_who_gave_it_the_work() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
     let bob = ground.busy_child(&ada, "bob", &[]).await;
@@ -34,7 +34,7 @@ async fn a_child_at_work_is_busy_whoever_gave_it_the_work() {
     assert_eq!(sentence, "bob is still running; try again when its turn has ended");
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
 
-    // Another client's run is no evidence that this message was taken.
+    // Another client's run is no evidence that this message was accepted.
     ground.tell(&bob, "say for a person\nwait 500").await;
     let (code, _) = ground.refused(&ada, "SendToPod", message.clone()).await;
     assert_eq!(code, "busy");

@@ -1,4 +1,4 @@
-//! Whom a Pod sees, in which words, and by which names it calls its tools (C13, D1 to D4, D8, D10).
+//! Which Pods a Pod sees, how they are described, and by which names its tools find them (C13, D1 to D4, D8, D10).
 
 use protocol::{ControlVerb, PodState, Visibility, WorkerId};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::{
     stage::{named, origin},
 };
 
-/// What ListPods says, line by line.
+/// The output of ListPods, line by line.
 async fn lines(ground: &Ground, pod: &WorkerId) -> Vec<String> {
     let text = ground.done(pod, "ListPods", json!({})).await.content.unwrap();
     text.lines().map(str::to_owned).collect()
@@ -57,7 +57,7 @@ async fn a_listing_says_what_is_needed_and_agrees_with_what_people_are_shown() {
         [vec![write(&a), read(&b)], vec![write(&a), flat], vec![]]
     );
 
-    // Stopped children stay listed, also over a restart and a restore of their parent.
+    // Stopped children stay listed, also after a restart and a restore of their parent.
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
     ground.stage.until(&ada, |records| count(records, "child_event") == 2 && is_at_rest(records)).await;
     ground.control(&ada, ControlVerb::Stop).await.unwrap();
@@ -76,7 +76,7 @@ async fn a_stranger_and_nobody_read_the_same_to_the_letter() {
     let names = [
         "stranger".to_owned(),
         format!("local/{stranger}"),
-        // A grandchild is its parent's business, and a child does not see its parent.
+        // A grandchild is visible only to its parent, and a child does not see its parent.
         "cid".to_owned(),
         format!("local/{cid}"),
         "nobody".to_owned(),

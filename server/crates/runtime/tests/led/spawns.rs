@@ -1,4 +1,4 @@
-//! SpawnPod: a child with its first task, its loan and its place, or nothing at all (D11).
+//! SpawnPod: a child with its first task, its loan and its working directory, or nothing at all (D11).
 
 use protocol::{ControlEvent, Event, ScopeRule, Trigger};
 use serde_json::json;
@@ -31,7 +31,7 @@ pub async fn spawn_story(ground: Ground) {
     assert_eq!((parent.summary.relations.children, parent.children.len()), (1, 1));
     assert_eq!((&parent.children[0].name, &parent.children[0].scope), (&child.summary.name, &child.scope));
 
-    // The parent's journal says it, outside of every run, and the parent is told of the turn's end.
+    // The parent's journal records it, outside of every run, and the parent is told of the turn's end.
     let records = ground.stage.until(&ada, |records| !news(records).is_empty() && is_at_rest(records)).await;
     let spawned = records.iter().find(|record| record.event.kind() == "child_spawned").unwrap();
     assert_eq!(spawned.run_id, None);
@@ -76,7 +76,7 @@ async fn the_first_task_comes_exactly_once_when_yoi_stops_right_after_the_answer
         let ada = ground.lead("ada").await;
         let bob = ground.spawn(&ada, "bob", "say done", &[write(&ground.path("a"))]).await;
         let ground = ground.restarted().await;
-        // Cut in the middle of its first run it is paused with its task in its journal, else it is done.
+        // If its first run was interrupted, it is paused with its task in its journal; otherwise it is done.
         let records = ground.stage.until(&bob, |records| count(records, "run_finished") > 0).await;
         assert_eq!(heard(&records), ["say done"]);
         let ground = ground.restarted().await;
@@ -108,7 +108,7 @@ async fn a_spawn_that_is_refused_says_why_and_leaves_nothing() {
         (spawn("bob", "say x", vec![write(&format!("{a}/missing"))]), "invalid_input", "does not exist"),
         (spawn("bob", "say x", vec![write(&format!("{a}/../outside"))]), "scope_not_held", "outside"),
         (spawn("bob", "say x", vec![write(&format!("{a}/link"))]), "scope_not_held", "link"),
-        // Whether it exists is nobody's business who does not hold it.
+        // A caller without access to it is not told whether it exists.
         (spawn("bob", "say x", vec![write(&format!("{outside}/missing"))]), "scope_not_held", "outside"),
         (spawn("ada", "say x", vec![write(&a)]), "name_taken", "ada"),
         (spawn("two words", "say x", vec![write(&a)]), "invalid_input", "name"),
@@ -128,7 +128,7 @@ async fn a_spawn_that_is_refused_says_why_and_leaves_nothing() {
     assert!(ground.host().pods().get(&ada).await.unwrap().children.is_empty());
     assert_eq!(ground.host().pods().list(&Default::default()).await.unwrap().items.len(), before);
     assert_eq!(ground.may(&ada, &a).await.1, "yes");
-    // All of it is free still.
+    // All of it is still free.
     ground.spawn(&ada, "bob", "say x", &[write(&a), read(&b)]).await;
 }
 
@@ -147,7 +147,7 @@ async fn the_name_of_a_pod_that_is_not_seen_is_no_refusal_and_the_child_gets_one
         assert_ne!(child, hidden);
         assert!(answer.summary.starts_with(&format!("spawned {child} ")), "{answer:?}");
         assert_eq!(ground.named(hidden).await.unwrap(), stranger);
-        // The child itself is seen, so its name is taken, whoever else has another one.
+        // The child itself is visible, so its name is taken, whoever else has another one.
         let again = json!({ "name": child, "task": "say x", "scope": [] });
         assert_eq!(ground.refused(&ada, "SpawnPod", again).await.0, "name_taken");
     }

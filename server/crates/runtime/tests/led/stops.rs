@@ -1,4 +1,4 @@
-//! StopPod and a person's stop: the child ends, and what it was lent goes back at once (C12).
+//! StopPod and a person's stop: the child ends, and what it was lent is returned at once (C12).
 
 use protocol::{ControlEvent, ControlVerb, Event, PodState, Record, ScopeRule, WorkerId};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::{
     stage::{CALL_ASKED, origin},
 };
 
-/// Children that a journal says were stopped, with what came back.
+/// Children that were stopped, according to a journal, with what was returned.
 fn stopped(records: &[Record]) -> Vec<(String, Vec<ScopeRule>)> {
     let stopped = records.iter().filter_map(|record| match &record.event {
         Event::Control(ControlEvent::ChildStopped { child, scope }) => Some((child.name.to_string(), scope.clone())),
@@ -33,13 +33,13 @@ pub async fn stop_story(ground: Ground) {
     assert_eq!(ground.may(&ada, &a).await.1, "yes");
     let seen = ground.seen(&ada, "bob").await;
     assert_eq!((seen.scope, seen.restorable, seen.state), (Vec::new(), true, PodState::Stopped));
-    // The same once more: nothing happens, and nothing is said to come back.
+    // Once more: nothing happens, and nothing is reported as returned.
     let before = (ground.stage.records(&bob).await, stopped(&ground.stage.records(&ada).await));
     let again = ground.done(&ada, "StopPod", json!({ "name": "bob" })).await;
     assert_eq!(again.content.unwrap(), "taken back from bob: (none)");
     assert_eq!((ground.stage.records(&bob).await, stopped(&ground.stage.records(&ada).await)), before);
     assert_eq!(before.1, [("bob".to_owned(), vec![write(&a)])]);
-    // Lent to another one at once, and nobody told the parent what it had done itself.
+    // Lent to another one at once, and the parent was not told what it had done itself.
     ground.done_child(&ada, "cid", &[write(&a)]).await;
     let told = news(&ground.stage.records(&ada).await);
     assert_eq!(told, [("turn_ended".to_owned(), "cid".to_owned())]);
@@ -125,7 +125,7 @@ async fn a_child_that_waits_or_is_paused_is_stopped_like_any_other() {
     assert!(ground.host().approvals().open().await.unwrap().is_empty());
 }
 
-/// A child with an open question.
+/// A child with an open approval.
 async fn waiting_child(ground: &Ground, parent: &WorkerId, name: &str) -> WorkerId {
     let child = ground.spawn(parent, name, CALL_ASKED, &[write(&ground.path("a"))]).await;
     ground.until_state(&child, PodState::Waiting).await;

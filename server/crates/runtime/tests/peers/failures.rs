@@ -1,4 +1,4 @@
-//! The disk fails at any step: the exact earlier state on both sides, and everything works the next time (B13).
+//! The disk fails at any step: exactly the earlier state on both sides, and everything works the next time (B13).
 
 use std::sync::{Arc, Mutex};
 
@@ -34,7 +34,7 @@ impl Faults for Disk {
     }
 }
 
-/// Everything that anybody can see of the two.
+/// Everything that can be seen of the two.
 async fn whole(ground: &Ground, one: &WorkerId, other: &WorkerId) -> (Vec<Vec<Record>>, Vec<String>, Vec<String>) {
     let relation = ground.relation(one, other).await;
     let (mut records, mut views) = (Vec::new(), Vec::new());
@@ -46,13 +46,13 @@ async fn whole(ground: &Ground, one: &WorkerId, other: &WorkerId) -> (Vec<Vec<Re
 }
 
 #[tokio::test]
-async fn an_introduction_that_the_disk_refuses_changes_neither_side() {
+async fn a_new_peer_that_the_disk_refuses_changes_neither_side() {
     let disk = Arc::new(Disk::default());
     let ground = Ground::with_faults(Some(disk.clone())).await;
     let (ada, bob) = ground.pair().await;
     let mut reached = Vec::new();
     for step in Step::ALL {
-        // The link that stands, then the one that is made again.
+        // The existing link, then the one that is made again.
         for is_linked in [true, false] {
             let before = whole(&ground, &ada, &bob).await;
             disk.arm(Some(step));
@@ -94,7 +94,7 @@ async fn a_message_that_the_disk_refuses_is_nowhere_and_is_sent_once_the_next_ti
         let message = ground.send(&ada, &bob, "say yes").await.unwrap().message_id;
         sent += 1;
         let of_ada = ground.until_receipt(&ada, &message, protocol::ReceiptState::Answered).await;
-        // Nothing of his run is still on its way to the disk when that fails.
+        // Nothing of his run is still being written when that fails.
         ground.until(&bob, |records| count(records, "run_finished") == sent && is_at_rest(records)).await;
         assert_eq!(received(&ground.records(&bob).await).len(), sent, "{step:?}");
         assert_eq!(receipts(&of_ada, &message).len(), 3, "{step:?}");

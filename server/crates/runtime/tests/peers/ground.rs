@@ -1,4 +1,4 @@
-//! A host whose store can be looked into from the side, with restarts in between.
+//! A host whose store can be examined directly, with restarts in between.
 
 use std::{sync::Arc, time::Duration};
 
@@ -73,7 +73,7 @@ impl Ground {
         self.host().pods().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
     }
 
-    /// Two Pods that know each other.
+    /// Two peers.
     pub async fn pair(&self) -> (WorkerId, WorkerId) {
         let (ada, bob) = (self.create("ada").await, self.create("bob").await);
         self.link(&ada, &bob).await;
@@ -157,12 +157,12 @@ impl Ground {
         self.store.pods().find(pod).await.unwrap().unwrap().key
     }
 
-    /// Writes into the store from the side.
+    /// Writes directly into the store.
     pub async fn put(&self, batch: Batch) {
         self.store.commit(batch).await.unwrap();
     }
 
-    /// What the two journals and the store say of a pair; they have to agree.
+    /// What the two journals and the store say about a pair; they have to agree.
     pub async fn relation(&self, one: &WorkerId, other: &WorkerId) -> Vec<String> {
         let (of_one, of_other) = (self.records(one).await, self.records(other).await);
         let steps = steps(&of_one, other);
@@ -199,7 +199,7 @@ pub fn steps(records: &[Record], peer: &WorkerId) -> Vec<String> {
     records.iter().filter(of_peer).map(|record| record.event.kind().to_owned()).collect()
 }
 
-/// How far a message has come, as a journal tells it.
+/// The receipts of a message, according to a journal.
 pub fn receipts(records: &[Record], message: &str) -> Vec<(ReceiptState, Option<u64>)> {
     let steps = records.iter().filter_map(|record| match &record.event {
         Event::Control(ControlEvent::MessageReceipt { message_id, state, turn, .. }) if message_id == message => {
@@ -210,7 +210,7 @@ pub fn receipts(records: &[Record], message: &str) -> Vec<(ReceiptState, Option<
     steps.collect()
 }
 
-/// Messages that came: text and hops.
+/// Received messages: text and hops.
 pub fn received(records: &[Record]) -> Vec<(String, u32)> {
     let messages = records.iter().filter_map(|record| match &record.event {
         Event::Turn(TurnEvent::PeerMessage { text, hops, .. }) => Some((text.clone(), *hops)),

@@ -1,4 +1,4 @@
-//! What holds messages back: chains without a person, a pair that writes too fast, a receiver that is worn out (C17).
+//! What holds messages: chains without a person, a pair that writes too fast, a receiver with too many runs (C17).
 
 use jiff::Timestamp;
 use pod_store::{Batch, MessageChange, NewMessage};
@@ -11,7 +11,7 @@ async fn a_chain_without_a_person_is_cut_after_eight_steps_and_a_person_begins_a
     let ground = Ground::new().await;
     let (ada, bob) = ground.pair().await;
     for round in 1..=2 {
-        // Bob's model passes on what Ada's passes on; nobody else takes part.
+        // Bob's model forwards what Ada's forwards; nobody else takes part.
         ground.send(&ada, &bob, &format!("relay ada\nrelay bob\nsay round {round}")).await.unwrap();
         let key = ground.row_key(&ada).await;
         let held = testkit::until(format!("{round} messages are held"), async || {
@@ -34,7 +34,7 @@ async fn a_chain_without_a_person_is_cut_after_eight_steps_and_a_person_begins_a
 async fn a_person_who_calls_the_tool_by_hand_begins_a_new_chain() {
     let ground = Ground::new().await;
     let (ada, bob) = ground.pair().await;
-    // A message begins Ada's newest run, so what her own model sends is one automatic step.
+    // A message began Ada's newest run, so what her own model sends is one automatic step.
     let message =
         ground.send(&bob, &ada, r#"call SendToPeerPod {"name":"bob","message":"by the model"}"#).await.unwrap();
     ground.until_receipt(&ada, &message.message_id, ReceiptState::Answered).await;
@@ -61,7 +61,7 @@ async fn thirty_messages_go_at_once_and_the_next_is_held() {
     assert!(states[..30].iter().all(|state| *state == ReceiptState::Stored), "{states:?}");
     assert!((30..=30 + refilled).contains(&went), "{went} went, {refilled} came in again: {states:?}");
     assert_eq!(ground.store.messages().held(ground.row_key(&ada).await).await.unwrap().len(), 40 - went);
-    // Another pair has a pace of its own.
+    // Another pair has its own pace.
     let eve = ground.create_with("eve", PeerPolicy::Open, false).await;
     ground.link(&ada, &eve).await;
     assert_eq!(ground.send(&ada, &eve, "hm").await.unwrap().state, ReceiptState::Stored);

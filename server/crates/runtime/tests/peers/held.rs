@@ -1,4 +1,4 @@
-//! What is held is released or dropped by a person on either side, once.
+//! Held messages are released or dropped by a person on either side, once.
 
 use jiff::{SignedDuration, Timestamp};
 use pod_store::{Batch, PeerChange};
@@ -7,10 +7,10 @@ use protocol::{ControlVerb, ErrorCode, HeldDecision, ReceiptState, WorkerId};
 use crate::ground::{Ground, fresh_key, receipts, received};
 use crate::stage::origin;
 
-/// A message that is held, because the pair has written too much.
+/// A message that is held because the pair has written too much.
 async fn held(ground: &Ground, from: &WorkerId, to: &WorkerId) -> String {
     let (a, b) = (ground.row_key(from).await, ground.row_key(to).await);
-    // Nothing comes in again before then.
+    // Nothing is delivered again before then.
     let pace = PeerChange::Pace { a, b, level: 0, at: Timestamp::now() + SignedDuration::from_hours(1) };
     ground.put(Batch { peers: vec![pace], ..Batch::default() }).await;
     let answer = ground.send(from, to, "say after all").await.unwrap();

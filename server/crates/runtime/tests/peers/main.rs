@@ -1,4 +1,4 @@
-//! Pods that know each other, from outside: commands in, records and rows out. Rows B4 to B24, C1 to C7, C16, C17.
+//! Peers, from outside: commands in, records and rows out. Rows B4 to B24, C1 to C7, C16, C17.
 
 #![allow(unreachable_pub, missing_debug_implementations, clippy::unwrap_used)]
 

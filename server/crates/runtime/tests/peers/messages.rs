@@ -1,4 +1,4 @@
-//! Messages and how far they come: stored, read, answered, on both sides, in order, whatever happens in between.
+//! Messages and their receipts: stored, read, answered, on both sides, in order, whatever happens in between.
 
 use protocol::{ControlVerb, PeerPolicy, PodState, ReceiptState, RewindCommand, Trigger};
 
@@ -17,7 +17,7 @@ fn answered(turn: u64) -> (ReceiptState, Option<u64>) {
     (ReceiptState::Answered, Some(turn))
 }
 
-/// Both journals tell the same of a message, and the store tells the last of it.
+/// Both journals say the same about a message, and the store has its latest state.
 async fn both_know(
     ground: &Ground,
     pods: [&protocol::WorkerId; 2],
@@ -59,7 +59,7 @@ async fn a_summary_is_never_older_than_the_records_that_were_shown() {
     }
 }
 
-/// A message to a Pod that only takes note goes its way over restarts; it runs on both databases.
+/// A message to a Pod that does not wake is delivered and read across restarts; it runs on both databases.
 pub async fn receipts_story(ground: Ground) {
     let ada = ground.create("ada").await;
     let bob = ground.create_with("bob", PeerPolicy::Open, false).await;
@@ -76,7 +76,7 @@ pub async fn receipts_story(ground: Ground) {
     both_know(&ground, [&ada, &bob], &message, &[STORED, read(1)]).await;
     assert_eq!(received(&ground.records(&bob).await), [("exactly this, \"so\"\n".to_owned(), 0)]);
     ground.control(&bob, ControlVerb::Cancel).await;
-    // The run that read it was not completed, so it is never answered; a later one is its own.
+    // The run that read it was not completed, so it is never answered; a later one is a separate run.
     let second = ground.send(&ada, &bob, "another").await.unwrap().message_id;
     ground.tell(&bob, "say well").await;
     both_know(&ground, [&ada, &bob], &second, &[STORED, read(2), answered(2)]).await;
@@ -110,7 +110,7 @@ async fn a_message_in_mid_answer_is_read_in_a_run_of_its_own() {
     ground.tell(&bob, "stream 300 at 100").await;
     ground.until(&bob, |records| count(records, "text_chunk") > 0).await;
     let message = ground.send(&ada, &bob, "say and yes").await.unwrap().message_id;
-    // It is in the journal before the answer is over.
+    // It is in the journal before the answer is complete.
     let records = ground.records(&bob).await;
     assert_eq!((received(&records).len(), count(&records, "run_finished")), (1, 0));
     both_know(&ground, [&ada, &bob], &message, &[STORED, read(2), answered(2)]).await;

@@ -1,4 +1,4 @@
-//! Many that want the same, or the opposite, at once: one relation, and journals that agree.
+//! Several callers want the same thing, or opposite things, at once: one relation, and journals that agree.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ enum Hand {
     Part,
 }
 
-/// Both sides, two clients each, at once; how many introductions made a new link.
+/// Both sides, two clients each, at once; returns how many requests made a new link.
 async fn at_once(ground: &Arc<Ground>, pods: [&WorkerId; 2], hands: &[Hand]) -> usize {
     let mut doing = Vec::new();
     for (number, hand) in hands.iter().enumerate() {
@@ -41,7 +41,7 @@ async fn at_once(ground: &Arc<Ground>, pods: [&WorkerId; 2], hands: &[Hand]) -> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn introductions_from_both_sides_at_once_end_in_one_link() {
+async fn requests_from_both_sides_at_once_end_in_one_link() {
     let ground = Arc::new(Ground::new().await);
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
     for round in 0..ROUNDS {
@@ -53,7 +53,7 @@ async fn introductions_from_both_sides_at_once_end_in_one_link() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn introductions_and_partings_at_once_leave_one_truth() {
+async fn adding_and_removing_peers_at_once_leaves_one_truth() {
     let ground = Arc::new(Ground::new().await);
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
     use Hand::{Introduce, Part};
@@ -100,7 +100,7 @@ async fn one_command_sent_by_many_at_once_is_carried_out_once() {
         assert_eq!(answers.len(), 1, "{answers:?}");
     }
     assert_eq!(received(&ground.records(&bob).await).len(), ROUNDS);
-    // A key of its own is a message of its own.
+    // A separate key is a separate message.
     ground.host().peers().send(fresh_key(), &origin(), &ada, &bob, "say hi").await.unwrap();
     assert_eq!(received(&ground.records(&bob).await).len(), ROUNDS + 1);
 }

@@ -1,4 +1,4 @@
-//! What two Pods that were introduced are to each other, and what they are not.
+//! What being peers means for two Pods, and what it does not.
 
 use protocol::{ControlVerb, ErrorCode, PeerPolicy, PodState, Visibility};
 use serde_json::json;
@@ -97,7 +97,7 @@ async fn a_peer_is_given_no_output_no_lifecycle_and_no_news() {
     ground.tell(&bob, "say on my own").await;
     ground.stage.until_idle(&bob).await;
     ground.control(&bob, ControlVerb::Stop).await;
-    // A word of its own comes last, so that whatever news there were would be before it.
+    // A message of its own comes last, so that any news would be before it.
     ground.tell(&ada, "say mine").await;
     let records = ground.stage.until_idle(&ada).await;
     assert_eq!(count(&records, "child_event"), 0);

@@ -1,4 +1,4 @@
-//! Requests: asked, answered, withdrawn, and over after a time.
+//! Peer requests: made, answered, withdrawn, expired.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ async fn a_request_is_withdrawn_by_the_side_that_asked_and_declined_by_the_other
     }
 }
 
-/// A request whose time is over, as it would be after a day.
+/// Makes a request expire, as after a day.
 async fn one_that_is_over(ground: &Ground, from: &WorkerId, to: &WorkerId) {
     let at = Timestamp::now() - SignedDuration::from_hours(25);
     let request = NewRequest {
@@ -89,7 +89,7 @@ async fn a_request_that_is_over_is_ended_and_both_sides_are_told() {
     let id = "request-old";
     let late = ground.host().peers().decide_request(fresh_key(), &origin(), &bob, id, RequestDecision::Accept).await;
     assert!(late.is_err());
-    // The host looks for them once a minute.
+    // The host checks for expired ones once a minute.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(61)).await;
     tokio::time::resume();

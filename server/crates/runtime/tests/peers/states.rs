@@ -1,4 +1,4 @@
-//! An introduction is metadata: it is accepted in every state, and touches no turn (B7, B8, B16, B18).
+//! Being peers is metadata: a peer can be added in every state, and no turn is affected (B7, B8, B16, B18).
 
 use protocol::{ControlVerb, ErrorCode, PodState, WorkerId};
 
@@ -7,7 +7,7 @@ use crate::{
     stage::{self, CALL_ASKED},
 };
 
-/// Introduces, parts and introduces again; the Pod stays in its state, and its conversation as it is.
+/// Adds a peer, removes it and adds it again; the Pod keeps its state, and its context is unchanged.
 async fn comes_and_goes(ground: &Ground, pod: &WorkerId, state: PodState) {
     let other = ground.create(&format!("other-{}", stage::kinds(&ground.records(pod).await).len())).await;
     assert_eq!(ground.stage.state(pod).await, state);
@@ -21,7 +21,7 @@ async fn comes_and_goes(ground: &Ground, pod: &WorkerId, state: PodState) {
 }
 
 #[tokio::test]
-async fn pods_are_introduced_in_every_state() {
+async fn peers_are_added_in_every_state() {
     let ground = Ground::new().await;
     let ada = ground.create("ada").await;
     comes_and_goes(&ground, &ada, PodState::Idle).await;
@@ -42,7 +42,7 @@ async fn pods_are_introduced_in_every_state() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_to_its_end_while_pods_are_introduced_to_it() {
+async fn a_run_continues_to_its_end_while_peers_are_added() {
     let ground = Ground::new().await;
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
     ground.tell(&ada, "stream 300 at 100\nsay done").await;

@@ -1,4 +1,4 @@
-//! What messages between Pods cost: counted for the pair, once for each run that one of them began.
+//! The usage caused by messages between Pods: counted for the pair, once for each run that one of them began.
 
 use protocol::{ReceiptState, UsageOfLink};
 
@@ -8,7 +8,7 @@ async fn links(ground: &Ground) -> Vec<UsageOfLink> {
     ground.host().journals().usage().await.unwrap().links
 }
 
-/// Both directions, a run of a person between them, and a restart; it runs on both databases.
+/// Both directions, a run begun by a person between them, and a restart; it runs on both databases.
 pub async fn pair_story(ground: Ground) {
     let (ada, bob) = ground.pair().await;
     assert_eq!(links(&ground).await, []);
@@ -20,7 +20,7 @@ pub async fn pair_story(ground: Ground) {
     assert_eq!((link.usage.input, link.usage.output), (of_bob.input, of_bob.output));
     assert!(of_bob.output > 0);
 
-    // What a person begins is no matter of the pair.
+    // Runs that a person begins do not count for the pair.
     ground.tell(&bob, "say for a person").await;
     ground.until(&bob, |records| crate::ground::count(records, "run_finished") == 2).await;
     assert_eq!(links(&ground).await, std::slice::from_ref(&link));

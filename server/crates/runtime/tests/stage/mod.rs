@@ -1,4 +1,4 @@
-//! What the tests of the host share.
+//! Shared by the tests of the host.
 
 #![allow(dead_code, unreachable_pub, missing_debug_implementations, clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ use tools::{Output, Place, Tool, Toolbox};
 /// A Pod that does this waits for a person.
 pub const CALL_ASKED: &str = "call Asked {}";
 
-/// A tool that no list names and that says nothing of itself, so that its calls are asked for.
+/// A tool without an entry in the table and without facts of its own, so its calls need an approval.
 #[derive(Debug)]
 pub struct Asked;
 
@@ -42,7 +42,7 @@ impl Tool for Asked {
     }
 }
 
-/// Tools of which each call is asked for.
+/// Tools whose calls all need an approval.
 pub fn asked() -> [Arc<dyn Tool>; 1] {
     [Arc::new(Asked)]
 }
@@ -73,7 +73,7 @@ impl Stage {
         self.host.pods().get(pod).await.unwrap().summary.state
     }
 
-    /// Waits until a run has ended and none goes on. What comes from outside of a run may come after it.
+    /// Waits until a run has ended and none is in progress. What comes from outside a run may follow it.
     pub async fn until_idle(&self, pod: &WorkerId) -> Vec<Record> {
         let is_over = |records: &[Record]| {
             let kinds = kinds(records);
@@ -83,7 +83,7 @@ impl Stage {
         self.until(pod, is_over).await
     }
 
-    /// Waits for the stream to bring a state of the journal; the waiting is by record, never by time.
+    /// Waits for the stream to bring a state of the journal; it waits for records, never for a time.
     pub async fn until(&self, pod: &WorkerId, is_it: impl Fn(&[Record]) -> bool) -> Vec<Record> {
         until_of(&self.host, pod, is_it).await
     }
@@ -95,7 +95,7 @@ pub async fn records_of(host: &Host, pod: &WorkerId) -> Vec<Record> {
     read_all(&page.items)
 }
 
-/// As [`Stage::until`].
+/// Like [`Stage::until`].
 pub async fn until_of(host: &Host, pod: &WorkerId, is_it: impl Fn(&[Record]) -> bool) -> Vec<Record> {
     let mut viewer = host.journals().observe(pod, None, 1).await;
     let waited = tokio::time::timeout(WAIT_MAX, async {

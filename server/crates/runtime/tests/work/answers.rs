@@ -1,4 +1,4 @@
-//! Questions to people and their answers.
+//! Approvals and their answers.
 
 use protocol::{ApprovalCommand, ControlVerb, Decision, ErrorCode, PermissionDecision, PodState};
 use serde_json::json;
@@ -27,7 +27,7 @@ async fn a_call_that_is_asked_runs_when_a_person_allows_it() {
     assert_eq!(last_of(&records, "message_finished")["text"], "Bash: ran ls");
     assert!(bench.stage.host.approvals().of_pod(&pod, false).await.unwrap().is_empty());
     assert_eq!(bench.stage.host.approvals().of_pod(&pod, true).await.unwrap(), [answered]);
-    // Once is once.
+    // Without `remember`, an answer applies once.
     bench.until_asked(&pod, LS).await;
     assert_eq!(bench.ledger.all().len(), 1);
 }

@@ -1,4 +1,4 @@
-//! A host with the test's tools, and short ways to ask of it.
+//! A host with the test's tools, and short ways to use it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -24,12 +24,12 @@ pub(crate) struct Bench {
     models: Models,
 }
 
-/// The model servers beside the rehearsal model, by the names of their providers; the first is asked by default.
+/// The model servers beside the rehearsal model, by the names of their providers; the first one is the default.
 #[derive(Clone, Default)]
 pub(crate) struct Models {
     pub(crate) servers: Vec<(&'static str, String)>,
     pub(crate) policy: RetryPolicy,
-    /// What is configured of single models.
+    /// The configuration of individual models.
     pub(crate) settings: BTreeMap<String, ModelSettings>,
 }
 
@@ -44,18 +44,18 @@ impl Bench {
         Self::with(BTreeMap::new(), Models::default()).await
     }
 
-    /// Its Pods ask this model, unless they name another provider.
+    /// Its Pods use this model, unless they name another provider.
     pub(crate) async fn on(model: &ScriptedModel) -> Self {
         Self::with(BTreeMap::new(), Models::one(model)).await
     }
 
-    /// The same, with what is configured of the model.
+    /// The same, with a configuration of the model.
     pub(crate) async fn on_set(model: &ScriptedModel, settings: ModelSettings) -> Self {
         let settings = BTreeMap::from([("scripted".to_owned(), settings)]);
         Self::with(BTreeMap::new(), Models { settings, ..Models::one(model) }).await
     }
 
-    /// The same, on a store that a test can break or hold up.
+    /// The same, on a store that a test can break or block.
     pub(crate) async fn on_with(model: &ScriptedModel, faults: Arc<dyn Faults>) -> Self {
         let (folder, ledger, profiles) = (tempfile::tempdir().unwrap(), Ledger::new(), BTreeMap::new());
         let store = StoreOptions { faults: Some(faults), ..StoreOptions::sqlite(folder.path().join("yoi.db")) };
@@ -71,7 +71,7 @@ impl Bench {
         Self { stage: Stage { host, folder }, ledger, profiles, models }
     }
 
-    /// Another process on the same data. What went on is cut off as a kill would cut it.
+    /// Another process on the same data. Whatever was in progress is interrupted as by a kill.
     pub(crate) async fn restart(self) -> Self {
         let profiles = self.profiles.clone();
         self.restart_with(profiles).await
@@ -96,19 +96,19 @@ impl Bench {
         self.until_runs(pod, before + 1).await
     }
 
-    /// Waits until so many runs have ended and the Pod is idle.
+    /// Waits until this many runs have ended and the Pod is idle.
     pub(crate) async fn until_runs(&self, pod: &WorkerId, count: usize) -> Vec<Record> {
         self.stage.until(pod, |records| runs(records) >= count && last_state(records) == Some(PodState::Idle)).await
     }
 
-    /// A Pod that asks whether `ls` may run.
+    /// A Pod with an open approval for `ls`.
     pub(crate) async fn waiting(&self, name: &str) -> (WorkerId, String) {
         let pod = self.stage.create(name).await;
         let id = self.until_asked(&pod, r#"call Bash {"command":"ls"}"#).await;
         (pod, id)
     }
 
-    /// Sends what makes the Pod ask, and gives the id of its (first) open question.
+    /// Sends what makes the Pod ask, and returns the id of its (first) open approval.
     pub(crate) async fn until_asked(&self, pod: &WorkerId, text: &str) -> String {
         self.send(pod, text).await;
         self.until_state(pod, PodState::Waiting).await;

@@ -1,4 +1,4 @@
-//! What a Pod may use at most, with all that it leads.
+//! Budgets: the most that a Pod and all Pods below it may use.
 
 use protocol::{Budget, BudgetPer, ErrorCode, PatchPod, Price, WorkerId};
 use provider::ModelSettings;
@@ -55,7 +55,7 @@ async fn it_is_told_at_80_percent_once_and_at_100_nothing_more_is_taken() {
     assert_eq!((used.tokens, used.percent), (1_070, 107));
     assert_eq!(bench.refused(&pod).await, ErrorCode::BudgetSpent);
     let asked = server.requests().len();
-    // More to spend: it takes work again, and has begun nothing by itself.
+    // With a larger budget it accepts work again, and has not begun anything by itself.
     bench.budget(&pod, tokens(5_000)).await;
     assert_eq!(server.requests().len(), asked);
     server.push(uses(1, 1));
@@ -99,7 +99,7 @@ async fn a_budget_counts_money_of_its_own_currency_alone() {
         Some(Budget { cost: cost.parse().ok(), currency, tokens: None, per: BudgetPer::Total })
     };
     bench.budget(&pod, budget("5", None)).await;
-    // Ten euro, for which five dollars do not pay.
+    // Ten euros, which five dollars do not count against.
     server.push(uses(10, 1));
     bench.turn(&pod, "work").await;
     let texts: Vec<_> =
@@ -132,7 +132,7 @@ async fn a_run_ends_before_the_call_that_would_go_beyond() {
     assert_eq!((&finished["outcome"], &finished["code"]), (&json!("limit"), &json!("budget_spent")));
     assert!(finished["detail"].as_str().unwrap().contains("the budget of ada is spent (100 tokens)"), "{finished}");
     assert_eq!(server.requests().len(), 1);
-    // The result of the call is in the conversation, for when there is more to spend.
+    // The result of the call is in the context, for when the budget is raised.
     let history = bench.history(&pod).await;
     assert!(history.last().unwrap().starts_with("tool:"), "{history:?}");
 }

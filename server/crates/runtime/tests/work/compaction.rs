@@ -1,4 +1,4 @@
-//! A summary in the place of the conversation's beginning.
+//! A summary that replaces the beginning of the context.
 
 use protocol::{ControlVerb, ErrorCode, InputCommand, PodState, WorkerId};
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
@@ -10,7 +10,7 @@ use crate::{
 
 const HEADER: &str = "user: [summary of what came before]";
 
-/// A Pod with four turns behind it; the first one speaks of zebras.
+/// A Pod with four completed turns; the first one mentions zebras.
 async fn talked(bench: &Bench) -> WorkerId {
     let pod = bench.stage.create("ada").await;
     for text in ["say zebra", "say two", "say three", "say four"] {
@@ -19,7 +19,7 @@ async fn talked(bench: &Bench) -> WorkerId {
     pod
 }
 
-/// A Pod of a scripted model with one turn behind it.
+/// A Pod of a scripted model with one completed turn.
 async fn scripted(bench: &Bench, model: &ScriptedModel) -> WorkerId {
     let pod = bench.stage.create("ada").await;
     model.push(Answer::say("a long enough answer, so that there is something to be summarised"));
@@ -54,7 +54,7 @@ async fn by_hand_the_summary_is_the_new_beginning_and_nothing_is_gone_from_the_t
     let hits = bench.stage.host.journals().search(&query).await.unwrap().items;
     assert!(hits.iter().any(|hit| hit.kind == "user_message"), "{hits:?}");
 
-    // It goes on from there, and a restart reads the same.
+    // It continues from there, and a restart reads the same.
     bench.turn(&pod, "say five").await;
     let history = bench.history(&pod).await;
     let bench = bench.restart().await;
@@ -118,7 +118,7 @@ async fn a_question_that_waits_on_a_paused_pod_outlives_a_compaction() {
 async fn a_nearly_full_context_is_compacted_before_the_next_question_to_the_model() {
     let bench = Bench::new().await;
     let pod = talked(&bench).await;
-    // 700,000 bytes are 175,000 tokens by the model's own estimate; it has room for 200,000.
+    // 700,000 bytes are 175,000 tokens by the model's own estimate; its context has 200,000.
     let records = bench.turn(&pod, "call Big {}\nsay full").await;
     assert!(of_kind(&records, "compacted").is_empty());
     assert!(bench.stage.host.pods().get(&pod).await.unwrap().summary.usage.context_used > 160_000);

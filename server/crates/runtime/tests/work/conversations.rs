@@ -1,4 +1,4 @@
-//! Conversations of any length: a receipt waits for none, and after a compaction only what it kept is read.
+//! Conversations of any length: no receipt waits for them, and after a compaction only what it kept is read.
 
 use std::sync::Mutex;
 
@@ -13,7 +13,7 @@ use crate::{
     stage::origin,
 };
 
-/// A store whose conversations are read only while the gate is open, and that notes from where they are.
+/// A store that reads conversations only while the gate is open, and records where each read begins.
 #[derive(Debug)]
 struct Gate {
     is_open: watch::Sender<bool>,
@@ -34,7 +34,7 @@ impl Gate {
         self.is_open.send_replace(true);
     }
 
-    /// From before where pages were read since it was closed last.
+    /// The seqs before which pages were read since it was last closed.
     fn pages(&self) -> Vec<Seq> {
         self.pages.lock().unwrap().clone()
     }
@@ -56,7 +56,7 @@ impl Faults for Gate {
     }
 }
 
-/// As many questions with their answers.
+/// This many questions with their answers.
 fn turns(count: i64) -> String {
     let events = |run: i64| {
         let segments = json!([{ "type": "text", "text": format!("question {run}") }]);
@@ -78,7 +78,7 @@ fn turns(count: i64) -> String {
     (1..).zip(events).map(record).collect()
 }
 
-/// A Pod of the scripted model with this many turns behind it.
+/// A Pod of the scripted model with this many completed turns.
 async fn talked(bench: &Bench, count: i64) -> WorkerId {
     let name = PodName::parse("ada").unwrap();
     let command = ImportCommand { name, jsonl: turns(count) };

@@ -1,4 +1,4 @@
-//! Each tool that a Pod can be offered is in the table of what is known of tools, and each that is in the table is there.
+//! Every tool that a Pod can be offered is in the table of tool facts, and every tool in the table exists.
 
 use std::{collections::BTreeSet, sync::Arc};
 

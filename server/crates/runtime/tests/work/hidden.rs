@@ -1,4 +1,4 @@
-//! Reasoning that people may not see, and that a tool loop needs all the same.
+//! Reasoning that people may not see, but that a tool loop needs.
 
 use protocol::{CreatePod, ReasoningPolicy};
 use serde_json::json;
@@ -23,7 +23,7 @@ async fn what_is_hidden_goes_back_to_its_model_and_to_nobody_else() {
         let sent = asked.last().unwrap().body["messages"].as_array().unwrap().clone();
         let answer = sent.iter().find(|message| message["role"] == "assistant").unwrap();
         assert_eq!(answer["reasoning_content"], "zebra\nquagga", "DeepSeek refuses the question without it");
-        // People see that something goes back, and not what.
+        // People see that something is sent back, and not what.
         let history = bench.stage.host.journals().history(&pod).await.unwrap();
         let thoughts: Vec<_> = history.messages.iter().flat_map(|message| &message.thoughts).collect();
         assert_eq!(

@@ -29,7 +29,7 @@ fn records(jsonl: &str) -> Vec<Record> {
     jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Those that are not chunks.
+/// The records that are not chunks.
 fn turns(jsonl: &str) -> Vec<Record> {
     let is_turn = |record: &Record| matches!(&record.event, Event::Turn(event) if !event.is_chunk());
     records(jsonl).into_iter().filter(is_turn).collect()
@@ -39,7 +39,7 @@ async fn history(bench: &Bench, pod: &WorkerId) -> String {
     serde_json::to_string(&bench.stage.host.journals().history(pod).await.unwrap()).unwrap()
 }
 
-/// A Pod that has thought, called, been asked, been refused, been compacted and rewound.
+/// A Pod that has thought, made calls, asked for approval, been refused, been compacted and rewound.
 async fn eventful(bench: &Bench) -> WorkerId {
     let pod = bench.stage.create("ada").await;
     bench.turn(&pod, &format!("think deep\nsay one {}", "word ".repeat(60))).await;
@@ -88,7 +88,7 @@ async fn an_import_has_the_same_history_and_gives_the_same_export() {
     assert_eq!(exported(&bench, &copy).await, second);
     assert_eq!(history(&bench, &copy).await, history(&bench, &ada).await);
 
-    // It is a Pod as any other.
+    // It is a Pod like any other.
     bench.control(&copy, ControlVerb::Restore).await.unwrap();
     let said = bench.turn(&copy, "say and on").await;
     assert_eq!(said.last().unwrap().seq.0, bench.stage.host.pods().get(&copy).await.unwrap().summary.head_seq.0);
@@ -153,7 +153,7 @@ async fn an_import_happens_once_for_its_key_and_a_refused_one_leaves_nothing() {
     let last = jsonl.lines().count();
     assert!(error.detail.starts_with(&format!("line {last}: ")), "{}", error.detail);
     assert_eq!(host.pods().list(&runtime::PodQuery::default()).await.unwrap().items.len(), 2);
-    // The key of what was refused is free.
+    // The key of a refused import is free.
     host.pods().import(key("bad"), &origin(), import("good", &jsonl)).await.unwrap();
 
     let audit = host.audit().page(None, 100).await.unwrap().items;
@@ -215,7 +215,7 @@ async fn a_long_journal_leaves_in_pages() {
     let sizes: Vec<_> = pages.iter().map(Vec::len).collect();
     assert_eq!(sizes, [1_000, 1_000, 502]);
     assert_eq!(read_all(&pages.concat())[..2_500], records(&jsonl));
-    // One that is deleted on the way ends the stream; it does not hang.
+    // Deleting the Pod during the export ends the stream; it does not hang.
     let export = bench.stage.host.journals().export(&ada).await.unwrap();
     bench.stage.host.pods().delete(fresh(), &origin(), &ada, Some("ada")).await.unwrap();
     let rest: Vec<_> = export.pages.try_collect().await.unwrap();

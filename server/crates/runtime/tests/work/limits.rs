@@ -1,4 +1,4 @@
-//! A model that cannot be asked now: another one stands in for it, or the Pod waits until a usage limit is over.
+//! A model that cannot be used now: another one replaces it, or the Pod waits until a usage limit is over.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     stage::origin,
 };
 
-/// Two servers, each asked but once, and Pods of the profile `usual`.
+/// Two servers, each tried only once, and Pods of the profile `usual`.
 async fn two(own: &ScriptedModel, spare: &ScriptedModel, profile: Profile) -> (Bench, WorkerId) {
     let servers = vec![("own", own.base_url()), ("spare", spare.base_url())];
     let policy = RetryPolicy { attempts_max: 1, ..RetryPolicy::default() };
@@ -39,7 +39,7 @@ fn models(server: &ScriptedModel) -> Vec<Value> {
 #[tokio::test]
 async fn where_a_model_is_overloaded_the_next_one_answers_for_the_rest_of_the_run() {
     let (own, spare) = (ScriptedModel::start().await, ScriptedModel::start().await);
-    // Its own model is no other one, and nobody asks a provider that is gone.
+    // Its own model is not a replacement for itself, and a provider that no longer exists is not called.
     let (bench, pod) = two(&own, &spare, fallback(&["own/own", "gone/one", "spare/vendor/large"])).await;
     own.push(Answer::refuse(503, "busy"));
     spare.push(
@@ -56,7 +56,7 @@ async fn where_a_model_is_overloaded_the_next_one_answers_for_the_rest_of_the_ru
     let sentence = "own: HTTP status 503: busy; spare/vendor/large is used for the rest of this run";
     assert_eq!((&alerts[0]["source"], &alerts[0]["text"]), (&json!("model"), &json!(sentence)));
     assert_eq!((models(&own), models(&spare)), (vec![json!("own")], vec![json!("vendor/large"); 2]));
-    // The next run asks its own one again.
+    // The next run calls its own one again.
     own.push(Answer::new().text("well again").usage(Tokens { input: 1, cached: 0, output: 1 }).finish());
     bench.turn(&pod, "more").await;
     assert_eq!((models(&own).len(), models(&spare).len()), (2, 2));
@@ -84,7 +84,7 @@ async fn who_stands_in_is_asked_again_after_a_crash_until_the_run_is_over() {
     assert_eq!((models(&own).len(), models(&spare)), (1, vec![json!("vendor/large"); 3]));
     let alerts = of_kind(&bench.stage.records(&pod).await, "alert");
     assert_eq!(alerts[0]["model"], "spare/vendor/large");
-    // What begins anew asks its own one.
+    // A new run calls its own one.
     own.push(Answer::say("well again"));
     bench.turn(&pod, "more").await;
     assert_eq!((models(&own).len(), models(&spare).len()), (2, 3));
@@ -118,7 +118,7 @@ async fn at_a_usage_limit_the_pod_says_until_when_and_waits_for_a_person() {
     let reason = bench.stage.host.pods().get(&pod).await.unwrap().summary.state_reason.unwrap();
     let minute = told["until"].as_str().unwrap()[..16].replace('T', " ");
     assert_eq!(reason, format!("the provider's usage limit is reached until {minute} UTC"));
-    // A person goes on whenever they like, with nothing asked twice.
+    // A person can resume at any time, and nothing is asked twice.
     own.push(Answer::say("on again"));
     bench.control(&pod, protocol::ControlVerb::Resume).await.unwrap();
     let records = bench.until_runs(&pod, 2).await;
@@ -140,14 +140,14 @@ async fn a_pod_that_was_told_to_goes_on_by_itself_once_also_after_a_restart() {
     let is_again = |records: &[protocol::Record]| runs(records) == 2 && last_state(records) == Some(PodState::Paused);
     let records = bench.stage.until(&pod, is_again).await;
     assert_eq!(of_kind(&records, "run_started")[1]["trigger"], "limit");
-    // The limit that this run came to leaves it to a person, however often somebody looks.
+    // The limit that this run hit is left to a person, however often somebody looks.
     assert_eq!(last_of(&records, "limit_reached")["resumes"], false);
     let bench = bench.restart().await;
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     assert_eq!((runs(&bench.stage.records(&pod).await), own.requests().len()), (2, 2));
     own.push(Answer::say("on again"));
     bench.turn(&pod, "go on").await;
-    // A person has looked: at the next limit it goes on by itself once more.
+    // A person has acted: at the next limit it resumes by itself once more.
     own.push(limit("1"));
     own.push(Answer::say("and on"));
     bench.send(&pod, "more").await;

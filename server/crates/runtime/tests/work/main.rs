@@ -1,4 +1,4 @@
-//! What a Pod does: tools, questions to people, compaction, rewind; on a real host, with tools that tell what they did.
+//! What a Pod does: tools, approvals, compaction, rewind; on a real host, with tools that report what they did.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! A model with a small context, whose server says in one way or another that a question is too long, or does not.
+//! A model with a small context, whose server says in one way or another that a request is too long, or does not say
+//! so.
 
 use protocol::{PodState, WorkerId};
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
 use crate::bench::{Bench, last_of, of_kind};
 
-/// The context of the tests' model, in bytes of a whole question.
+/// The context of the tests' model, in bytes of a whole request.
 const ROOM_BYTES: usize = 24_000;
 const TURN_BYTES: usize = 4_000;
 
@@ -16,7 +17,7 @@ fn error(message: &str) -> Value {
 
 const SENTENCE: &str = "This model's maximum context length is 6000 tokens.";
 
-/// Every way in which servers were seen to say it.
+/// Every way in which servers have been seen to say it.
 fn reports() -> Vec<(&'static str, Answer)> {
     let told = error(SENTENCE);
     let json = |answer: Answer| answer.header("content-type", "application/json");
@@ -48,7 +49,7 @@ async fn small_model(beyond: Answer) -> ScriptedModel {
     model
 }
 
-/// One turn of some length; how its run ended.
+/// One turn of some length; returns how its run ended.
 async fn turn(bench: &Bench, pod: &WorkerId, number: usize) -> Value {
     let text = format!("question {number} {}", "lorem ".repeat(TURN_BYTES / 6));
     last_of(&bench.turn(pod, &text).await, "run_finished")
@@ -144,7 +145,7 @@ async fn a_message_that_is_too_long_by_itself_is_taken_back_and_a_shorter_one_is
             turn(&bench, &pod, number).await;
         }
         let end = last_of(&bench.turn(&pod, &"much too long ".repeat(4_000)).await, "run_finished");
-        // With some words behind it the message has an answer, and a summary can stand for both.
+        // With some words after it the message has an answer, and a summary can replace both.
         if how != "an error after some words" {
             assert_eq!((&end["outcome"], &end["code"]), (&json!("error"), &json!("context_overflow")), "{how}");
             assert!(end["detail"].as_str().unwrap().contains("send a shorter one"), "{how}: {end}");
@@ -161,7 +162,7 @@ async fn a_result_that_is_too_long_is_no_end_either() {
         let model = small_model(beyond).await;
         let bench = Bench::on(&model).await;
         let pod = bench.stage.create("ada").await;
-        // Its result is of 700,000 bytes.
+        // Its result has 700,000 bytes.
         model.push(Answer::new().tool_call("c1", "Big", &["{}"]).finish());
         let end = last_of(&bench.turn(&pod, "call it").await, "run_finished");
         assert_eq!(end["outcome"], "completed", "{how}: {end}");
@@ -174,7 +175,7 @@ async fn in_the_end_it_goes_on_without_a_summary() {
     let model = small_model(Answer::refuse(400, error("too long").to_string())).await;
     let bench = Bench::on(&model).await;
     let pod = bench.stage.create("ada").await;
-    // What answers questions refuses each request for a summary.
+    // This model server answers messages and refuses each request for a summary.
     let refusal = Answer::refuse(400, error("too long").to_string());
     model.refuse_where("about to be taken out of your context", refusal);
     for number in 0..8 {

@@ -1,4 +1,4 @@
-//! Answers as they come, and how often the disk is asked for them.
+//! Answers as they arrive, and how often they are written to disk.
 
 use std::{
     sync::{
@@ -19,7 +19,7 @@ use testkit::{
 
 use crate::{bench::Bench, stage::read_all};
 
-/// A disk on which a commit takes its time; it counts them.
+/// A disk on which a commit takes a while; it counts them.
 #[derive(Debug, Default)]
 struct SlowDisk {
     commits: AtomicUsize,

@@ -1,4 +1,4 @@
-//! Inputs that wait: taken back, sent for the run that goes on, and over a restart.
+//! Queued messages: taken back, sent into the current run, and kept across a restart.
 
 use std::sync::{
     Arc,
@@ -69,7 +69,7 @@ async fn a_queued_input_is_taken_back_whole_and_never_begins() {
         before.summary.head_seq,
         "no record of it"
     );
-    // Sent again under its own id it is the same command, and happens no second time.
+    // Sent again with its own id, it is the same command, and does not happen twice.
     bench.queue(&pod, "q2", "say q2", false).await;
     assert_eq!(bench.waits(&pod).await, ["q1", "q3"]);
 
@@ -158,7 +158,7 @@ async fn a_message_that_steers_an_answer_without_calls_begins_the_next_run_befor
     assert_eq!(bench.said(&pod).await[1..], ["say two", "say one"]);
     let began: Vec<_> = of_kind(&records, "run_started").iter().map(|event| event["command_id"].clone()).collect();
     assert_eq!(began[1..], ["s1", "q1"]);
-    // Where no run goes on there is nothing to steer: it is a message like any other.
+    // Without a current run there is nothing to join: it is a message like any other.
     bench.queue(&pod, "s2", "say three", true).await;
     bench.until_runs(&pod, 4).await;
 }
@@ -199,7 +199,7 @@ async fn a_file_outside_of_the_scope_is_no_part_of_a_message() {
     assert_eq!(code(send("a\0b").await), ErrorCode::InvalidInput);
     send("src/main.rs").await.unwrap();
     std::fs::write(folder.join("notes.txt"), "").unwrap();
-    // A look that is held up finds less.
+    // A lookup that is delayed finds less.
     let found = tokio::time::timeout(std::time::Duration::from_secs(60), async {
         while bench.stage.host.work().files(&pod, "nts").await.unwrap() != ["notes.txt"] {}
     });
@@ -207,7 +207,7 @@ async fn a_file_outside_of_the_scope_is_no_part_of_a_message() {
     assert_eq!(code(bench.stage.host.work().files(&pod, &"x".repeat(1_025)).await), ErrorCode::InvalidInput);
 }
 
-/// Fails once, at each place in turn, from when it is told to.
+/// Fails once, at each place in turn, after it was told to.
 #[derive(Debug, Default)]
 struct Fail {
     is_armed: AtomicBool,

@@ -1,4 +1,4 @@
-//! What a Pod is born with: its profile, and what the folder that it works in says.
+//! What a Pod is created with: its profile, and the instructions in the folder that it works in.
 
 use std::{collections::BTreeMap, fs};
 

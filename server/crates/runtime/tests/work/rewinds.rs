@@ -1,4 +1,4 @@
-//! Taking the end of a conversation out of the context.
+//! Removing the end of a conversation from the context.
 
 use futures_util::StreamExt;
 use protocol::{ControlVerb, ErrorCode, PodState, Receipt, RewindCommand, Seq, WorkerId};
@@ -44,7 +44,7 @@ async fn what_came_after_is_out_of_the_history_and_stays_in_the_transcript() {
     assert!(bench.head(&pod).await > before.last().unwrap().seq, "the head never goes back");
     let usage = bench.stage.host.pods().get(&pod).await.unwrap().summary.usage;
     assert!(usage.context_used > 0 && usage.context_used < used + 50, "{usage:?}");
-    // A cursor goes on over it.
+    // A cursor continues across it.
     let mut viewer = bench.stage.host.journals().observe(&pod, Some(cursor), 200).await;
     let Some(FeedItem::Records { records, .. }) = viewer.next().await else { panic!("only what is newer") };
     assert_eq!(read_all(&records)[0].event.kind(), "rewound");
@@ -58,7 +58,7 @@ async fn what_came_after_is_out_of_the_history_and_stays_in_the_transcript() {
 }
 
 #[tokio::test]
-async fn who_has_not_seen_the_newest_record_is_told_to_look_again() {
+async fn a_caller_that_has_not_seen_the_newest_record_is_told_to_look_again() {
     let bench = Bench::new().await;
     let pod = bench.stage.create("ada").await;
     bench.turn(&pod, "say one").await;

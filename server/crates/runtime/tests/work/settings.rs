@@ -1,4 +1,4 @@
-//! A living Pod takes other settings: between runs at once, within one from the next call of the model on.
+//! Changing the settings of a live Pod: at once between runs, and from the next model call on within one.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ async fn another_model_answers_from_the_next_call_on_and_each_has_its_own_tokens
     bench.turn(&pod, "second").await;
     let asked: Vec<_> = server.requests().iter().map(|asked| asked.body["model"].clone()).collect();
     assert_eq!(asked, ["scripted", "other"]);
-    // The record is for people: the model is told nothing of it.
+    // The record is for people: the model is not told.
     assert!(!server.requests()[1].body["messages"].to_string().contains("settings"));
     let usage = bench.stage.host.journals().usage().await.unwrap();
     let models: Vec<_> = usage.models.iter().map(|one| (one.model.as_str(), one.usage.input)).collect();
@@ -64,7 +64,7 @@ async fn only_what_changes_is_told_and_nothing_when_nothing_does() {
         "instructions": "Answer in German." });
     assert_eq!(told, expected);
     assert!(bench.system(&pod).await.ends_with("Answer in German."));
-    // Empty is none.
+    // Empty means none.
     let none = PatchPod { instructions: Some(String::new()), ..PatchPod::default() };
     assert_eq!(bench.patch(&pod, none).await.unwrap().instructions, None);
     assert_eq!(last_of(&bench.stage.records(&pod).await, "settings_changed")["instructions"], "");
@@ -146,7 +146,7 @@ async fn a_repeated_change_happens_once() {
         assert_eq!(pods.patch(key.clone(), &origin(), &pod, patch).await.unwrap().thinking, Some(Thinking::Low));
     }
     assert_eq!(of_kind(&bench.stage.records(&pod).await, "settings_changed").len(), 1);
-    // Also where what it names is gone by then.
+    // Also if what it names no longer exists by then.
     let gone = PatchPod { profile: Some("gone".to_owned()), ..PatchPod::default() };
     assert_eq!(bench.stage.host.pods().patch(key, &origin(), &pod, gone).await.unwrap().thinking, Some(Thinking::Low));
 }

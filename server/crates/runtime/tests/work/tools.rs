@@ -1,4 +1,4 @@
-//! Tools of a test: each tells what it did, and some wait until they are told to go on.
+//! Tools of a test: each reports what it did, and some wait until they are told to continue.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use testkit::WAIT_MAX;
 use tokio::sync::{Barrier, watch};
 use tools::{Output, Place, Tool, Toolbox};
 
-/// What the tools did, in order, and the gate that some wait at.
+/// What the tools did, in order, and the gate at which some wait.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
     entries: Arc<watch::Sender<Vec<String>>>,
@@ -29,7 +29,7 @@ impl Ledger {
         self.gate.send_replace(true);
     }
 
-    /// Waits until so many entries of this text are there.
+    /// Waits until there are this many entries with this text.
     pub(crate) async fn until(&self, entry: &str, count: usize) {
         let mut entries = self.entries.subscribe();
         let is_there = entries.wait_for(|all| all.iter().filter(|other| *other == entry).count() >= count);
@@ -51,12 +51,12 @@ impl Ledger {
 }
 
 /// - `Bash {command}`: asks by default.
-/// - `New {name}`: as `Note`, and no list names it.
-/// - `Note {name}`: changes something; `Look {name}` only reads. Both say when they begin and end.
+/// - `New {name}`: like `Note`, but not in any list.
+/// - `Note {name}`: changes something; `Look {name}` only reads. Both report when they begin and end.
 /// - `Meet {}`: reads, and ends only when two of it run at once.
-/// - `Slow {}`: writes a line, waits at the gate, writes another one; tells when it is dropped.
+/// - `Slow {}`: writes a line, waits at the gate, writes another one; reports when it is dropped.
 /// - `Break {}`: panics.
-/// - `Big {pieces}`: writes as many numbers, one by one, and gives 700,000 bytes.
+/// - `Big {pieces}`: writes this many numbers, one by one, and returns 700,000 bytes.
 #[derive(Debug)]
 struct TestTool {
     name: &'static str,

@@ -9,7 +9,7 @@ async fn report(bench: &Bench) -> UsageReport {
     bench.stage.host.journals().usage().await.unwrap()
 }
 
-/// What the summaries say, over all Pods: input, cached, output.
+/// The totals of all Pods' summaries: input, cached, output.
 async fn summed(bench: &Bench) -> [u64; 3] {
     let pods = bench.stage.host.pods().list(&runtime::PodQuery::default()).await.unwrap().items;
     pods.iter().fold([0; 3], |[input, cached, output], pod| {
@@ -54,7 +54,7 @@ async fn usage_is_what_the_summaries_say_and_survives_a_restart_and_a_deletion()
     assert!((begun..=today()).contains(&last), "{last}");
     assert_eq!((first.total.cost, first.total.day.as_deref()), (None, None), "the rehearsal model has no price");
 
-    // A run that is cut by a restart, and goes on after it.
+    // A run that a restart interrupts, and that continues after it.
     bench.send(&ada, "say begun\nwait 600").await;
     bench.stage.until(&ada, |records| records.iter().any(|record| record.event.kind() == "text_chunk")).await;
     let bench = bench.restart().await;

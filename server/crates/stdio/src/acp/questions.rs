@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_in_the_midst_of_a_call_is_about_that_call() {
+    fn an_approval_in_the_middle_of_a_call_is_about_that_call() {
         let of = |id: &str| question(json!({ "id": id, "tool": "Network", "arguments": {} })).call_id().to_owned();
         assert_eq!(
             (of("call-b1").as_str(), of("call-b1.out7").as_str(), of("call-b1.ask7").as_str()),

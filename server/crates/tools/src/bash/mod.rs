@@ -123,10 +123,10 @@ impl BashOptions {
 struct Arguments {
     /// A command line for bash. It has no terminal and no input.
     command: String,
-    /// Seconds after which it is ended with all that it started, 1 to 600; 120 if left out.
+    /// The number of seconds after which the command and everything it started are ended, 1 to 600; 120 when absent.
     #[schemars(range(min = 1, max = 600))]
     timeout_s: Option<u64>,
-    /// The folder to run it in; the Pod's working directory if left out.
+    /// The folder to run it in; the Pod's working directory when absent.
     cwd: Option<String>,
 }
 
@@ -236,11 +236,11 @@ impl Tool for Bash {
     }
 
     fn description(&self) -> &'static str {
-        "Runs a command line in bash and gives its output (standard output and errors together) and its exit code. Each \
-         call is a new shell: folders changed and variables set are gone in the next one. It can read and write only \
+        "Runs a command line in bash and returns its output (standard output and errors together) and its exit code. Each \
+         call is a new shell: a changed folder and set variables do not carry over to the next one. It can read and write only \
          what your scope grants, can read the system's programs, and has a temporary folder of its own in $TMPDIR. \
-         Everything that it starts ends with the call, also what runs in the background. In a folder of which a part is \
-         denied or lent, it cannot make, rename or remove entries; Write can make files there. Git's settings and hooks, \
+         Everything that it starts ends with the call, including background processes. In a folder of which a part is \
+         denied or lent, it cannot create, rename or remove entries; Write can create files there. Git's settings and hooks, \
          .envrc and the start files of shells are read here and never written: ask the person to change those, and to \
          move or delete a repository. For reading and changing files prefer Read, Write, Edit, Glob and Grep."
     }

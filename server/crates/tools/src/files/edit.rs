@@ -23,22 +23,22 @@ pub struct Edit;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The file, from the working directory or absolute.
+    /// The file, absolute or relative to the working directory.
     path: String,
     /// The passage to replace, exactly as it is in the file, without line numbers.
     old: String,
-    /// What comes in its place; may be empty.
+    /// The replacement; may be empty.
     new: String,
-    /// Replace every occurrence; if left out, `old` must occur exactly once.
+    /// Replace every occurrence; otherwise `old` must occur exactly once.
     #[serde(default)]
     replace_all: Option<bool>,
 }
 
 impl FileTool for Edit {
     const NAME: &str = "Edit";
-    const DESCRIPTION: &str = "Replaces a passage of a text file that was read before. `old` must match exactly, spaces included, and be the \
-         only such place, unless replace_all is set: give as many lines around it as that takes. The line endings of the \
-         file are kept.";
+    const DESCRIPTION: &str = "Replaces a passage of a text file that was read before. `old` must match exactly, including spaces, and \
+         occur only once unless replace_all is set: include as many surrounding lines as that takes. The line endings of \
+         the file are kept.";
     type Arguments = Arguments;
 
     fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {

@@ -25,15 +25,15 @@ pub struct Glob;
 pub(super) struct Arguments {
     /// A pattern for paths beneath `path`: `*` within a name, `**` across folders, `{a,b}` for either.
     pattern: String,
-    /// The folder to look in, the working directory if left out.
+    /// The folder to look in; the working directory when absent.
     #[serde(default)]
     path: Option<String>,
 }
 
 impl FileTool for Glob {
     const NAME: &str = "Glob";
-    const DESCRIPTION: &str = "Lists files whose path matches a pattern such as **/*.rs, sorted, at most 500. What git ignores is left out, and \
-         hidden files are, unless the pattern names them.";
+    const DESCRIPTION: &str = "Lists files whose path matches a pattern such as **/*.rs, sorted, at most 500. Files that git ignores are left \
+         out, and so are hidden files, unless the pattern names them.";
     type Arguments = Arguments;
 
     fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {

@@ -42,24 +42,24 @@ pub struct Grep;
 pub(super) struct Arguments {
     /// A regular expression in Rust's syntax, matched line by line; (?i) at its start ignores case.
     pattern: String,
-    /// The folder or file to search, the working directory if left out.
+    /// The folder or file to search; the working directory when absent.
     #[serde(default)]
     path: Option<String>,
-    /// Search only files whose path beneath `path` matches, or whose name does if there is no slash in it: *.rs
+    /// Search only files whose path beneath `path` matches; without a slash, only the name has to match: *.rs
     #[serde(default)]
     glob: Option<String>,
-    /// Lines to show around each match, at most 10.
+    /// The number of lines to show around each match, at most 10.
     #[serde(default)]
     context: Option<u64>,
-    /// Matching lines to show, 100 if left out, at most 1000.
+    /// The number of matching lines to show, 100 when absent, at most 1000.
     #[serde(default)]
     limit: Option<u64>,
 }
 
 impl FileTool for Grep {
     const NAME: &str = "Grep";
-    const DESCRIPTION: &str = "Searches files for a regular expression and shows matching lines as path:line: text. What git ignores, hidden \
-         files (unless `glob` names them), binary files and files over 10 MiB are left out.";
+    const DESCRIPTION: &str = "Searches files for a regular expression and shows matching lines as path:line: text. Files that git ignores, \
+         hidden files (unless `glob` names them), binary files and files over 10 MiB are left out.";
     type Arguments = Arguments;
 
     fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {

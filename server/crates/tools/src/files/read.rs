@@ -20,19 +20,19 @@ pub struct Read;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The file, from the working directory or absolute; or output:CALL_ID for the kept output of an earlier call.
+    /// A file, absolute or relative to the working directory; or output:CALL_ID for the stored output of a call.
     path: String,
-    /// The line to begin at, from 1.
+    /// The line to begin at, counted from 1.
     #[serde(default)]
     offset: Option<u64>,
-    /// How many lines, 2000 if left out.
+    /// The maximum number of lines, 2000 when absent.
     #[serde(default)]
     limit: Option<u64>,
 }
 
 impl FileTool for Read {
     const NAME: &str = "Read";
-    const DESCRIPTION: &str = "Shows a text file with line numbers, 2000 lines or 100 KiB at a time; the last line of a part says how to go on. \
+    const DESCRIPTION: &str = "Shows a text file with line numbers, 2000 lines or 100 KiB at a time; the last line of a part says how to continue. \
          Very long lines are cut. The numbers and the tab after them are not part of the file. A file must be read \
          before Edit changes it or Write replaces it. A PNG, JPEG, GIF or WebP picture is shown as a picture.";
     type Arguments = Arguments;

@@ -26,16 +26,16 @@ pub struct Write;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The file, from the working directory or absolute. Folders that are missing are made.
+    /// The file, absolute or relative to the working directory. Missing folders are created.
     path: String,
-    /// All that shall be in the file, at most 4 MiB.
+    /// The whole content of the file, at most 4 MiB.
     content: String,
 }
 
 impl FileTool for Write {
     const NAME: &str = "Write";
-    const DESCRIPTION: &str = "Writes a whole text file: a new one, or in the place of one whose present content was read before. To change a \
-         part of a file, Edit is shorter and safer.";
+    const DESCRIPTION: &str = "Writes a whole text file: a new one, or a replacement for one whose current content was read before. To change \
+         part of a file, prefer Edit: it is shorter and safer.";
     type Arguments = Arguments;
 
     fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {

@@ -1,4 +1,4 @@
-//! What is closed to a command beside files: secrets, the server, other processes; and when nothing is run.
+//! What is closed to a command besides files: secrets, the server, other processes; and when nothing is run.
 
 use std::{env, path::Path, process::Command};
 
@@ -23,7 +23,7 @@ pub(crate) async fn this_kernel_confines() {
 }
 
 pub(crate) async fn secrets_are_not_in_the_environment() {
-    // This process has none of them: another one runs the command, and says what it saw.
+    // This process has none of them: another one runs the command, and reports what it saw.
     let mut child = Command::new(env::current_exe().unwrap());
     let secrets = [
         "YOI_ADDRESS",
@@ -72,7 +72,7 @@ pub(crate) async fn the_server_and_the_keeper_cannot_be_signalled() {
         stage.is_refused(&format!("kill -{signal} {}", std::process::id())).await;
         stage.is_refused(&format!("kill -{signal} $PPID")).await;
     }
-    // Its own it can.
+    // It can kill its own processes.
     stage.says("sleep 100 & kill -9 $!; wait $! || true").await;
     assert_eq!(stage.run("kill -9 0").await.outcome.code.as_deref(), Some("signal"));
     stage.says("sleep 100 & kill -9 -1").await;
@@ -129,8 +129,8 @@ pub(crate) async fn the_temporary_folder_is_private_and_removed() {
     let lines = said.lines().collect::<Vec<_>>();
     assert_eq!(lines[1], "700");
     assert!(lines[2].starts_with(lines[0]));
-    // It is put away once the command has ended, and the call does not wait for that.
+    // It is cleaned up once the command has ended, and the call does not wait for that.
     until_so("it is removed", async || !Path::new(lines[2]).exists()).await;
-    // Nothing of it is there for the next one, or in the temporary folder of the machine.
+    // Nothing of it is there for the next one, or in the machine's temporary folder.
     assert_eq!(stage.says("ls -A $TMPDIR | grep -v ^[.]tmp || true").await, "");
 }

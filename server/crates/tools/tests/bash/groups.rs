@@ -1,7 +1,7 @@
-//! Groups on the kernel's own tree, in a part of it that each test makes for itself.
+//! Groups on the kernel's own tree, in a part of it that each test creates for itself.
 //!
-//! Only root can make one by itself. Of what the kernel limits for a group, those things are tried that it offers here: what is
-//! bound to a tree of the older version is not.
+//! Only root can create one by itself. Of the kernel's limits for a group, only those that are available here are
+//! tested: a controller that is bound to a tree of the older version is not.
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ use tools::{
 
 use crate::stage::{Stage, builder};
 
-/// A group for one test. This process goes into it with the server's side of things, and back at the end.
+/// A group for one test. This process enters it with the server's side of things, and leaves it at the end.
 struct Part {
     folder: PathBuf,
     before: PathBuf,
@@ -30,7 +30,7 @@ struct Part {
 }
 
 impl Part {
-    /// None where this account may not make one, which is said.
+    /// None if this account may not create one, which is reported.
     fn take() -> Option<Self> {
         static TAKEN: AtomicU32 = AtomicU32::new(0);
         let tree = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ impl Part {
         names
     }
 
-    /// The one group of a command that there is.
+    /// The only group of a command.
     fn command(&self) -> PathBuf {
         let names = self.names();
         let [command, _server] = &names[..] else { panic!("{names:?}") };
@@ -138,7 +138,7 @@ pub(crate) async fn a_group_ends_with_a_call_that_is_given_up() {
     assert_eq!(part.names(), ["server"]);
 }
 
-/// Where there is no room, nothing but its group holds what a command has started.
+/// Without a sandbox, only its group holds what a command has started.
 pub(crate) async fn what_outlives_its_keeper_is_ended_with_its_group() {
     let Some(part) = Part::take() else { return };
     let mut stage = stage(&part);
@@ -190,7 +190,7 @@ pub(crate) async fn a_command_takes_no_more_than_its_group_may() {
             println!("{controller} is not offered to groups here: its limit is not tried");
         }
     }
-    // Without a room, nothing else counts the processes of a command.
+    // Without a sandbox, nothing else counts the processes of a command.
     stage.options.confine = Confine::Never;
     stage.options.allow_unconfined = true;
     stage.options.limits = Limits { processes: 40, memory_bytes: Some(100 << 20), ..Limits::default() };

@@ -1,4 +1,4 @@
-//! A command ends with its call, whatever it started and whoever goes first.
+//! A command ends with its call, whatever it started and whichever side ends first.
 
 use std::{
     env, fs,
@@ -15,13 +15,13 @@ use tools::{Lifeline, Place, Tool, bash::Bash};
 
 use crate::{PARENT, stage::Stage};
 
-/// Whether a process with this word in its command line is there.
+/// Whether there is a process with this word in its command line.
 fn is_there(word: &str) -> bool {
     command_lines().any(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes()))
 }
 
-/// Whether this very program runs with this one argument. Who starts it does not count: at the
-/// instant in which a process becomes another program, its command line reads as empty.
+/// Whether this very program runs with this one argument. A process about to start it does not count: at the moment
+/// when a process becomes another program, its command line reads as empty.
 fn is_running(program: &str, argument: &str) -> bool {
     command_lines().any(|line| line == [program.as_bytes(), b"\0", argument.as_bytes(), b"\0"].concat())
 }
@@ -31,7 +31,7 @@ fn command_lines() -> impl Iterator<Item = Vec<u8>> {
     entries.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default())
 }
 
-/// What was seen once counts; it is not asked again.
+/// Once seen, it counts; it is not checked again.
 #[track_caller]
 fn is_soon(what: impl Fn() -> bool) -> impl Future<Output = ()> {
     until_so("what runs is as wanted", async move || what())
@@ -74,7 +74,7 @@ pub(crate) async fn a_dropped_call_ends_its_command() {
         () = watching => (),
     }
     drop(place);
-    // Heard when the last process has ended, and not before.
+    // Received when the last process has ended, and not before.
     assert_eq!(within("nothing of the call is left", ended.recv()).await, None);
     assert!(!is_there("3333.1") && !is_there("3333.2"));
 }
@@ -96,7 +96,7 @@ pub(crate) async fn the_death_of_the_server_ends_the_command() {
     is_soon(|| !is_there("4444.1") && !is_there("4444.2")).await;
 }
 
-/// The helpers of this process, by their numbers.
+/// The helpers of this process, by their pids.
 fn helpers() -> Vec<String> {
     let own = format!(" {} ", std::process::id());
     let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
@@ -114,7 +114,7 @@ pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_wi
     if !bash.is_confined() {
         return println!("without rooms no helper waits");
     }
-    // Which helper keeps a command, and which one waits after it.
+    // Which helper keeps a command, and which one waits for it.
     let round = async || {
         let (sender, _pieces) = mpsc::channel(8);
         let command = json!({ "command": "touch began; until [ -e go ]; do sleep 0.02; done; rm began go" });
@@ -138,7 +138,7 @@ pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_wi
     let (keeper, second) = round().await;
     assert_eq!(keeper, first, "the one that waited");
 
-    // One that is gone is missed by nobody.
+    // One that is gone is not missed.
     assert!(Command::new("kill").args(["-9", &second]).status().unwrap().success());
     let stat = format!("/proc/{second}/stat");
     is_soon(|| fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z "))).await;
@@ -147,7 +147,7 @@ pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_wi
     is_soon(|| helpers().is_empty()).await;
 }
 
-/// Runs a command until somebody kills this process; or says the environment of a command.
+/// Runs a command until somebody kills this process; or prints the environment of a command.
 pub(crate) async fn be_a_parent(role: &str) {
     let mut stage = Stage::new();
     if role == "env" {

@@ -18,7 +18,7 @@ use std::{
 
 use tools::bash::{Builder, Confinement, confinement};
 
-/// The binary as a yoi of its own, in one of two roles (`life::be_a_parent`).
+/// The binary as a separate yoi, in one of two roles (`life::be_a_parent`).
 pub(crate) const PARENT: &str = "BASH_TEST_PARENT";
 
 fn main() -> ExitCode {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failed > 0))
 }
 
-/// All that can build a room here: ourselves, and bubblewrap where it is installed.
+/// Everything that can build a sandbox here: ourselves, and bubblewrap where it is installed.
 fn builders() -> Vec<Builder> {
     let has_bubblewrap = matches!(confinement(Builder::Bubblewrap), Confinement::Room { bubblewrap: Some(_), .. });
     if !has_bubblewrap {
@@ -58,7 +58,7 @@ fn builders() -> Vec<Builder> {
     [Builder::Own].into_iter().chain(has_bubblewrap.then_some(Builder::Bubblewrap)).collect()
 }
 
-/// The name that was asked for, as other tests take it: not the value of an option.
+/// The requested test name, as other test binaries take it: not the value of an option.
 fn wanted(mut words: impl Iterator<Item = String>) -> Option<String> {
     while let Some(word) = words.next() {
         match word.as_str() {

@@ -8,7 +8,7 @@ use tools::{Tool, bash::Bash};
 
 use crate::stage::Stage;
 
-/// How it ended, after how many seconds with their tenths, and how much it said.
+/// How it ended, after how many seconds and tenths, and how much it printed.
 fn assert_ended(summary: &str, how: &str, said: &str) {
     let seconds =
         summary.strip_prefix(&format!("{how} in ")).and_then(|rest| rest.strip_suffix(&format!(" s · {said}")));
@@ -70,7 +70,7 @@ pub(crate) async fn long_output_is_cut_and_kept_in_a_file() {
         assert!(!text.contains("kept/outputs"));
     }
 
-    // As many characters as fit, of three bytes each: nothing is kept.
+    // As many characters as fit, of three bytes each: nothing is stored separately.
     fs::remove_file(&file).unwrap();
     let done = stage.run("head -c 30000 /dev/zero | sed 's/\\x00/€/g'").await;
     assert_eq!(done.content(), "€".repeat(30_000));

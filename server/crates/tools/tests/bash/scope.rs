@@ -1,4 +1,4 @@
-//! What a command may touch: the kernel against every way around the scope that we know.
+//! What a command may access: the kernel against every way around the scope that we know.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -111,11 +111,11 @@ pub(crate) async fn a_denied_part_is_neither_read_nor_written() {
     );
     assert_eq!(fs::read_to_string(stage.path("pod/secret/d")).unwrap(), "text of pod/secret/d\n");
 
-    // A denied link also denies what it leads to.
+    // A denied link also denies its target.
     symlink(stage.path("pod/lent"), stage.path("pod/src/link")).unwrap();
     stage.rules.push(stage.rule("pod/src/link", Access::Deny));
     stage.is_refused("cat lent/c").await;
-    // Not recursive: the folder's own files, but not those beneath its folders.
+    // Not recursive: the folder's own files, but not those in its subfolders.
     stage.rules =
         vec![stage.rule("pod", Access::Write), ScopeRule { recursive: false, ..stage.rule("pod/lent", Access::Deny) }];
     fs::write(stage.path("pod/lent/deep/f"), "deep\n").unwrap();
@@ -158,7 +158,7 @@ pub(crate) async fn what_is_lent_is_read_and_not_written_moved_or_removed() {
         stage.says("cat lent/c; ls lent; echo x > a; rm src/b; touch src/n").await,
         "text of pod/lent/c\nc\ndeep\n"
     );
-    // All is lent: nothing is written.
+    // All of it is lent: nothing is written.
     stage.lent = vec![stage.rule("pod", Access::Write)];
     stage.is_refused("echo x > a").await;
     assert_eq!(stage.says("cat a").await, "x\n");
@@ -181,7 +181,7 @@ pub(crate) async fn git_works_in_a_scope() {
 
 pub(crate) async fn the_tool_chain_of_the_user_works_in_a_scope() {
     let stage = Stage::new();
-    // Where this test itself is built is outside of the scope.
+    // The build folder of this test is outside the scope.
     let build = "unset CARGO_TARGET_DIR; cargo init -q --vcs none --name hello src && cd src && cargo run -q --offline";
     let said = stage.says(build).await;
     assert!(said.ends_with("Hello, world!\n"), "{said}");

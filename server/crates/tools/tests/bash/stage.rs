@@ -1,4 +1,4 @@
-//! Where the tests stand: a Pod's folder with something beside it, and calls of the tool.
+//! The stage of the tests: a Pod's folder with something beside it, and calls of the tool.
 
 use std::{
     env, fs,
@@ -21,7 +21,7 @@ use tools::{
 
 static BY_BUBBLEWRAP: AtomicBool = AtomicBool::new(false);
 
-/// What builds the rooms of the tests that follow.
+/// What builds the sandboxes of the tests that follow.
 pub(crate) fn build_by(builder: Builder) {
     BY_BUBBLEWRAP.store(builder == Builder::Bubblewrap, Ordering::Relaxed);
 }
@@ -51,7 +51,7 @@ impl Done {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        // Not in the temporary folder of the system by a link.
+        // Not in the system's temporary folder by way of a link.
         let root = tempfile::Builder::new().tempdir_in(env::temp_dir().canonicalize().unwrap()).unwrap();
         for folder in ["pod/src", "pod/lent/deep", "pod/secret", "outside"] {
             fs::create_dir_all(root.path().join(folder)).unwrap();
@@ -111,14 +111,14 @@ impl Stage {
         self.call(json!({ "command": command })).await
     }
 
-    /// The command succeeds; what it says.
+    /// Asserts that the command succeeds; returns its output.
     pub(crate) async fn says(&self, command: &str) -> String {
         let done = self.run(command).await;
         assert!(!done.outcome.is_error, "{command}: {:?}", done.outcome);
         done.content().to_owned()
     }
 
-    /// The command fails because of the kernel.
+    /// Asserts that the command fails because of the kernel.
     pub(crate) async fn is_refused(&self, command: &str) {
         let done = self.run(command).await;
         let is_refused = [

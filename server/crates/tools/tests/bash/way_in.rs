@@ -1,4 +1,4 @@
-//! Whoever looks at what a command serves gets into its room, to the ports of its own loopback and to nothing else.
+//! A preview of what a command serves reaches the ports of its sandbox's own loopback and nothing else.
 
 use std::io::ErrorKind;
 
@@ -17,7 +17,7 @@ use tools::{
 
 use crate::stage::Stage;
 
-/// Says "inside" to whoever connects to port 5173 of one loopback, and how many bytes came.
+/// Sends "inside" to whoever connects to port 5173 of one loopback, and how many bytes it received.
 fn serving(address: &str, family: &str) -> String {
     format!(
         "exec /usr/bin/python3 -c \"
@@ -55,7 +55,7 @@ pub(crate) async fn what_a_command_serves_is_reached_from_outside_and_nothing_be
         assert_eq!(listening(&way_in.socket()).await.unwrap(), [5173]);
         assert_eq!(connect(&way_in.socket(), 0).await.unwrap_err().kind(), ErrorKind::ConnectionRefused);
 
-        // Ports of this machine are none of the room's.
+        // Ports of this machine are not ports of the sandbox.
         assert_eq!(connect(&way_in.socket(), outside).await.unwrap_err().kind(), ErrorKind::ConnectionRefused);
         let mut many = Vec::new();
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! What a model is told of the arguments, and what it hears when they do not fit.
+//! What a model is told about the arguments, and what it is told when they do not fit.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Files that a person may refer to: those that the Pod can read, and no others.
+//! Files that a person may mention: those that the Pod can read, and no others.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use protocol::Access;
 
 use crate::place::Desk;
 
-/// Looks several times, and gives the longest answer: a look has its time, and one that is held up finds less.
+/// Looks several times, and returns the longest answer: a lookup is limited in time, and a delayed one finds less.
 fn complete(desk: &Desk, begun: &str) -> Vec<String> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let look = || {

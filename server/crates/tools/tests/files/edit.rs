@@ -1,4 +1,4 @@
-//! Edit: exactly one passage, seen before, in the line endings of the file.
+//! Edit: exactly one passage, seen before, with the line endings of the file.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! A call whose future is dropped changes nothing later, and says when it is over.
+//! A call whose future is dropped changes nothing later, and reports when it is over.
 
 use std::{
     sync::mpsc,

@@ -1,4 +1,4 @@
-//! Glob: files by pattern, without what is ignored, hidden, or not in the scope.
+//! Glob: files by pattern, without what is ignored, hidden, or outside the scope.
 
 use protocol::Access;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Grep: matching lines, within bounds and within the scope.
+//! Grep: matching lines, within limits and within the scope.
 
 use protocol::Access;
 use serde_json::json;

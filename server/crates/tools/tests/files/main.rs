@@ -1,4 +1,4 @@
-//! The tools on files, on real files.
+//! The file tools, on real files.
 
 #![allow(clippy::unwrap_used)]
 

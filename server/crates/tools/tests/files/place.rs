@@ -1,4 +1,4 @@
-//! A folder of its own for each test, a scope over it, and calls as a Pod makes them.
+//! A folder for each test, a scope over it, and calls as a Pod makes them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -95,7 +95,7 @@ impl Desk {
         }
     }
 
-    /// Makes a call, and keeps what it has shown.
+    /// Makes a call, and remembers what it has shown.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> ToolOutcome {
         let outcome = call(&self.toolbox, &self.place(), tool, arguments);
         if let Some(Seen::File { path, sha256 }) = &outcome.seen {
@@ -124,7 +124,7 @@ impl Desk {
     }
 }
 
-/// One call on a runtime of its own.
+/// One call on its own async runtime.
 pub(crate) fn call(toolbox: &Toolbox, place: &Place, tool: &str, arguments: Value) -> ToolOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (output, _pieces) = tokio::sync::mpsc::channel(8);

@@ -1,5 +1,5 @@
-//! Names change as fast as they can while the tools run: a folder for a link to what is outside, and back; a file for
-//! a link to what is outside, and back. Nothing from there is ever shown, and nothing there ever changes.
+//! Names change as fast as possible while the tools run: a folder is swapped for a link to the outside, and back; a
+//! file for a link to the outside, and back. Nothing from there is ever shown, and nothing there ever changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,11 +21,11 @@ use tools::{Place, Toolbox};
 
 use crate::place::Desk;
 
-/// Rounds of one worker; each makes every call once.
+/// Rounds of one worker; each round makes every call once.
 const ROUNDS: usize = 250;
 const WORKERS: usize = 2;
 
-/// A worker: calls, and what came of them.
+/// A worker: its calls, and their results.
 struct Worker {
     toolbox: Toolbox,
     place: Place,
@@ -79,7 +79,7 @@ impl Worker {
     }
 }
 
-/// Exchanges two names until it is told to stop. How often it did.
+/// Swaps two names until it is told to stop. Returns how often it did.
 fn swap(one: PathBuf, other: PathBuf, stop: &AtomicBool, swaps: &AtomicUsize) {
     while !stop.load(Ordering::Relaxed) {
         renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();

@@ -1,4 +1,4 @@
-//! Read: numbered text, what it knows of the file, and kept outputs.
+//! Read: numbered text, what it records about the file, and stored outputs.
 
 use protocol::Seen;
 use serde_json::json;

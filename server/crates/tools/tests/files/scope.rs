@@ -1,4 +1,4 @@
-//! Nothing leaves the scope, by whatever name it is asked for.
+//! Nothing outside the scope is reached, by whatever name.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::place::{Desk, code};
 
-/// Each tool refuses `path` in the same words, and shows nothing of what is there.
+/// Asserts that each tool refuses `path` in the same words, and shows nothing of what is there.
 #[track_caller]
 fn refused(desk: &mut Desk, path: &str, wanted: &str) {
     let calls = [

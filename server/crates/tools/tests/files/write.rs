@@ -1,4 +1,4 @@
-//! Write: new files at once, old ones only when they were read.
+//! Write: new files at once, existing ones only if they were read.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 

@@ -18,7 +18,7 @@ fn linked(state: PeerLink) -> Result<Answer, ClientError> {
 }
 
 #[test]
-fn an_introduction_is_told_in_the_last_line() {
+fn adding_a_peer_is_reported_in_the_last_line() {
     introduces(linked(PeerLink::Linked)).shows("ada and bob are peers");
     introduces(linked(PeerLink::Pending)).shows("peer request sent to bob; it has to be accepted there");
     introduces(linked(PeerLink::OneSided)).shows("no messages get through");

@@ -109,7 +109,7 @@ fn a_message_that_could_not_be_sent_again_is_in_the_composer() {
 }
 
 #[test]
-fn alt_enter_and_steer_send_into_the_present_run() {
+fn alt_enter_and_steer_send_into_the_current_run() {
     let mut story = Story::with_ada();
     story.types("not there");
     story.alt(KeyCode::Enter);
