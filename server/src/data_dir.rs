@@ -14,6 +14,8 @@ const ADDRESS: &str = "address";
 const HOST: &str = "host";
 /// Long outputs of tools, in a folder for each Pod.
 pub(crate) const OUTPUTS: &str = "outputs";
+/// What was accepted of MCP servers.
+pub(crate) const MCP: &str = "mcp.json";
 
 /// The folder, held: nobody else serves from it until this is dropped or the process is gone, however it went.
 #[derive(Debug)]

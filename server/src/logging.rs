@@ -7,7 +7,8 @@ use tracing_subscriber::{EnvFilter, filter::Directive};
 use crate::config::BadConfig;
 
 /// Crates that write whole requests, tokens included, or the addresses of other servers, when they are asked for everything.
-const TALKATIVE: [&str; 5] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info", "h2=info", "reqwest=info"];
+const TALKATIVE: [&str; 6] =
+    ["tungstenite=info", "tokio_tungstenite=info", "hyper=info", "h2=info", "reqwest=info", "rmcp=error"];
 
 /// From here on `tracing` is heard. `filter` is in the words of tracing: `info`, `yoi=debug,runtime=trace`.
 pub(crate) fn start(filter: &str) -> Result<(), BadConfig> {

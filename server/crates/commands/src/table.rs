@@ -170,6 +170,7 @@ pub const TABLE: &[Entry] = &[
     of(Terminal, "providers", "", "", "Model providers: which there are, and where their keys are from"),
     of(Terminal, "key", "PROVIDER", "", "Give a provider its key: tried at once, kept by the server, never shown"),
     of(Terminal, "walls", "", "", "Command sandbox of this server"),
+    of(Terminal, "mcp", "", "", "MCP servers of this server"),
     of(Terminal, "quit", "", "q", "Quit"),
 ];
 

@@ -30,7 +30,7 @@ pub fn recover(pod: &Pod, seen: impl Fn(&str) -> Option<Timestamp>) -> Decision 
 
 /// A call waits for a person that has not begun. What asks in the midst of running is over.
 fn waits_to_begin(pod: &Pod) -> bool {
-    pod.approvals.iter().any(|open| open.wants_out().is_none())
+    pod.approvals.iter().any(|open| open.asker().is_none())
 }
 
 const UNKNOWN: &str = "yoi was restarted while this ran; whether it took effect is not known";

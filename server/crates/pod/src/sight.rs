@@ -17,6 +17,8 @@ pub struct Sight {
     pub pod: Option<(WorkerId, String)>,
     /// What becomes of the call when no rule is about it, by its tool's own word. None: as [`crate::default_permission`] says.
     pub default: Option<PermissionDecision>,
+    /// Its tool is defined otherwise than it was when it was accepted: whatever allows it, a person is asked.
+    pub is_changed: bool,
 }
 
 /// What was found out about the calls that are to be judged.

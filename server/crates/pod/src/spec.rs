@@ -1,6 +1,11 @@
 //! The resolved recipe that a Pod was born with.
 
-use protocol::{Budget, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking};
+use std::sync::Arc;
+
+use protocol::{
+    Budget, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking,
+    tool::SERVER_TOOL,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::Sights;
@@ -50,6 +55,9 @@ pub struct PodSpec {
     /// Names of the tools that the model is offered; absent: all.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
+    /// Names of the MCP servers that it uses; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<Vec<String>>,
     /// Rules of those who lead this Pod, nearest first, as they were when it was made. None of them can be got around by
     /// leading another Pod: of all decisions, the strictest counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -60,6 +68,9 @@ pub struct PodSpec {
     /// The kernel here cannot confine a shell, so that nothing of it is allowed without a person.
     #[serde(skip)]
     pub shell_is_unconfined: bool,
+    /// What the configuration says of the tools of MCP servers. It counts after the rules of each Pod.
+    #[serde(skip)]
+    pub server_rules: Arc<[PermissionRule]>,
     /// Those who lead this Pod, nearest first, as they are now; takes the place of `ceilings` once they were looked at.
     #[serde(skip)]
     pub leaders: Option<Vec<Leader>>,
@@ -75,7 +86,17 @@ impl PodSpec {
     }
 
     /// Whether the model is offered this tool.
+    ///
+    /// One of an MCP server is offered where it is named, or all of that server are (`NAME__*`), or the server itself is.
     pub fn offers(&self, tool: &str) -> bool {
-        self.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool))
+        let Some(names) = &self.tools else { return true };
+        let is_named = |wanted: &str| names.iter().any(|name| name == wanted);
+        match tool.split_once(SERVER_TOOL) {
+            None => is_named(tool),
+            Some((server, _)) => {
+                let is_used = self.mcp.iter().flatten().any(|name| name == server);
+                is_used || is_named(tool) || is_named(&format!("{server}{SERVER_TOOL}*"))
+            }
+        }
     }
 }

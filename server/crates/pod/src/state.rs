@@ -11,6 +11,13 @@ pub(crate) const SEEN_FILES_MAX: usize = 128;
 
 /// Between a call's id and the place of its question in the id of such a question.
 pub(crate) const WAY_OUT: &str = ".out";
+/// The same of a question that a tool's server asks.
+pub(crate) const ASKS: &str = ".ask";
+
+/// The id of such a question: of one call, they are told apart by their numbers.
+pub fn ask_id(call_id: &str, number: u64) -> String {
+    format!("{call_id}{ASKS}{number}")
+}
 
 /// Whose alerts are of what a provider does not know.
 pub(crate) const PROVIDER: &str = "provider";
@@ -231,10 +238,16 @@ pub struct OpenApproval {
 }
 
 impl OpenApproval {
-    /// Of a question about a way out to the network: the running call that wants it.
-    pub fn wants_out(&self) -> Option<&str> {
-        let (call_id, _) = self.id.rsplit_once(WAY_OUT).filter(|_| self.tool == NETWORK)?;
-        Some(call_id)
+    /// Of a question in the midst of a call, about a way out to the network or what a tool's server wants to know: the call.
+    pub fn asker(&self) -> Option<&str> {
+        let between = if self.tool == NETWORK { WAY_OUT } else { ASKS };
+        self.id.rsplit_once(between).map(|(call_id, _)| call_id)
+    }
+
+    /// The form of what a tool's server wants to know.
+    pub fn form(&self) -> Option<&Value> {
+        self.asker().filter(|_| self.tool != NETWORK)?;
+        self.arguments.get("schema")
     }
 }
 
@@ -296,14 +309,14 @@ impl Pod {
 
     /// A call of the model runs, or has run: no person is asked for it, and it does not wait for the Pod to go on.
     pub(crate) fn has_begun(&self, call: &OpenCall) -> bool {
-        let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.wants_out().is_none());
+        let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.asker().is_none());
         let waits_for_the_pod = call.is_allowed && self.is_paused();
         !(is_asked || waits_for_the_pod)
     }
 
     /// A call that a person made by hand asks, or one of the Pod's agent is asked for.
     pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
-        let asker = open.wants_out().unwrap_or(&open.call_id);
+        let asker = open.asker().unwrap_or(&open.call_id);
         self.operator_calls.iter().any(|call| call.call_id == asker)
     }
 

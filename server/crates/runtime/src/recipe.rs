@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use pod::PodSpec;
@@ -73,6 +74,8 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         network: create.network.or(profile.network).unwrap_or_default(),
         reasoning: create.reasoning.or(profile.reasoning).unwrap_or_default(),
         tools: profile.tools.clone(),
+        mcp: profile.mcp.clone(),
+        server_rules: Arc::default(),
         shell_is_unconfined: false,
         leaders: None,
         sights: pod::Sights::default(),
@@ -90,11 +93,7 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
     let thinking = profile.thinking.or(parent.thinking.filter(|_| is_same));
     check_thinking(recipes, &provider, &model, thinking)?;
     let cwd = child_cwd(&asked.scope).unwrap_or_else(|| parent.cwd.clone());
-    let tools = match (profile.tools.clone(), &parent.tools) {
-        (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
-        (Some(names), None) => Some(names),
-        (None, held) => held.clone(),
-    };
+    let tools = fewer(profile.tools.clone(), &parent.tools);
     Ok(PodSpec {
         provider,
         model,
@@ -115,10 +114,21 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         network: profile.network.unwrap_or(parent.network).min(parent.network),
         reasoning: profile.reasoning.unwrap_or(parent.reasoning),
         tools,
+        mcp: fewer(profile.mcp.clone(), &parent.mcp),
+        server_rules: Arc::default(),
         shell_is_unconfined: false,
         leaders: None,
         sights: pod::Sights::default(),
     })
+}
+
+/// What a profile names, as far as the parent has it. None names nothing, and means all.
+fn fewer(named: Option<Vec<String>>, held: &Option<Vec<String>>) -> Option<Vec<String>> {
+    match (named, held) {
+        (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
+        (Some(names), None) => Some(names),
+        (None, held) => held.clone(),
+    }
 }
 
 /// What a person wants to change of a Pod, with what the profile says that it names, the provider's own choice where no model
@@ -140,6 +150,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
         thinking,
         instructions,
         tools,
+        mcp,
         reasoning,
         peer_policy,
         wake_on_peer,
@@ -169,7 +180,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     asked.permissions = asked.permissions.or(permissions);
     asked.network = asked.network.or(network);
     asked.auto_resume = asked.auto_resume.or(auto_resume);
-    Ok(Patch { asked, reasoning, tools, fallback: is_by_profile.then_some(fallback) })
+    Ok(Patch { asked, reasoning, tools, mcp, fallback: is_by_profile.then_some(fallback) })
 }
 
 /// The rules of a template for a Pod that works in this folder.

@@ -168,9 +168,8 @@ impl Draft {
 
     /// Withdraws what a call has asked that is over, and whether an agent may make it.
     fn void_questions(&mut self, call_id: &str, by: ToolBy) {
-        let is_its = |open: &&OpenApproval| {
-            open.wants_out() == Some(call_id) || (by == ToolBy::Agent && open.call_id == call_id)
-        };
+        let is_its =
+            |open: &&OpenApproval| open.asker() == Some(call_id) || (by == ToolBy::Agent && open.call_id == call_id);
         for open in self.pod.approvals.iter().filter(is_its).cloned().collect::<Vec<_>>() {
             let event = withdrawn(open, "the command ended");
             match by {

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use mcp::Clients;
 use pod::{Input, Leader, ModelPiece, Pod, PodSpec, Sight, Sights, call_folder, has_rules, main_argument, names_a_pod};
 use protocol::{
     ApiError, ErrorCode, NetworkPolicy, PermissionDecision, PermissionRule, PodName, RuntimeId, Target, VisiblePod,
@@ -22,7 +23,12 @@ const LEADERS_MAX: usize = 256;
 const LINKS_MAX: usize = 40;
 
 /// Looks at the calls that these inputs have decided on.
-pub(super) async fn look(actors: &Actors, state: &mut State, inputs: &[Input]) -> Result<(), ApiError> {
+pub(super) async fn look(
+    actors: &Actors,
+    state: &mut State,
+    servers: &Clients,
+    inputs: &[Input],
+) -> Result<(), ApiError> {
     let calls = to_be_judged(&state.pod, inputs);
     if calls.is_empty() {
         return Ok(());
@@ -35,8 +41,9 @@ pub(super) async fn look(actors: &Actors, state: &mut State, inputs: &[Input]) -
             true => looking.sight(&tool, &arguments).await?,
             false => Sight::default(),
         };
-        let default = Some(looking.default_of(&tool));
-        sights.note(&tool, &arguments, Sight { default, ..found });
+        let default = Some(looking.default_of(&tool, servers));
+        let is_changed = servers.is_changed(&tool);
+        sights.note(&tool, &arguments, Sight { default, is_changed, ..found });
     }
     state.spec.sights = sights;
     Ok(())
@@ -82,10 +89,11 @@ pub(super) struct Looking<'a> {
 impl Looking<'_> {
     /// What becomes of a call that no rule is about. One of a tool that is not there, or not there for this Pod, fails by itself: nobody
     /// is asked for it first.
-    fn default_of(self, tool: &str) -> PermissionDecision {
+    fn default_of(self, tool: &str, servers: &Clients) -> PermissionDecision {
         match self.actors.equipment.toolbox.get(tool).filter(|_| self.state.spec.offers(tool)) {
             Some(known) => known.default_permission(),
             None if tool == NETWORK => pod::default_permission(tool),
+            None if servers.has_tool(tool) && self.state.spec.offers(tool) => pod::default_permission(tool),
             None => PermissionDecision::Allow,
         }
     }

@@ -1,7 +1,7 @@
 //! What lies over the dashboard or a Pod.
 
 use commands::Topic;
-use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
+use protocol::{Approval, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
 
 use super::{Asking, ProviderSheet};
 
@@ -16,6 +16,7 @@ pub(crate) enum Sheet {
     Found(Found),
     Walls(Walls),
     Providers(ProviderSheet),
+    Servers(Servers),
     /// What waits for the open Pod, and what is held back; drawn from the Pod itself.
     Queue {
         selected: usize,
@@ -65,6 +66,15 @@ impl Asked {
 pub(crate) struct Walls {
     /// None: on their way.
     pub(crate) items: Option<Vec<WallItem>>,
+    /// Lines that are scrolled off at the top.
+    pub(crate) skipped: usize,
+}
+
+/// The MCP servers whose tools models may call.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    /// None: on their way.
+    pub(crate) items: Option<Vec<McpServerItem>>,
     /// Lines that are scrolled off at the top.
     pub(crate) skipped: usize,
 }
