@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
-use mcp::{Address, Answer, ServerConfig, ServerName, Servers, ServersOptions, Stand};
+use mcp::{Address, Answer, Clients, ServerConfig, ServerName, Servers, ServersOptions, Stand};
 use pod::Scope;
 use protocol::{NetworkPolicy, WorkerId};
 use serde_json::{Map, Value, json};
@@ -38,7 +38,7 @@ async fn run(url: &str) -> Result<(), String> {
             let _ = ask.answer.send(Answer::Given(json!({})));
         }
     });
-    let mut clients = servers.of_pod(&pod, None, asks);
+    let mut clients = Clients::of_pod(&servers, &pod, None, asks);
     let (wishes, _) = mpsc::channel(1);
     clients.meet(&Stand { cwd: "/".into(), scope: Scope::default(), network: NetworkPolicy::None, wishes }).await;
     let away = clients.settled().wait().await;

@@ -1,14 +1,13 @@
 //! The servers of one Pod: begun at the first need, ended when the Pod rests.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use pod::Scope;
-use protocol::NetworkPolicy;
+use protocol::WorkerId;
 use tokio::{
     sync::{mpsc, watch},
     time::timeout,
 };
-use tools::{Tool, proxy::Wish};
+use tools::Tool;
 
 use crate::{
     bounds::{SETTLE_MAX, TOOLS_OF_POD_MAX},
@@ -17,25 +16,10 @@ use crate::{
     handler::Running,
     live::Live,
     names::server_of,
-    servers::Known,
+    servers::{Known, Servers},
+    stand::Stand,
     tool::ServerTool,
 };
-
-/// Where the programs of a Pod's servers stand.
-#[derive(Debug, Clone)]
-pub struct Stand {
-    pub cwd: PathBuf,
-    pub scope: Scope,
-    pub network: NetworkPolicy,
-    /// What they want to reach of the network; the call is the server's name.
-    pub wishes: mpsc::Sender<Wish>,
-}
-
-impl Stand {
-    fn is_same(&self, other: &Self) -> bool {
-        self.cwd == other.cwd && self.scope == other.scope && self.network == other.network
-    }
-}
 
 /// Those of one Pod. Dropping it ends them.
 #[derive(Debug)]
@@ -59,9 +43,10 @@ pub struct Settled {
 }
 
 impl Clients {
-    pub(crate) fn new(pod: String, used: Vec<Arc<Known>>, asks: mpsc::Sender<Ask>) -> Self {
-        let used = used.into_iter().map(|known| Used { known, connection: None }).collect();
-        Self { pod, asks, used }
+    /// Those that a Pod uses; `named`: these and no others. What they ask people goes to `asks`.
+    pub fn of_pod(servers: &Servers, worker_id: &WorkerId, named: Option<&[String]>, asks: mpsc::Sender<Ask>) -> Self {
+        let used = servers.named(named).map(|known| Used { known, connection: None }).collect();
+        Self { pod: worker_id.to_string(), asks, used }
     }
 
     /// The Pod uses none.

@@ -174,7 +174,7 @@ impl ServerConfig {
             let tool = match names::server_of(&rule.tool) {
                 Some(server) if server == name.as_str() => rule.tool.clone(),
                 Some(_) => return Err(BadServer::Rule(at, name.to_string())),
-                None => names::fit(&name, &rule.tool),
+                None => names::fit(name.as_str(), &rule.tool),
             };
             Ok(PermissionRule { tool, ..rule })
         };

@@ -15,13 +15,13 @@ use tokio::{
 use tools::Lifeline;
 
 use crate::{
-    bounds::{BACKOFF_FIRST, BACKOFF_MAX, RELIST_EVERY, START_MAX},
-    clients::Stand,
+    bounds::{RELIST_EVERY, START_MAX},
     handler::Running,
     live::Live,
     offer::Offer,
     paced::Broken,
     servers::{Known, Use},
+    stand::Stand,
     text::Secrets,
     way::{NotReached, Process, Reached, Reaching},
 };
@@ -280,9 +280,4 @@ async fn ended(process: &mut Option<Process>, log: &crate::log::Log, closing: &C
             }
         }
     }
-}
-
-/// The wait before the next attempt.
-pub(crate) fn backoff(failures: u32) -> Duration {
-    (BACKOFF_FIRST * 2u32.saturating_pow(failures.min(16))).min(BACKOFF_MAX)
 }

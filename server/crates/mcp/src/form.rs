@@ -90,7 +90,7 @@ fn field_refusal(field: &Value, value: &Value) -> Option<String> {
         ("number", Value::Number(number)) => range_refusal(field, number.as_f64()),
         ("string", Value::String(text)) => text_refusal(field, text),
         ("array", Value::Array(items)) => list_refusal(field, items),
-        (kind, _) => Some(format!("is of type {kind}")),
+        (kind, _) => Some(format!("must be of type {kind}")),
     }
 }
 
@@ -98,31 +98,32 @@ fn range_refusal(field: &Value, number: Option<f64>) -> Option<String> {
     let number = number?;
     let bound = |name: &str| field.get(name).and_then(Value::as_f64);
     match (bound("minimum"), bound("maximum")) {
-        (Some(least), _) if number < least => Some(format!("is at least {least}")),
-        (_, Some(most)) if number > most => Some(format!("is at most {most}")),
+        (Some(least), _) if number < least => Some(format!("must be at least {least}")),
+        (_, Some(most)) if number > most => Some(format!("must be at most {most}")),
         _ => None,
     }
 }
 
 fn text_refusal(field: &Value, text: &str) -> Option<String> {
     if let Some(choices) = choices(field) {
-        return (!choices.iter().any(|choice| choice == text)).then(|| format!("is one of {}", choices.join(", ")));
+        return (!choices.iter().any(|choice| choice == text))
+            .then(|| format!("must be one of {}", choices.join(", ")));
     }
     let length = text.chars().count() as u64;
     let bound = |name: &str| field.get(name).and_then(Value::as_u64);
     match (bound("minLength"), bound("maxLength")) {
-        (Some(least), _) if length < least => return Some(format!("has at least {least} characters")),
-        (_, Some(most)) if length > most => return Some(format!("has at most {most} characters")),
+        (Some(least), _) if length < least => return Some(format!("must have at least {least} characters")),
+        (_, Some(most)) if length > most => return Some(format!("must have at most {most} characters")),
         _ => (),
     }
     match field.get("format").and_then(Value::as_str) {
         Some("email") if !text.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.')) => {
-            Some("is an address of mail".to_owned())
+            Some("must be an email address".to_owned())
         }
-        Some("uri") if url::Url::parse(text).is_err() => Some("is a web address".to_owned()),
-        Some("date") if !is_date(text) => Some("is a date, such as 2026-01-31".to_owned()),
+        Some("uri") if url::Url::parse(text).is_err() => Some("must be a URL".to_owned()),
+        Some("date") if !is_date(text) => Some("must be a date, such as 2026-01-31".to_owned()),
         Some("date-time") if text.parse::<protocol::Timestamp>().is_err() => {
-            Some("is a time, such as 2026-01-31T12:00:00Z".to_owned())
+            Some("must be a time, such as 2026-01-31T12:00:00Z".to_owned())
         }
         _ => None,
     }
@@ -140,7 +141,7 @@ fn list_refusal(field: &Value, items: &[Value]) -> Option<String> {
     }
     let choices = field.get("items").and_then(choices).unwrap_or_default();
     let is_choice = |item: &Value| item.as_str().is_some_and(|item| choices.iter().any(|choice| choice == item));
-    (!items.iter().all(is_choice)).then(|| format!("is some of {}", choices.join(", ")))
+    (!items.iter().all(is_choice)).then(|| format!("must be some of {}", choices.join(", ")))
 }
 
 /// Of a field that is one of several: `enum`, or `oneOf` and `anyOf` with a `const` each.

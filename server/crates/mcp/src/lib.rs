@@ -22,6 +22,7 @@ mod outcome;
 mod paced;
 mod pins;
 mod servers;
+mod stand;
 #[cfg(test)]
 mod story;
 mod text;
@@ -29,9 +30,10 @@ mod tool;
 mod way;
 
 pub use self::{
-    clients::{Clients, Settled, Stand},
+    clients::{Clients, Settled},
     config::{Address, BadServer, ServerConfig, ServerName},
     form::{Answer, Ask, answer_refusal},
     names::server_of,
     servers::{Servers, ServersOptions},
+    stand::Stand,
 };

@@ -66,7 +66,7 @@ impl Offer {
                 original: tool.name.to_string(),
                 schema,
             };
-            offer.tools.insert(names::fit(&config.name, &definition.original), definition);
+            offer.tools.insert(names::fit(config.name.as_str(), &definition.original), definition);
         }
         offer
     }

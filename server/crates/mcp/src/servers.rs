@@ -8,20 +8,16 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
-use protocol::{McpServerItem, McpServerState, PermissionRule, WorkerId};
-use tokio::{
-    sync::{mpsc, watch},
-    time::Instant,
-};
+use protocol::{McpServerItem, McpServerState, PermissionRule};
+use tokio::{sync::watch, time::Instant};
 use tools::bash::BashOptions;
 
 use crate::{
-    clients::Clients,
+    bounds::{BACKOFF_FIRST, BACKOFF_MAX},
     config::{Address, ServerConfig},
-    connection::backoff,
-    form::Ask,
     log::Log,
     offer::Offer,
     pins::Pins,
@@ -125,11 +121,10 @@ impl Servers {
         Some(known.item())
     }
 
-    /// Those that a Pod uses; `named`: these and no others. What they ask people goes to `asks`.
-    pub fn of_pod(&self, worker_id: &WorkerId, named: Option<&[String]>, asks: mpsc::Sender<Ask>) -> Clients {
-        let is_used = |name: &str| named.is_none_or(|names| names.iter().any(|one| one == name));
-        let used = self.0.iter().filter(|(name, _)| is_used(name)).map(|(_, known)| known.clone());
-        Clients::new(worker_id.to_string(), used.collect(), asks)
+    /// Those of these names; none named: all.
+    pub(crate) fn named(&self, names: Option<&[String]>) -> impl Iterator<Item = Arc<Known>> {
+        let is_named = move |name: &str| names.is_none_or(|names| names.iter().any(|one| one == name));
+        self.0.iter().filter(move |(name, _)| is_named(name)).map(|(_, known)| known.clone())
     }
 }
 
@@ -248,6 +243,11 @@ impl Use {
             lore.wants_login = true;
         });
     }
+}
+
+/// The wait before the next attempt.
+fn backoff(failures: u32) -> Duration {
+    (BACKOFF_FIRST * 2u32.saturating_pow(failures.min(16))).min(BACKOFF_MAX)
 }
 
 impl Drop for Use {

@@ -91,7 +91,7 @@ fn servers(scripted: &Scripted) -> Servers {
 
 fn clients(servers: &Servers) -> (Clients, mpsc::Receiver<Ask>) {
     let (asks, asked) = mpsc::channel(4);
-    (servers.of_pod(&WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(), None, asks), asked)
+    (Clients::of_pod(servers, &WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(), None, asks), asked)
 }
 
 fn stand() -> Stand {

@@ -24,11 +24,11 @@ use url::Url;
 
 use crate::{
     bounds::{DETAIL_CHARS_MAX, MESSAGE_BYTES_MAX},
-    clients::Stand,
     config::{Address, ServerConfig},
     handler::Running,
     log::Log,
     paced::{Broken, Lines, Paced},
+    stand::Stand,
     text::{Secrets, line},
 };
 

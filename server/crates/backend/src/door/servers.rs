@@ -38,7 +38,8 @@ impl Servers<'_> {
 }
 
 fn missing(name: &str) -> ApiError {
-    let sentence = format!("no MCP server is called \"{}\"; GET /api/v1/mcp lists those that are", cut(name));
+    let sentence =
+        format!("no MCP server is called \"{}\"; a section [mcp.NAME] of the configuration adds one", cut(name));
     ApiError::new(ErrorCode::NotFound, sentence)
 }
 

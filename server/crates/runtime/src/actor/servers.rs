@@ -15,7 +15,7 @@ impl Servers {
     pub(super) fn of(actors: &Actors, state: &State, calls: &mut Calls) -> Self {
         let named = state.spec.mcp.clone();
         let servers = &actors.equipment.servers;
-        let clients = servers.of_pod(&state.worker_id, named.as_deref(), calls.asks());
+        let clients = Clients::of_pod(servers, &state.worker_id, named.as_deref(), calls.asks());
         Self { clients, named }
     }
 }
