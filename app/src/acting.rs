@@ -85,7 +85,7 @@ pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) 
             return Ok(None);
         }
         // Only the terminal has these; the table offers them nowhere else.
-        Command::Walls | Command::Quit => return Ok(None),
+        Command::Walls | Command::Servers | Command::Quit => return Ok(None),
         _ => at.ok_or_else(|| invalid(NOT_ATTACHED))?,
     };
     run_at(console, at, command).await
@@ -270,6 +270,7 @@ async fn give(console: Console, at: &AtHand, answer: Answer) -> Result<(), UiErr
         Answer::Always => (Decision::Allow, true, String::new()),
         Answer::Deny(reason) => (Decision::Deny, false, reason),
     };
-    let command = ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()) };
+    let command =
+        ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()), content: None };
     question::answer(console, at.summary.pod.clone(), id, command).await.map(|_| ())
 }

@@ -9,6 +9,7 @@ pub(crate) mod page;
 pub(crate) mod permissions;
 mod profiles;
 mod runtimes;
+mod servers;
 mod sessions;
 mod walls;
 
@@ -16,8 +17,8 @@ use leptos::prelude::*;
 
 pub(crate) use self::{
     browser::BrowserSection, limits::LimitsSection, models::ModelsSection, notices::NoticesSettings,
-    permissions::PermissionsSection, profiles::ProfilesSection, runtimes::RuntimesSection, sessions::SessionsSection,
-    walls::WallsSection,
+    permissions::PermissionsSection, profiles::ProfilesSection, runtimes::RuntimesSection, servers::ServersSection,
+    sessions::SessionsSection, walls::WallsSection,
 };
 
 /// One section of the page, with an id that links can target.

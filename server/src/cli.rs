@@ -162,8 +162,9 @@ pub(crate) enum Verb {
     },
     /// Print the manual page, or write the pages of all verbs
     Man(ManOptions),
-    /// Serve MCP on standard input and output, for clients that start their servers themselves
-    Mcp,
+    /// Serve MCP on standard input and output, for clients that start their servers themselves; with a verb: the MCP servers that
+    /// Pods use
+    Mcp(McpOptions),
     /// Serve ACP on standard input and output: a Pod in an editor
     Acp(AcpOptions),
     /// Open the console in this terminal

@@ -13,6 +13,7 @@ mod key;
 mod log;
 mod ls;
 mod man;
+mod mcp;
 mod messages;
 mod models;
 mod new;
@@ -120,7 +121,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Open(options) => open::open(&caller, options).await,
         Verb::Sessions => sessions::sessions(&caller).await,
         Verb::SignOut(options) => sessions::sign_out(&caller, options).await,
-        Verb::Mcp => Ok(stdio::mcp(caller.client).await?),
+        Verb::Mcp(options) => mcp::mcp(caller, options).await,
         Verb::Acp(options) => Ok(stdio::acp(caller.client, options.pod).await?),
         Verb::Tui(options) => tui::tui(caller, options).await,
         other => unreachable!("{other:?} needs no server and is run by main"),

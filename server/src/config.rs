@@ -7,6 +7,7 @@
 mod commands;
 mod environment;
 mod file;
+mod mcp;
 mod pods;
 
 use std::{
@@ -16,6 +17,7 @@ use std::{
     time::Duration,
 };
 
+use ::mcp::ServerConfig;
 use etcetera::BaseStrategy;
 use pod_store::Database;
 use protocol::RuntimeId;
@@ -26,7 +28,6 @@ use secrecy::SecretString;
 use self::commands::Commands;
 pub(crate) use self::environment::Environment;
 use self::file::File;
-pub(crate) use self::file::McpServer;
 use self::pods::Pods;
 use crate::{
     data_dir,
@@ -67,7 +68,7 @@ pub(crate) struct Config {
     /// Find model servers on this machine without configuration.
     pub(crate) finds_models: bool,
     pub(crate) profiles: BTreeMap<String, Profile>,
-    pub(crate) mcp: BTreeMap<String, McpServer>,
+    pub(crate) mcp: Vec<ServerConfig>,
     /// Files with keys, and the configuration itself, which no tool of a Pod may read.
     pub(crate) private_files: Vec<PathBuf>,
     /// Variables that contain keys.
@@ -112,9 +113,9 @@ impl Config {
             key_variables: file.key_variables(),
             providers: provider_environment(environment).apply(file.providers(environment)?),
             finds_models: file.finds_models(),
+            mcp: file.mcp()?,
             models: file.models,
             profiles: file.profiles,
-            mcp: file.mcp,
             commands: file.commands,
             pods: file.pods,
             data,
@@ -365,6 +366,39 @@ mod tests {
             let text = format!("[profiles.careful]\npermissions = [{rules}]");
             let sentence = load(&text, &ServeOptions::default(), &[]).unwrap_err().to_string();
             assert!(sentence.contains(told), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_section_of_an_mcp_server_is_understood_and_never_shown() {
+        let text = "[mcp.files]\ncommand = [\"x\", \"y\"]\nenv = { KEY = \"hidden-1\" }\ntools = [\"read\"]\n\
+            permissions = [{ tool = \"read\", match = \"*\", decision = \"allow\" }]\n\
+            [mcp.far]\nurl = \"https://x/mcp?key=hidden-2\"\nheaders = { Authorization = \"Bearer hidden-3\" }\n\
+            [profiles.reviewer]\nmcp = [\"files\"]";
+        let config = load(text, &ServeOptions::default(), &[]).unwrap();
+        let names: Vec<_> = config.mcp.iter().map(|server| server.name.as_str()).collect();
+        assert_eq!(names, ["far", "files"]);
+        assert_eq!(config.mcp[1].permissions[0].tool, "files__read");
+        assert_eq!(config.profiles["reviewer"].mcp.as_deref(), Some(&["files".to_owned()][..]));
+        let shown = format!("{config:?}");
+        assert!(!shown.contains("hidden-1") && !shown.contains("hidden-3"), "{shown}");
+    }
+
+    #[test]
+    fn a_section_that_cannot_be_meant_says_what_is_wrong_and_shows_no_value() {
+        for (section, told) in [
+            ("[mcp.a__b]\ncommand = [\"x\"]", "no __"),
+            ("[mcp.a]\ncommand = []", "program"),
+            ("[mcp.a]\nurl = \"hidden\"", "http://"),
+            ("[mcp.a]\nurl = \"http://x\"\nenv = { A = \"hidden\" }", "env and confine"),
+            ("[mcp.a]\nurl = \"http://x\"\nconfine = false", "env and confine"),
+            ("[mcp.a]\ncommand = [\"x\"]\nheaders = { A = \"hidden\" }", "headers"),
+            ("[mcp.a]\nurl = \"http://x\"\nheaders = { Host = \"hidden\" }", "Host"),
+            ("[mcp.a]\ncommand = [\"x\"]\npermissions = [{ tool = \"b__c\", decision = \"allow\" }]", "permissions[0]"),
+            ("[mcp.a]\ncommand = [\"x\"]\n[profiles.p]\nmcp = [\"b\"]", "[mcp.b]"),
+        ] {
+            let sentence = load(section, &ServeOptions::default(), &[]).unwrap_err().to_string();
+            assert!(sentence.contains(told) && !sentence.contains("hidden"), "{section}: {sentence}");
         }
     }
 

@@ -7,7 +7,8 @@ use tracing_subscriber::{EnvFilter, filter::Directive};
 use crate::config::BadConfig;
 
 /// Crates that log whole requests, including tokens, or the addresses of other servers, at their most detailed level.
-const TALKATIVE: [&str; 5] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info", "h2=info", "reqwest=info"];
+const TALKATIVE: [&str; 6] =
+    ["tungstenite=info", "tokio_tungstenite=info", "hyper=info", "h2=info", "reqwest=info", "rmcp=error"];
 
 /// Starts logging. `filter` uses the syntax of tracing: `info`, `yoi=debug,runtime=trace`.
 pub(crate) fn start(filter: &str) -> Result<(), BadConfig> {

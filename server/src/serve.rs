@@ -187,9 +187,6 @@ fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) 
     if !address.ip().is_loopback() {
         tracing::warn!("other machines can connect; they need the token, and a name that --allow-host lists");
     }
-    if !config.mcp.is_empty() {
-        tracing::warn!(servers = config.mcp.len(), "MCP servers are configured; this build does not start them yet");
-    }
 }
 
 /// Best effort: the address is on standard output as well.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Which crate may depend on which. An arrow also allows what its target may depend on, because a crate can be reached
 /// through another one anyway. The dependencies of `testkit`, and dependencies of tests only, are not restricted.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -21,7 +21,8 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("pod-store", &["protocol", "pod"]),
     ("provider", &["protocol", "pod"]),
     ("tools", &["protocol", "pod"]),
-    ("runtime", &["pod", "pod-store", "provider", "tools"]),
+    ("mcp", &["tools"]),
+    ("runtime", &["pod", "pod-store", "provider", "mcp"]),
     ("backend", &["runtime", "client", "transcript"]),
     ("compat", &["backend"]),
     ("mcp-server", &["backend"]),

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Crates by their folder, from the root.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "server",
     "server/crates/api",
     "server/crates/backend",
@@ -24,6 +24,7 @@ const CRATES: [&str; 23] = [
     "server/crates/commands",
     "server/crates/compat",
     "server/crates/follow",
+    "server/crates/mcp",
     "server/crates/mcp-server",
     "server/crates/pod",
     "server/crates/pod-store",

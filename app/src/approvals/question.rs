@@ -1,6 +1,7 @@
 //! An approval, wherever it is shown, and the ways to answer it.
 
 mod answering;
+mod form;
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use protocol::{
@@ -10,6 +11,7 @@ use protocol::{
 use serde_json::Value;
 
 pub(crate) use self::answering::{answer, answer_words, earlier_answer};
+use self::form::{Form, FormFields};
 use crate::{
     approvals::arguments::{ArgumentsView, Change, always_words},
     components::{deed::Deed, problem::Problem},
@@ -47,6 +49,8 @@ struct Card {
     deed: Deed,
     is_denying: RwSignal<bool>,
     reason: RwSignal<String>,
+    /// What is to be filled in, where a tool's server wants to know something.
+    form: StoredValue<Option<Form>>,
     /// Whether the focus was in the message field when a reason was asked for, so that it can go back there.
     was_writing: StoredValue<bool>,
 }
@@ -60,7 +64,12 @@ pub(crate) fn QuestionCard(
     #[prop(optional, into)] is_next: Signal<bool>,
 ) -> impl IntoView {
     let console = use_console();
-    let Question { tool, arguments, asked_at, .. } = question.clone();
+    let Question { tool, mut arguments, asked_at, .. } = question.clone();
+    let form = Form::of(&question.id, &tool, &arguments);
+    if form.is_some() {
+        // It stands below, to be filled in.
+        arguments.as_object_mut().and_then(|fields| fields.remove("schema"));
+    }
     let card = Card {
         console,
         question: StoredValue::new(question),
@@ -68,6 +77,7 @@ pub(crate) fn QuestionCard(
         deed: Deed::default(),
         is_denying: RwSignal::new(false),
         reason: RwSignal::new(String::new()),
+        form: StoredValue::new(form.clone()),
         was_writing: StoredValue::new(false),
     };
     let words = move || match answered.with(|answer| answer.as_ref().map(answer_words)) {
@@ -82,8 +92,12 @@ pub(crate) fn QuestionCard(
     if tool::facts(&tool).changes == Changes::Files {
         Effect::new(move |_| keep_compared(card, change));
     }
-    let covers = always_words(&tool);
-    let label = format!("{tool} asks for permission");
+    let (asks, asked) = match form {
+        Some(_) => ("asks for an answer", "asked for an answer"),
+        None => ("asks for permission", "asked for permission"),
+    };
+    let covers = if form.is_some() { form::WORDS.to_owned() } else { always_words(&tool) };
+    let label = format!("{tool} {asks}");
     view! {
         <article
             id=dom_id(card, "question")
@@ -97,7 +111,7 @@ pub(crate) fn QuestionCard(
         >
             <header>
                 <b>{tool.clone()}</b>
-                <span>{move || if is_open.get() { "asks for permission" } else { "asked for permission" }}</span>
+                <span>{move || if is_open.get() { asks } else { asked }}</span>
                 <span class="figure">{words}</span>
             </header>
             {move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any()}
@@ -146,13 +160,23 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
         }
         .into_any()
     };
+    let form = card.form.get_value();
+    let buttons = match form {
+        Some(_) => vec![
+            answer(Answer::Once, "Send the answer", "a", "button primary"),
+            answer(Answer::Deny, "Decline", "d", "button"),
+        ],
+        None => vec![
+            answer(Answer::Once, "Allow once", "a", "button primary"),
+            answer(Answer::Always, "Always allow this", "A", "button"),
+            answer(Answer::AskWhy, "Deny…", "d", "button"),
+        ],
+    };
+    let fields = form.map(|form| view! { <FormFields form=form prefix=dom_id(card, "field") /> }.into_any());
     view! {
         <footer class="answers">
-            <div class="row">
-                {answer(Answer::Once, "Allow once", "a", "button primary")}
-                {answer(Answer::Always, "Always allow this", "A", "button")}
-                {answer(Answer::AskWhy, "Deny…", "d", "button")}
-            </div>
+            {fields}
+            <div class="row">{buttons}</div>
             {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
             <Problem error=card.deed.error />
             <small>{covers}</small>
@@ -209,7 +233,10 @@ enum Answer {
 
 /// The single-letter keys answer only while this card has the focus.
 fn on_key(card: Card, event: &ev::KeyboardEvent) {
+    let has_form = card.form.with_value(Option::is_some);
     let answer = match live::plain_key(event).as_deref() {
+        // Letters are for its fields.
+        _ if has_form => return,
         Some("a") => Answer::Once,
         Some("A") => Answer::Always,
         Some("d") => Answer::AskWhy,
@@ -234,11 +261,12 @@ fn give(card: Card, how: Answer) {
     };
     let reason = Some(card.reason.get_untracked().trim().to_owned()).filter(|reason| !reason.is_empty());
     let reason = reason.filter(|_| decision == Decision::Deny);
+    let content = card.form.with_value(|form| form.as_ref().map(Form::content)).filter(|_| decision == Decision::Allow);
     let (pod, id) = card.question.with_value(|question| (question.pod.clone(), question.id.clone()));
     // The card may be gone when the answer arrives.
     let was_writing = card.was_writing.get_value();
     card.deed.begin(Box::pin(async move {
-        let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason }).await?;
+        let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason, content }).await?;
         card.answered.try_set(Some(answer));
         // The buttons are gone, and the focus with them. It does not move to the next approval, so that pressing a
         // key twice cannot answer that one too.

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use protocol::{
-    Gathered, GiveKey, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeView, SessionView,
-    ToolDefault, UnconfiguredProvider, WallItem,
+    Gathered, GiveKey, McpLog, McpServerItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView,
+    RuntimeView, SessionView, ToolDefault, UnconfiguredProvider, WallItem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,7 @@ pub struct SettingsFound {
     /// From all servers that answer.
     pub rules: Gathered<PodRules>,
     pub sessions: Vec<SessionView>,
+    pub servers: Vec<McpServerItem>,
     pub walls: Vec<WallItem>,
     pub limits: PodLimits,
 }
@@ -35,6 +36,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         runtimes: backend.runtimes().list(),
         tools: settings.tool_defaults(),
         rules: door::read(operations::Rules { runtime: Default::default(), page: Default::default() }).await?,
+        servers: backend.servers().items(),
         walls: settings.walls().await,
         limits: settings.limits(),
         sessions: door::answer(backend.sessions().list(door::login().as_ref()).await)?,
@@ -71,6 +73,28 @@ pub async fn list_providers() -> Result<ProvidersFound, UiError> {
 pub async fn test_provider(name: String) -> Result<ProviderTest, UiError> {
     let (backend, _) = door::caller()?;
     door::answer(backend.settings().test_provider(&name).await)
+}
+
+/// The MCP servers, as they are now.
+#[server(prefix = "/fn", endpoint = "list_servers", input = Json, output = Json)]
+pub async fn list_servers() -> Result<Vec<McpServerItem>, UiError> {
+    let (backend, _) = door::caller()?;
+    Ok(backend.servers().items())
+}
+
+/// Ends the connections and processes of an MCP server; the servers as they are then.
+#[server(prefix = "/fn", endpoint = "restart_server", input = Json, output = Json)]
+pub async fn restart_server(name: String) -> Result<Vec<McpServerItem>, UiError> {
+    let (backend, origin) = door::caller()?;
+    door::answer(backend.servers().restart(&origin, &name).await)?;
+    Ok(backend.servers().items())
+}
+
+/// What an MCP server wrote on its standard error.
+#[server(prefix = "/fn", endpoint = "server_log", input = Json, output = Json)]
+pub async fn server_log(name: String) -> Result<McpLog, UiError> {
+    let (backend, _) = door::caller()?;
+    door::answer(backend.servers().log(&name))
 }
 
 /// Sets a provider's key, after testing it; returns within 10 s. The key is write-only.

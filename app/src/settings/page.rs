@@ -7,16 +7,17 @@ use crate::{
     server_fns::{SettingsFound, read_settings},
     settings::{
         BrowserSection, LimitsSection, ModelsSection, NoticesSettings, PermissionsSection, ProfilesSection,
-        RuntimesSection, SessionsSection, WallsSection,
+        RuntimesSection, ServersSection, SessionsSection, WallsSection,
     },
 };
 
 /// The links to the sections, in their order on the page.
-const SECTIONS: [(&str, &str); 8] = [
+const SECTIONS: [(&str, &str); 9] = [
     ("#models", "Models"),
     ("#profiles", "Profiles"),
     ("#runtimes", "Runtimes"),
     ("#permissions", "Permissions"),
+    ("#mcp", "MCP servers"),
     ("#walls", "Command sandbox"),
     ("#limits", "Limits"),
     ("#sessions", "Sessions and tokens"),
@@ -50,12 +51,13 @@ pub(crate) fn SettingsPage() -> impl IntoView {
 
 #[component]
 fn OfServer(found: SettingsFound) -> impl IntoView {
-    let SettingsFound { providers, profiles, runtimes, tools, rules, sessions, walls, limits } = found;
+    let SettingsFound { providers, profiles, runtimes, tools, rules, sessions, servers, walls, limits } = found;
     view! {
         <ModelsSection providers=providers />
         <ProfilesSection profiles=profiles />
         <RuntimesSection runtimes=runtimes />
         <PermissionsSection tools=tools rules=rules />
+        <ServersSection servers=servers />
         <WallsSection walls=walls />
         <LimitsSection limits=limits />
         <SessionsSection sessions=sessions />

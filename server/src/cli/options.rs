@@ -130,6 +130,9 @@ pub(crate) struct ApproveOptions {
     /// Reason; the model sees it if the call is denied
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
+    /// What a tool's server has asked for, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    pub(crate) content: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,28 @@ pub(crate) enum ProvidersVerb {
     },
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct McpOptions {
+    #[command(subcommand)]
+    pub(crate) verb: Option<McpVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpVerb {
+    /// List the MCP servers that Pods use, and whether each is there
+    Ls,
+    /// End the connections and processes of an MCP server; Pods get new ones
+    Restart {
+        /// Its name; `yoi mcp ls` lists them
+        name: String,
+    },
+    /// Print what an MCP server wrote on its standard error
+    Log {
+        /// Its name; `yoi mcp ls` lists them
+        name: String,
+    },
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
     /// Read a key from a prompt or standard input, test it, and store it in the data folder

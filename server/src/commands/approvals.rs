@@ -1,4 +1,4 @@
-use anyhow::Result;
+use anyhow::{Context, Result};
 use client::ClientError;
 use jiff::Timestamp;
 use protocol::{
@@ -26,7 +26,9 @@ pub(super) async fn approvals(caller: &Caller, options: ApprovalsOptions) -> Res
 pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let decision = if options.deny { Decision::Deny } else { Decision::Allow };
-    let command = ApprovalCommand { decision, remember: options.remember, reason: options.reason };
+    let content = options.content.as_deref().map(serde_json::from_str).transpose();
+    let content = content.context("--content is JSON, such as '{\"name\":\"ada\"}'")?;
+    let command = ApprovalCommand { decision, remember: options.remember, reason: options.reason, content };
     let approval = caller
         .client
         .carry_out(
@@ -43,7 +45,7 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
 /// Denies an approval.
 pub(super) async fn deny(caller: &Caller, options: DenyOptions) -> Result<()> {
     let DenyOptions { target, id, remember, reason } = options;
-    approve(caller, ApproveOptions { target, id, deny: true, remember, reason }).await
+    approve(caller, ApproveOptions { target, id, deny: true, remember, reason, content: None }).await
 }
 
 async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {

@@ -8,13 +8,14 @@ use std::{
     time::Duration,
 };
 
+use ::mcp::ServerConfig;
 use etcetera::BaseStrategy;
 use provider::{ModelSettings, ProviderConfig, ProviderKind, ProviderSource};
 use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{BadConfig, Environment, commands::Commands, pods::Pods};
+use super::{BadConfig, Environment, commands::Commands, mcp::McpTable, pods::Pods};
 
 /// The default of `forget_after_s`.
 const FORGET_AFTER: Duration = Duration::from_secs(600);
@@ -39,7 +40,7 @@ pub(super) struct File {
     /// Find model servers on this machine without configuration.
     find_models: Option<bool>,
     pub(super) profiles: BTreeMap<String, Profile>,
-    pub(super) mcp: BTreeMap<String, McpServer>,
+    mcp: BTreeMap<String, McpTable>,
     pub(super) commands: Commands,
     pub(super) pods: Pods,
     /// The file's own path; relative paths in it are relative to its folder.
@@ -57,15 +58,6 @@ struct ProviderTable {
     api_key_file: Option<PathBuf>,
     #[serde(default)]
     models: Vec<String>,
-}
-
-/// An MCP server: started by a command, or reached at an address.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct McpServer {
-    #[serde(default)]
-    pub(crate) command: Vec<String>,
-    pub(crate) url: Option<String>,
 }
 
 impl File {
@@ -100,11 +92,7 @@ impl File {
             refuse(&key, error.inner())
         })?;
         let file = Self { path, ..file };
-        for (name, server) in &file.mcp {
-            if server.command.is_empty() == server.url.is_none() {
-                return Err(file.bad(&format!("[mcp.{name}] needs either command or url")));
-            }
-        }
+        file.mcp()?;
         if let Some(sentence) = file.commands.refusal(&file.key_variables()) {
             return Err(file.bad(&sentence));
         }
@@ -118,8 +106,21 @@ impl File {
             if let Some(sentence) = rules_refusal(rules, &[]) {
                 return Err(file.bad(&format!("[profiles.{name}]: {sentence}")));
             }
+            if let Some(server) = profile.mcp.iter().flatten().find(|server| !file.mcp.contains_key(*server)) {
+                return Err(
+                    file.bad(&format!("[profiles.{name}]: mcp names \"{server}\", and there is no [mcp.{server}]"))
+                );
+            }
         }
         Ok(file)
+    }
+
+    /// The MCP servers of the file.
+    pub(super) fn mcp(&self) -> Result<Vec<ServerConfig>, BadConfig> {
+        let config = |(name, table): (&String, &McpTable)| {
+            table.config(name).map_err(|sentence| self.bad(&format!("[mcp.{name}]: {sentence}")))
+        };
+        self.mcp.iter().map(config).collect()
     }
 
     /// The providers in the file, in its order, with their keys.

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use etcetera::BaseStrategy as _;
+use mcp::{Servers, ServersOptions};
 use pod_store::{Database, HostIdentity, Store, StoreError, StoreOptions};
 use provider::Providers;
 use runtime::{Host, HostOptions, Protected, Walls};
@@ -48,6 +49,11 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     let options = HostOptions {
         profiles: config.profiles.clone(),
         toolbox: toolbox(config, files, groups.clone()),
+        servers: Servers::new(ServersOptions {
+            configs: config.mcp.clone(),
+            bash: commands(config, files, groups.clone()),
+            accepted: Some(config.data.join(data_dir::MCP)),
+        }),
         hidden: hidden(config),
         protected: protected(config),
         limits: config.pods.limits(),
@@ -110,7 +116,14 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 
 /// The tools for files, commands and the web.
 fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
-    let options = BashOptions {
+    let options = commands(config, files, groups);
+    let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
+    Toolbox::new(files::tools()).with(others)
+}
+
+/// How commands are run.
+fn commands(config: &Config, files: OpenFiles, groups: Groups) -> BashOptions {
+    BashOptions {
         // Without confinement a command needs an approval, which is decided where permissions are.
         allow_unconfined: true,
         builder: config.commands.builder(),
@@ -118,9 +131,7 @@ fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
         limits: config.commands.limits(files.before),
         groups,
         ..BashOptions::of_this_process()
-    };
-    let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
-    Toolbox::new(files::tools()).with(others)
+    }
 }
 
 /// What no Pod may write: where this account's programs and yoi look for what they run, even while nothing is there.

@@ -109,6 +109,9 @@ pub(crate) fn table() -> Table {
     table.own::<operations::ForgetKey, _>(rest::server::forget_key);
     table.own::<operations::Profiles, _>(rest::server::profiles);
     table.own::<operations::Walls, _>(rest::server::walls);
+    table.own::<operations::McpServers, _>(rest::mcp::servers);
+    table.own::<operations::RestartMcpServer, _>(rest::mcp::restart);
+    table.own::<operations::McpServerLog, _>(rest::mcp::log);
     table.own::<operations::Tools, _>(rest::server::tools);
     table.own::<operations::Sessions, _>(rest::server::sessions);
     table.own::<operations::EndSession, _>(rest::server::end_session);

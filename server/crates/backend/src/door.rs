@@ -16,6 +16,7 @@ mod previews;
 mod queries;
 mod resolve;
 mod runtimes;
+mod servers;
 mod sessions;
 
 use std::{
@@ -32,7 +33,7 @@ use runtime::{Health, Host, PodTokens, Settings};
 pub use self::journals::{ExportFormat, ExportText};
 use self::{
     agents::Agents, audit::Audit, blobs::Blobs, carrier::Carrier, everywhere::Everywhere, journals::Journals,
-    keys::Keys, link::Links, previews::Previews, runtimes::Runtimes, sessions::Sessions,
+    keys::Keys, link::Links, previews::Previews, runtimes::Runtimes, servers::Servers, sessions::Sessions,
 };
 use crate::{
     Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, kept_keys::KeptKeys, lines::Lines,
@@ -176,6 +177,10 @@ impl Backend {
 
     pub fn keys(&self) -> Keys<'_> {
         Keys { backend: self }
+    }
+
+    pub fn servers(&self) -> Servers<'_> {
+        Servers { backend: self }
     }
 
     pub fn blobs(&self) -> Blobs<'_> {

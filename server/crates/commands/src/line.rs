@@ -68,6 +68,8 @@ pub enum Command {
         provider: String,
         base_url: Option<String>,
     },
+    /// The MCP servers whose tools models may call.
+    Servers,
     Quit,
 }
 
@@ -292,6 +294,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "drop" => Ok(Command::Held(HeldDecision::Drop)),
         "walls" => Ok(Command::Walls),
         "providers" => Ok(Command::Providers),
+        "mcp" => Ok(Command::Servers),
         "quit" => Ok(Command::Quit),
         word => match (control_verb(word), Page::of(word)) {
             (Some(verb), _) => Ok(Command::Control(verb)),

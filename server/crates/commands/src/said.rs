@@ -10,6 +10,10 @@ pub const NO_APPROVAL: &str = "it has no pending approval";
 /// Introduces the list of the sandbox's layers.
 pub const WALLS_ABOUT: &str =
     "A Pod's commands run in a sandbox. Where there is none, each command asks for permission.";
+/// What the list of MCP servers is about.
+pub const SERVERS_ABOUT: &str = "Each Pod has its own connection, from the first need until it rests. A call asks for permission unless a rule allows it.";
+/// Said where there are none.
+pub const NO_SERVERS: &str = "No MCP server is configured. A section [mcp.NAME] of the configuration adds one.";
 /// Shown when there is no sandbox to describe.
 pub const NO_COMMANDS: &str = "This server runs no commands.";
 
@@ -39,6 +43,6 @@ impl From<Answer> for ApprovalCommand {
             Answer::Always => (Decision::Allow, true, None),
             Answer::Deny(reason) => (Decision::Deny, false, Some(reason).filter(|reason| !reason.is_empty())),
         };
-        Self { decision, remember, reason }
+        Self { decision, remember, reason, content: None }
     }
 }

@@ -170,6 +170,7 @@ pub const TABLE: &[Entry] = &[
     of(Terminal, "providers", "", "", "List model providers and the source of their keys"),
     of(Terminal, "key", "PROVIDER", "", "Give a provider its key: tested at once, stored on the server, never shown"),
     of(Terminal, "walls", "", "", "Show the command sandbox of this server"),
+    of(Terminal, "mcp", "", "", "MCP servers of this server"),
     of(Terminal, "quit", "", "q", "Quit"),
 ];
 

@@ -1,6 +1,7 @@
 //! What follows from an input: events to commit, and effects to run once they are committed.
 
 mod answer;
+mod asked;
 mod calls;
 mod commands;
 mod draft;
@@ -14,8 +15,9 @@ use protocol::{ErrorCode, Outcome, PodState, ToolBy, Trigger, TurnEvent};
 pub use self::calls::ROUNDS_MAX;
 use self::{
     answer::answer_piece,
-    calls::{agent_call, answer, operator_call, tool_finished},
-    commands::{Said, cancel, pause, restore, resume, steer, stop, submit},
+    asked::ask,
+    calls::{Said, agent_call, answer, operator_call, tool_finished},
+    commands::{Message, cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
     way_out::way_out,
@@ -66,6 +68,12 @@ pub enum Effect {
         port: u16,
         is_allowed: bool,
     },
+    /// Tell the server of a tool what a person said; nothing when they declined.
+    Tell {
+        call_id: String,
+        id: String,
+        content: Option<serde_json::Value>,
+    },
 }
 
 /// Why a command changes nothing.
@@ -112,10 +120,10 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
     let mut draft = Draft::new(pod);
     match input {
         Input::Submit { command_id, segments, by, blobs } => {
-            submit(&mut draft, command_id, Said { segments, by, blobs })?
+            submit(&mut draft, command_id, Message { segments, by, blobs })?
         }
         Input::Steer { command_id, segments, by, blobs } => {
-            steer(&mut draft, command_id, Said { segments, by, blobs })?
+            steer(&mut draft, command_id, Message { segments, by, blobs })?
         }
         Input::Pause => pause(&mut draft)?,
         Input::Resume { command_id } => resume(&mut draft, Trigger::Resume, command_id)?,
@@ -139,8 +147,18 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         // From a call that has ended.
         Input::ToolOutput { .. } => (),
         Input::WayOut { call_id, host, port } => way_out(&mut draft, spec, call_id, host, port),
+        Input::Ask { call_id, number, server, message, schema } => {
+            ask(
+                &mut draft,
+                &call_id,
+                number,
+                &serde_json::json!({ "server": server, "message": message, "schema": schema }),
+            );
+        }
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
-        Input::Answer { id, decision, by, reason } => answer(&mut draft, id, decision, by, reason)?,
+        Input::Answer { id, decision, by, reason, content } => {
+            answer(&mut draft, &id, Said { decision, by, reason, content })?;
+        }
         Input::Model(_) => (),
     }
     Ok(draft.done())

@@ -79,6 +79,15 @@ pub enum Input {
         host: String,
         port: u16,
     },
+    /// The server of a tool that runs wants to know something of a person.
+    Ask {
+        call_id: String,
+        /// Tells the questions of one call apart.
+        number: u64,
+        server: String,
+        message: String,
+        schema: Value,
+    },
     /// A tool call has ended.
     ToolFinished {
         call_id: String,
@@ -90,6 +99,8 @@ pub enum Input {
         decision: Decision,
         by: String,
         reason: Option<String>,
+        /// What a tool's server wanted to know.
+        content: Option<Value>,
     },
 }
 

@@ -35,4 +35,4 @@ pub use rules::{RULE_PATTERN_CHARS_MAX, RULE_TOOL_CHARS_MAX, RULES_MAX, rules_re
 pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use sight::{Sight, Sights};
 pub use spec::{Leader, PodSpec};
-pub use state::{Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Step};
+pub use state::{Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Step, ask_id};

@@ -29,6 +29,7 @@ use crate::{PodSpec, Sight};
 pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecision {
     let sight = spec.sights.of(tool, arguments);
     let judged = |from: &str, rules: &[PermissionRule]| {
+        let rules = rules.iter().chain(spec.server_rules.iter());
         decision(rules, from, &Call::of(&spec.cwd, from, tool, arguments, sight.clone()))
     };
     let own = judged(&spec.cwd, &spec.permissions);
@@ -41,6 +42,7 @@ pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDe
     };
     match decided {
         PermissionDecision::Allow if is_command(tool) && spec.shell_is_unconfined => PermissionDecision::Ask,
+        PermissionDecision::Allow if sight.is_changed => PermissionDecision::Ask,
         decided => decided,
     }
 }
@@ -48,7 +50,8 @@ pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDe
 /// True if there is a rule about this tool, so that more has to be found out about its calls.
 pub fn has_rules(spec: &PodSpec, tool: &str) -> bool {
     let leaders = spec.leaders.iter().flatten().map(|leader| &leader.permissions);
-    std::iter::once(&spec.permissions).chain(&spec.ceilings).chain(leaders).flatten().any(|rule| rule.tool == tool)
+    let all = std::iter::once(&spec.permissions).chain(&spec.ceilings).chain(leaders).flatten();
+    all.chain(spec.server_rules.iter()).any(|rule| rule.tool == tool)
 }
 
 /// The rule for a person's "always allow": this tool with exactly this argument in this folder.
@@ -63,8 +66,12 @@ pub fn remembered(
 }
 
 /// Each of several commands is decided on by the first rule that matches it; the strictest decision wins.
-fn decision(rules: &[PermissionRule], from: &str, call: &Call<'_>) -> PermissionDecision {
-    let first = |part: usize| rules.iter().find(|rule| call.is_meant(part, rule, from)).map(|rule| rule.decision);
+fn decision<'a>(
+    rules: impl Iterator<Item = &'a PermissionRule> + Clone,
+    from: &str,
+    call: &Call<'_>,
+) -> PermissionDecision {
+    let first = |part: usize| rules.clone().find(|rule| call.is_meant(part, rule, from)).map(|rule| rule.decision);
     let parts = (0..call.parts()).map(|part| first(part).unwrap_or(call.default));
     parts.reduce(PermissionDecision::stricter).unwrap_or(call.default)
 }

@@ -31,7 +31,7 @@ pub fn recover(pod: &Pod, seen: impl Fn(&str) -> Option<Timestamp>) -> Decision 
 
 /// True if a call waits for approval to begin. Approvals for network access of running calls are void.
 fn waits_to_begin(pod: &Pod) -> bool {
-    pod.approvals.iter().any(|open| open.wants_out().is_none())
+    pod.approvals.iter().any(|open| open.asker().is_none())
 }
 
 const UNKNOWN: &str = "yoi was restarted while this ran; whether it took effect is not known";

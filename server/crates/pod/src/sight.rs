@@ -17,6 +17,8 @@ pub struct Sight {
     pub pod: Option<(WorkerId, String)>,
     /// The tool's own decision for a call that no rule covers. `None`: see [`crate::default_permission`].
     pub default: Option<PermissionDecision>,
+    /// Its tool is defined otherwise than it was when it was accepted: whatever allows it, a person is asked.
+    pub is_changed: bool,
 }
 
 /// What was found out about the calls that are to be judged.

@@ -1,6 +1,11 @@
 //! The resolved settings of a Pod.
 
-use protocol::{Budget, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking};
+use std::sync::Arc;
+
+use protocol::{
+    Budget, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking,
+    tool::SERVER_TOOL,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::Sights;
@@ -50,6 +55,9 @@ pub struct PodSpec {
     /// The names of the tools that the model is offered; all if absent.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
+    /// Names of the MCP servers that it uses; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<Vec<String>>,
     /// The rules of this Pod's ancestors, nearest first, as they were when it was created. They cannot be bypassed by
     /// spawning another Pod: of all decisions, the strictest wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -60,6 +68,9 @@ pub struct PodSpec {
     /// The kernel cannot confine a shell here, so no command is allowed without a person.
     #[serde(skip)]
     pub shell_is_unconfined: bool,
+    /// What the configuration says of the tools of MCP servers. It counts after the rules of each Pod.
+    #[serde(skip)]
+    pub server_rules: Arc<[PermissionRule]>,
     /// This Pod's ancestors, nearest first, as they are now; replaces `ceilings` once looked up.
     #[serde(skip)]
     pub leaders: Option<Vec<Leader>>,
@@ -75,7 +86,17 @@ impl PodSpec {
     }
 
     /// Whether the model is offered this tool.
+    ///
+    /// One of an MCP server is offered where it is named, or all of that server are (`NAME__*`), or the server itself is.
     pub fn offers(&self, tool: &str) -> bool {
-        self.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool))
+        let Some(names) = &self.tools else { return true };
+        let is_named = |wanted: &str| names.iter().any(|name| name == wanted);
+        match tool.split_once(SERVER_TOOL) {
+            None => is_named(tool),
+            Some((server, _)) => {
+                let is_used = self.mcp.iter().flatten().any(|name| name == server);
+                is_used || is_named(tool) || is_named(&format!("{server}{SERVER_TOOL}*"))
+            }
+        }
     }
 }

@@ -12,6 +12,13 @@ pub(crate) const SEEN_FILES_MAX: usize = 128;
 
 /// In the id of a network approval: separates the call's id from the approval's number.
 pub(crate) const WAY_OUT: &str = ".out";
+/// The same of a question that a tool's server asks.
+pub(crate) const ASKS: &str = ".ask";
+
+/// The id of such a question: of one call, they are told apart by their numbers.
+pub fn ask_id(call_id: &str, number: u64) -> String {
+    format!("{call_id}{ASKS}{number}")
+}
 
 /// The source of alerts about what a provider does not know.
 pub(crate) const PROVIDER: &str = "provider";
@@ -232,10 +239,16 @@ pub struct OpenApproval {
 }
 
 impl OpenApproval {
-    /// For a network approval: the id of the running call that wants the connection.
-    pub fn wants_out(&self) -> Option<&str> {
-        let (call_id, _) = self.id.rsplit_once(WAY_OUT).filter(|_| self.tool == NETWORK)?;
-        Some(call_id)
+    /// Of a question in the midst of a call, about a way out to the network or what a tool's server wants to know: the call.
+    pub fn asker(&self) -> Option<&str> {
+        let between = if self.tool == NETWORK { WAY_OUT } else { ASKS };
+        self.id.rsplit_once(between).map(|(call_id, _)| call_id)
+    }
+
+    /// The form of what a tool's server wants to know.
+    pub fn form(&self) -> Option<&Value> {
+        self.asker().filter(|_| self.tool != NETWORK)?;
+        self.arguments.get("schema")
     }
 }
 
@@ -297,14 +310,14 @@ impl Pod {
 
     /// True if a call of the model is running or has run: it does not wait for an approval, nor for the Pod to resume.
     pub(crate) fn has_begun(&self, call: &OpenCall) -> bool {
-        let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.wants_out().is_none());
+        let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.asker().is_none());
         let waits_for_the_pod = call.is_allowed && self.is_paused();
         !(is_asked || waits_for_the_pod)
     }
 
     /// True if the approval is for a call that a person runs by hand, or for one of the Pod's agent.
     pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
-        let asker = open.wants_out().unwrap_or(&open.call_id);
+        let asker = open.asker().unwrap_or(&open.call_id);
         self.operator_calls.iter().any(|call| call.call_id == asker)
     }
 

@@ -255,4 +255,15 @@ pub struct ApprovalCommand {
     pub remember: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What a server of tools has asked for: the fields of its form, an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub content: Option<serde_json::Value>,
+}
+
+impl ApprovalCommand {
+    /// This answer, for this once.
+    pub fn once(decision: Decision) -> Self {
+        Self { decision, remember: false, reason: None, content: None }
+    }
 }

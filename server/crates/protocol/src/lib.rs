@@ -20,6 +20,7 @@ mod ids;
 mod limits;
 mod link;
 mod listing;
+mod mcp;
 mod misread;
 mod model;
 mod money;
@@ -62,6 +63,7 @@ pub use listing::{
     RuntimeKind, RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree,
     UsageReport, Visibility, VisiblePod,
 };
+pub use mcp::{McpLog, McpServerItem, McpServerState};
 pub use misread::misread;
 pub use model::{
     FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelName, ModelView, Prices, ProviderView, Providers, Thinking,

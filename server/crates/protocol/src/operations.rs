@@ -10,11 +10,11 @@
 use crate::{
     About, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod,
     ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced,
-    LinkAnswer, LinkExchange, Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod,
-    PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview,
-    PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
-    RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand,
-    ToolDefault, UsageReport, VisiblePod, WallItem,
+    LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpServerItem, MessageAnswer, MessageCommand, ModelItem,
+    OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState,
+    PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt,
+    RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer,
+    ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -653,6 +653,24 @@ operations! {
         Tools "tools": Get "/api/v1/tools", "runtimes" {
             part page: Page,
         } -> 200 "All of them, by name" Listing<ToolDefault>;
+
+        /// The configured MCP servers, whether each is there for the Pods that use it, and its tools. Never an address, a secret or an
+        /// environment.
+        McpServers "mcp_servers": Get "/api/v1/mcp", "mcp" {
+            part page: Page,
+        } -> 200 "All of them, by name" Listing<McpServerItem>;
+
+        /// Ends the connections of an MCP server and its processes; the Pods that use it get new ones.
+        RestartMcpServer "restart": Post "/api/v1/mcp/{name}/restart", "mcp" {
+            /// The server's name
+            path name: String,
+        } -> 200 "The server as it was told" McpServerItem;
+
+        /// What an MCP server's processes wrote on their standard error: the newest 64 KiB.
+        McpServerLog "log": Get "/api/v1/mcp/{name}/log", "mcp" {
+            /// The server's name
+            path name: String,
+        } -> 200 "Its log" McpLog;
 
         /// The browsers that are logged in, most recently seen first; at most 200. Never a secret.
         Sessions "sessions": Get "/api/v1/sessions", "sessions" {

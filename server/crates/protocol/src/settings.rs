@@ -41,6 +41,9 @@ pub struct ProfileView {
     /// The names of the tools that its model is offered; all when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
+    /// Names of the MCP servers that it uses; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningPolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,7 @@
 //! The facts about tools by name, in one table: for whoever decides on a call, carries it out, or shows it.
 
+use serde_json::Value;
+
 use crate::PermissionDecision::{self, Allow, Ask};
 
 /// The facts about one tool.
@@ -39,6 +41,8 @@ pub enum Subject {
     Pod,
     /// Nothing but a name, if there is one.
     Name,
+    /// All of its arguments, as [`arguments_line`] writes them.
+    Arguments,
 }
 
 impl Subject {
@@ -51,6 +55,7 @@ impl Subject {
             Self::Url => "url",
             Self::Host => "host",
             Self::Pod | Self::Name => "name",
+            Self::Arguments => "",
         }
     }
 
@@ -98,13 +103,36 @@ pub const TOOLS: [Facts; 15] = [
 /// An unknown tool needs approval.
 const UNKNOWN: Facts = row("", Changes::Anything, Subject::Name, Ask, Card::Full);
 
+/// A tool of a server of the Model Context Protocol, whatever that says of it.
+const OF_A_SERVER: Facts = row("", Changes::Anything, Subject::Arguments, Ask, Card::Full);
+
+/// Between the name of such a server and that of its tool.
+pub const SERVER_TOOL: &str = "__";
+
 const fn row(name: &'static str, changes: Changes, subject: Subject, default: PermissionDecision, card: Card) -> Facts {
     Facts { name, changes, subject, default, card }
 }
 
 /// The facts about this tool; if it is not in the table, those assumed for an unknown one.
 pub fn facts(name: &str) -> &'static Facts {
-    TOOLS.iter().find(|tool| tool.name == name).unwrap_or(&UNKNOWN)
+    let unknown = if name.contains(SERVER_TOOL) { &OF_A_SERVER } else { &UNKNOWN };
+    TOOLS.iter().find(|tool| tool.name == name).unwrap_or(unknown)
+}
+
+/// Arguments as one line of JSON, the names of fields in order: the same arguments give the same line.
+pub fn arguments_line(arguments: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let mut fields: Vec<_> = fields.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+                fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+                Value::Object(fields.into_iter().collect())
+            }
+            Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+            other => other.clone(),
+        }
+    }
+    sorted(arguments).to_string()
 }
 
 #[cfg(test)]
@@ -117,6 +145,14 @@ mod tests {
         assert_eq!((unknown.default, unknown.changes), (Ask, Changes::Anything));
         assert_eq!(facts("read"), unknown, "names are exact");
         assert_eq!(facts("Read").default, Allow);
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_asked_for_and_is_about_all_of_its_arguments() {
+        let facts = facts("files__read");
+        assert_eq!((facts.default, facts.changes, facts.subject), (Ask, Changes::Anything, Subject::Arguments));
+        let line = |text: &str| arguments_line(&serde_json::from_str(text).unwrap());
+        assert_eq!(line(r#"{ "b": [{ "d": 1, "c": "x" }], "a": null }"#), r#"{"a":null,"b":[{"c":"x","d":1}]}"#);
     }
 
     #[test]

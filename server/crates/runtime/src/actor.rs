@@ -3,6 +3,7 @@
 
 mod above;
 mod answer;
+mod asked;
 mod budgets;
 mod by_hand;
 mod calls;
@@ -22,6 +23,7 @@ mod question;
 mod queue;
 mod receipts;
 mod running;
+mod servers;
 mod sight;
 mod spending;
 mod staged;
@@ -58,6 +60,7 @@ use self::{
     commit::Outcome,
     exchange::Exchange,
     feed::Feed,
+    servers::Servers,
     staged::Staged,
     start::Starting,
     state::State,
@@ -73,6 +76,8 @@ struct Actor {
     exchange: Exchange,
     /// The tool calls that are running for it.
     calls: Calls,
+    /// The MCP servers that it uses.
+    servers: Servers,
     waiters: Waiters,
 }
 
@@ -87,8 +92,9 @@ impl Actor {
     async fn load(actors: Arc<Actors>, worker_id: &WorkerId) -> Result<Self, ApiError> {
         let (state, row) = State::read(&actors, worker_id).await?;
         let feed = actors.patiently(|| actors.feed(&row)).await?;
-        let (exchange, calls, waiters) = (Exchange::default(), Calls::default(), Waiters::default());
-        let mut actor = Self { actors, state, feed, exchange, calls, waiters };
+        let (exchange, mut calls, waiters) = (Exchange::default(), Calls::default(), Waiters::default());
+        let servers = Servers::of(&actors, &state, &mut calls);
+        let mut actor = Self { actors, state, feed, exchange, calls, servers, waiters };
         actor.read_tail().await?;
         actor.recover().await?;
         Ok(actor)
@@ -116,8 +122,10 @@ impl Actor {
     /// The inputs that a happening means for the Pod.
     fn inputs(&mut self, happening: Happening) -> Vec<Input> {
         match happening {
-            Happening::Heard(heard) => self.exchange.inputs(&self.actors, &mut self.state, heard),
-            Happening::Called(news) => self.calls.inputs(news),
+            Happening::Heard(heard) => {
+                self.exchange.inputs(&self.actors, &mut self.state, &self.servers.clients, heard)
+            }
+            Happening::Called(news) => self.calls.inputs(&self.state, news),
         }
     }
 
@@ -129,7 +137,7 @@ impl Actor {
         mut extras: Extras,
     ) -> Result<Outcome, ApiError> {
         let inputs: Vec<Input> = inputs.into_iter().collect();
-        sight::look(&self.actors, &mut self.state, &inputs).await?;
+        sight::look(&self.actors, &mut self.state, &self.servers.clients, &inputs).await?;
         let mut staged = Staged::new();
         let mut effects = Vec::new();
         for input in inputs {
@@ -170,12 +178,21 @@ impl Actor {
                     self.calls.abort();
                 }
                 Effect::AbortOperatorCalls => self.calls.abort_operator_calls(),
-                Effect::CallModel => self.exchange.ask(&self.actors, &self.state, Purpose::Answer),
-                Effect::Summarise => self.exchange.ask(&self.actors, &self.state, Purpose::Summary),
+                Effect::CallModel => {
+                    self.meet_servers().await;
+                    self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Answer);
+                }
+                Effect::Summarise => {
+                    self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Summary);
+                }
                 Effect::LetOut { call_id, host, port, is_allowed } => {
                     self.calls.let_out(call_id, host, port, is_allowed);
                 }
+                Effect::Tell { id, content, .. } => self.calls.tell(&id, content),
                 Effect::RunTool { call_id, name, arguments, by } => {
+                    if self.servers.clients.has_tool(&name) {
+                        self.meet_servers().await;
+                    }
                     let leads = self.state.spec.sights.leads(&name, &arguments);
                     self.calls.enqueue(Call { call_id, name, arguments, by, leads });
                 }
@@ -187,8 +204,8 @@ impl Actor {
 
     /// Starts every call that may begin now.
     async fn start_calls(&mut self) {
-        let Self { actors, state, calls, .. } = self;
-        Starting { actors, state, calls }.all().await;
+        let Self { actors, state, calls, servers, .. } = self;
+        Starting { actors, state, calls, servers: &servers.clients }.all().await;
     }
 
     /// Begins a run for the next queued input. Returns false if the queue is empty.
@@ -200,7 +217,8 @@ impl Actor {
     /// Ends everything that is running for the Pod, down to the last process. Returns false if something does not end.
     async fn end_work(&mut self) -> bool {
         self.exchange.abort();
-        self.calls.end_all().await
+        let is_over = self.calls.end_all().await;
+        self.servers.clients.end().await && is_over
     }
 }
 

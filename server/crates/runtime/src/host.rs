@@ -72,13 +72,26 @@ impl Inner {
     /// Builds the layers. Each layer knows those it stands on, and those above it only through the one trait that it
     /// defines.
     fn new(options: HostOptions) -> Self {
-        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, limits, walls } =
-            options;
+        let HostOptions {
+            store,
+            providers,
+            profiles,
+            toolbox,
+            servers,
+            cwd,
+            hidden,
+            protected,
+            outputs,
+            limits,
+            walls,
+        } = options;
         let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
             let ground = Arc::new(Ground::new(store, limits.max));
             let equipment = Equipment {
                 providers: providers.clone(),
                 toolbox: toolbox.with(pod_tools::tools(kin)),
+                server_rules: servers.rules().into(),
+                servers,
                 walls,
                 hidden,
                 protected: Arc::new(protected),

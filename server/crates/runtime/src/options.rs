@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use mcp::Servers;
 use pod_store::Store;
 use protocol::PodLimits;
 use provider::Providers;
@@ -18,6 +19,8 @@ pub struct HostOptions {
     pub profiles: BTreeMap<String, Profile>,
     /// The tools that models may call, besides the tools for other Pods.
     pub toolbox: Toolbox,
+    /// MCP servers whose tools models may call, too.
+    pub servers: Servers,
     /// The working directory of a Pod that names none: where yoi was started.
     pub cwd: String,
     /// Absolute paths of yoi's own files, which no Pod's tools may touch, whatever its scope says.
@@ -40,6 +43,7 @@ impl HostOptions {
             providers,
             profiles: BTreeMap::new(),
             toolbox: Toolbox::default(),
+            servers: Servers::default(),
             cwd: cwd.into(),
             hidden: Vec::new(),
             protected: pod::Protected::default(),
@@ -60,6 +64,8 @@ pub struct Profile {
     pub instructions: Option<String>,
     /// The names of the tools that its model is offered; all if absent.
     pub tools: Option<Vec<String>>,
+    /// Names of the MCP servers that it uses; absent: all.
+    pub mcp: Option<Vec<String>>,
     pub reasoning: Option<protocol::ReasoningPolicy>,
     pub peer_policy: Option<protocol::PeerPolicy>,
     pub wake_on_peer: Option<bool>,

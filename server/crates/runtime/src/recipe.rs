@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use pod::PodSpec;
@@ -74,6 +75,8 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         network: create.network.or(profile.network).unwrap_or_default(),
         reasoning: create.reasoning.or(profile.reasoning).unwrap_or_default(),
         tools: profile.tools.clone(),
+        mcp: profile.mcp.clone(),
+        server_rules: Arc::default(),
         shell_is_unconfined: false,
         leaders: None,
         sights: pod::Sights::default(),
@@ -91,11 +94,7 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
     let thinking = profile.thinking.or(parent.thinking.filter(|_| is_same));
     check_thinking(recipes, &provider, &model, thinking)?;
     let cwd = child_cwd(&asked.scope).unwrap_or_else(|| parent.cwd.clone());
-    let tools = match (profile.tools.clone(), &parent.tools) {
-        (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
-        (Some(names), None) => Some(names),
-        (None, held) => held.clone(),
-    };
+    let tools = fewer(profile.tools.clone(), &parent.tools);
     Ok(PodSpec {
         provider,
         model,
@@ -116,10 +115,21 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         network: profile.network.unwrap_or(parent.network).min(parent.network),
         reasoning: profile.reasoning.unwrap_or(parent.reasoning),
         tools,
+        mcp: fewer(profile.mcp.clone(), &parent.mcp),
+        server_rules: Arc::default(),
         shell_is_unconfined: false,
         leaders: None,
         sights: pod::Sights::default(),
     })
+}
+
+/// What a profile names, as far as the parent has it. None names nothing, and means all.
+fn fewer(named: Option<Vec<String>>, held: &Option<Vec<String>>) -> Option<Vec<String>> {
+    match (named, held) {
+        (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
+        (Some(names), None) => Some(names),
+        (None, held) => held.clone(),
+    }
 }
 
 /// A person's changes to a Pod: with the settings of the profile that they name, the provider's default where no model
@@ -142,6 +152,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
         thinking,
         instructions,
         tools,
+        mcp,
         reasoning,
         peer_policy,
         wake_on_peer,
@@ -171,7 +182,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     asked.permissions = asked.permissions.or(permissions);
     asked.network = asked.network.or(network);
     asked.auto_resume = asked.auto_resume.or(auto_resume);
-    Ok(Patch { asked, reasoning, tools, fallback: is_by_profile.then_some(fallback) })
+    Ok(Patch { asked, reasoning, tools, mcp, fallback: is_by_profile.then_some(fallback) })
 }
 
 /// A template's scope rules, resolved for a Pod with this working directory.

@@ -20,6 +20,9 @@ const PYTHON_PINS: &str = include_str!("generators/requirements.txt");
 const NODE_PACKAGES: &str = include_str!("generators/package.json");
 const NODE_PINS: &str = include_str!("generators/package-lock.json");
 
+const SERVER_PACKAGES: &str = include_str!("generators/mcp/package.json");
+const SERVER_PINS: &str = include_str!("generators/mcp/package-lock.json");
+
 /// Fetching has its own time limit, because networks are slower than machines.
 const FETCH_WAIT_MAX: Duration = Duration::from_secs(600);
 
@@ -102,6 +105,17 @@ impl Generators {
     }
 }
 
+/// The folder of a server of the Model Context Protocol that does all that the protocol has: the official one for tests. Its program is
+/// `dist/index.js` there, to be run by `node`.
+///
+/// # Panics
+/// As [`Generators::load`].
+pub async fn server_everything() -> PathBuf {
+    let folder = crate::target().join("generators");
+    let whole = kept(&folder, "mcp", &[SERVER_PACKAGES, SERVER_PINS], fetch_servers).await;
+    whole.join("node_modules/@modelcontextprotocol/server-everything")
+}
+
 /// Runs a program to its end and returns its output.
 ///
 /// # Panics
@@ -156,7 +170,15 @@ async fn fetch_python(folder: &Path) -> Result<(), String> {
 }
 
 async fn fetch_node(folder: &Path) -> Result<(), String> {
-    for (name, text) in [("package.json", NODE_PACKAGES), ("package-lock.json", NODE_PINS)] {
+    fetch_by(folder, NODE_PACKAGES, NODE_PINS).await
+}
+
+async fn fetch_servers(folder: &Path) -> Result<(), String> {
+    fetch_by(folder, SERVER_PACKAGES, SERVER_PINS).await
+}
+
+async fn fetch_by(folder: &Path, packages: &str, pins: &str) -> Result<(), String> {
+    for (name, text) in [("package.json", packages), ("package-lock.json", pins)] {
         fs::write(folder.join(name), text).map_err(|error| error.to_string())?;
     }
     let words: [&OsStr; 5] = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"].map(OsStr::new);

@@ -18,6 +18,8 @@ pub mod postgres;
 #[cfg(feature = "whole")]
 pub mod report;
 #[cfg(feature = "whole")]
+pub mod scripted_mcp;
+#[cfg(feature = "whole")]
 pub mod scripted_model;
 #[cfg(feature = "whole")]
 pub mod terminal;

@@ -87,10 +87,10 @@ impl Lifeline {
 /// Something that a model can call by name.
 #[async_trait]
 pub trait Tool: Send + Sync + fmt::Debug {
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// One paragraph for the model.
-    fn description(&self) -> &'static str;
+    fn description(&self) -> &str;
 
     /// JSON schema of the arguments: an object that refuses unknown fields.
     fn schema(&self) -> Value;
@@ -112,18 +112,18 @@ pub trait Tool: Send + Sync + fmt::Debug {
 /// The tools of a server, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
-    tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    tools: BTreeMap<String, Arc<dyn Tool>>,
 }
 
 impl Toolbox {
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect() }
+        Self { tools: tools.into_iter().map(|tool| (tool.name().to_owned(), tool)).collect() }
     }
 
     /// Adds tools; a later one replaces an earlier one of the same name.
     #[must_use]
     pub fn with(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        self.tools.extend(tools.into_iter().map(|tool| (tool.name(), tool)));
+        self.tools.extend(tools.into_iter().map(|tool| (tool.name().to_owned(), tool)));
         self
     }
 

@@ -82,6 +82,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             begun,
         },
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
+        Effect::LoadServers => {
+            let page = client.read(&operations::McpServers { page: Page::default() }).await;
+            Message::Servers(page.map(|page| page.items))
+        }
         Effect::LoadWalls => {
             Message::Walls(client.read(&operations::Walls { page: Page::default() }).await.map(|walls| walls.items))
         }

@@ -15,6 +15,7 @@ mod providers;
 mod queue;
 mod scrolling;
 mod server;
+mod servers;
 mod walls;
 
 use client::{ClientError, Connection, StreamItem};

@@ -46,6 +46,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Folders { word, done } => choices::folders(model, word, done),
         Message::Tested { provider, done } => choices::tested(model, &provider, done),
         Message::KeyGiven { provider, done } => choices::key_given(model, &provider, done),
+        Message::Servers(done) => sheets::servers(model, done),
         Message::Found { words, done } => sheets::found(model, &words, done),
         Message::Sent { command_id, done } => composing::sent(model, &command_id, done),
         Message::Done { pod, act, done } => answers::done(model, &pod, &act, &done),

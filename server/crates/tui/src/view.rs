@@ -12,6 +12,7 @@ mod pod;
 mod popup;
 mod providers;
 mod rows;
+mod servers;
 mod sheets;
 mod tool;
 mod walls;
@@ -28,6 +29,7 @@ pub(crate) use self::{
     dashboard::{FIRST_NAME, shown as dashboard_pods},
     help::lines as help_lines,
     rows::Rows,
+    servers::lines as server_lines,
     walls::lines as wall_lines,
 };
 use crate::model::{Model, OpenPod};

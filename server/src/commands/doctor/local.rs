@@ -86,8 +86,14 @@ pub(super) fn configuration(report: &mut Report, config: &Config, environment: &
             report.note("configuration", format!("{variable} should hold a provider's key, but is not set here"));
         }
     }
-    for name in config.mcp.keys() {
-        report.note("configuration", format!("[mcp.{name}] is ignored; this build does not start MCP servers yet"));
+    for server in &config.mcp {
+        if let mcp::Address::Program { is_confined: false, .. } = &server.address {
+            let name = &server.name;
+            report.note(
+                "configuration",
+                format!("[mcp.{name}] is not confined: what it runs has all rights of this account"),
+            );
+        }
     }
     for path in &config.private_files {
         private(report, "configuration", path, 0o077, "chmod 600");

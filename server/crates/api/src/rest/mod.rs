@@ -4,6 +4,7 @@
 pub(crate) mod blobs;
 pub(crate) mod export;
 pub(crate) mod journal;
+pub(crate) mod mcp;
 pub(crate) mod previews;
 pub(crate) mod runtimes;
 pub(crate) mod server;

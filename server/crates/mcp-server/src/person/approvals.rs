@@ -3,7 +3,7 @@
 use protocol::{ApiError, Approval, PodRef, operations::AnswerApproval};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Call, Hints, PersonTool};
 
@@ -115,6 +115,9 @@ pub(super) struct ApproveArguments {
     /// A reason, which is passed to the model that asked.
     #[serde(default)]
     reason: Option<String>,
+    /// Where the question is a form (its arguments have a schema): an object with its fields.
+    #[serde(default)]
+    content: Option<Map<String, Value>>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
@@ -134,11 +137,14 @@ impl PersonTool for Approve {
     type Answer = Question;
 
     async fn act(call: &Call<'_>, arguments: ApproveArguments) -> Result<Question, ApiError> {
-        let ApproveArguments { pod, id, decision, remember, reason } = arguments;
+        let ApproveArguments { pod, id, decision, remember, reason, content } = arguments;
         let pod = call.backend.resolve(&pod).await?;
         let mut said = json!({ "decision": decision, "remember": remember });
         if let Some(reason) = reason {
             said["reason"] = Value::String(reason);
+        }
+        if let Some(content) = content {
+            said["content"] = Value::Object(content);
         }
         let body = serde_json::from_value(said).map_err(|error| ApiError::invalid(error.to_string()))?;
         let answer = AnswerApproval { pod: pod.clone(), id, body };

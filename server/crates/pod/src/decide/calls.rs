@@ -2,7 +2,7 @@
 
 use protocol::{ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
 
-use super::{Effect, Refusal, draft::Draft, way_out::answered};
+use super::{Effect, Refusal, asked, draft::Draft, way_out};
 use crate::{Failing, PodSpec, ToolOutcome, permission};
 
 /// The most answers with calls in one run. Long work takes some hundreds; a model that goes in circles would never
@@ -42,13 +42,16 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
     }
 }
 
-pub(super) fn answer(
-    draft: &mut Draft,
-    id: String,
-    decision: protocol::Decision,
-    by: String,
-    reason: Option<String>,
-) -> Result<(), Refusal> {
+/// What a person said to a question.
+pub(super) struct Said {
+    pub(super) decision: protocol::Decision,
+    pub(super) by: String,
+    pub(super) reason: Option<String>,
+    pub(super) content: Option<serde_json::Value>,
+}
+
+pub(super) fn answer(draft: &mut Draft, id: &str, said: Said) -> Result<(), Refusal> {
+    let Said { decision, by, reason, content } = said;
     let open = draft.pod.approvals.iter().find(|open| open.id == id).cloned().ok_or(Refusal::AlreadyAnswered)?;
     let denied = format!("a person denied it{}", reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default());
     let is_of_operator = draft.pod.is_of_operator(&open);
@@ -64,8 +67,11 @@ pub(super) fn answer(
         true => draft.outside(event),
         false => draft.event(event),
     }
-    if let Some(call_id) = open.wants_out() {
-        answered(draft, &open, call_id, decision);
+    if let Some(call_id) = open.asker() {
+        match open.form() {
+            Some(_) => asked::answered(draft, &open, call_id, decision, content),
+            None => way_out::answered(draft, &open, call_id, decision),
+        }
         return Ok(());
     }
     if is_of_operator {

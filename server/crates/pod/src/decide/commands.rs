@@ -5,20 +5,20 @@ use protocol::{Blobs, CommandId, Outcome, PodState, Segment, Trigger, TurnEvent}
 use super::{Effect, Refusal, calls::run_allowed, draft::Draft, summary::stop_compacting};
 
 /// A person's message.
-pub(super) struct Said {
+pub(super) struct Message {
     pub(super) segments: Vec<Segment>,
     pub(super) by: String,
     pub(super) blobs: Blobs,
 }
 
-impl Said {
+impl Message {
     fn by_command(self, command_id: CommandId) -> TurnEvent {
         let Self { segments, by, blobs } = self;
         TurnEvent::UserMessage { segments, command_id, by, blobs }
     }
 }
 
-pub(super) fn submit(draft: &mut Draft, command_id: CommandId, said: Said) -> Result<(), Refusal> {
+pub(super) fn submit(draft: &mut Draft, command_id: CommandId, said: Message) -> Result<(), Refusal> {
     match draft.pod.state {
         PodState::Idle => (),
         PodState::Paused => {
@@ -35,7 +35,7 @@ pub(super) fn submit(draft: &mut Draft, command_id: CommandId, said: Said) -> Re
 }
 
 /// A message during a run, at a point where one may stand: between the last result and the next answer.
-pub(super) fn steer(draft: &mut Draft, command_id: CommandId, said: Said) -> Result<(), Refusal> {
+pub(super) fn steer(draft: &mut Draft, command_id: CommandId, said: Message) -> Result<(), Refusal> {
     if !draft.pod.state.is_live() {
         return Err(Refusal::NotLive);
     }

@@ -170,9 +170,8 @@ impl Draft {
     /// Withdraws the approvals of a call that has ended: those for network access, and the one for an agent's call
     /// itself.
     fn void_questions(&mut self, call_id: &str, by: ToolBy) {
-        let is_its = |open: &&OpenApproval| {
-            open.wants_out() == Some(call_id) || (by == ToolBy::Agent && open.call_id == call_id)
-        };
+        let is_its =
+            |open: &&OpenApproval| open.asker() == Some(call_id) || (by == ToolBy::Agent && open.call_id == call_id);
         for open in self.pod.approvals.iter().filter(is_its).cloned().collect::<Vec<_>>() {
             let event = withdrawn(open, "the command ended");
             match by {

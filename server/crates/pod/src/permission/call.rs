@@ -80,6 +80,7 @@ impl<'a> Call<'a> {
                 Subject::Pod { given: given.to_owned(), id, name }
             }
             tool::Subject::Pattern | tool::Subject::Name => Subject::Text(given.to_owned()),
+            tool::Subject::Arguments => Subject::Text(tool::arguments_line(arguments)),
         };
         let folder = sight.folder.unwrap_or_else(|| call_folder(cwd, tool, arguments));
         let default = sight.default.unwrap_or_else(|| default_permission(tool));

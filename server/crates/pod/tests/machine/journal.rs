@@ -196,7 +196,14 @@ pub(crate) fn output(call_id: &str, text: &str) -> Input {
 }
 
 pub(crate) fn answered(id: &str, decision: protocol::Decision) -> Input {
-    Input::Answer { id: id.to_owned(), decision, by: "operator".to_owned(), reason: None }
+    Input::Answer { id: id.to_owned(), decision, by: "operator".to_owned(), reason: None, content: None }
+}
+
+/// The server of a tool that runs wants to know something.
+pub(crate) fn server_asks(call_id: &str, number: u64) -> Input {
+    let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+    let (server, message) = ("files".to_owned(), "Who are you?".to_owned());
+    Input::Ask { call_id: call_id.to_owned(), number, server, message, schema }
 }
 
 pub(crate) fn allow(id: &str) -> Input {

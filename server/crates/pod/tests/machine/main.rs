@@ -5,6 +5,7 @@
 mod agent_calls;
 mod answers;
 mod approvals;
+mod asked;
 mod commands;
 mod compaction;
 mod damaged;

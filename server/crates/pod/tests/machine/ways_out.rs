@@ -28,7 +28,7 @@ fn a_command_that_wants_out_makes_the_run_wait_and_goes_on_with_the_answer() {
     for (answer, is_allowed) in [(allow as fn(&str) -> Input, true), (deny, false)] {
         let (mut journal, id) = asking();
         assert_eq!(journal.pod.state, PodState::Waiting);
-        assert_eq!(journal.pod.approvals[0].wants_out(), Some("call-b1"));
+        assert_eq!(journal.pod.approvals[0].asker(), Some("call-b1"));
         assert_eq!(journal.last("approval_asked")["tool"], "Network");
         let asked = &journal.last("approval_asked")["arguments"];
         assert_eq!((&asked["host"], &asked["port"]), (&json!("crates.io"), &json!(443)));

@@ -40,6 +40,8 @@ pub(crate) enum Act {
     EndTool(usize),
     /// A running command wants to reach a host.
     WayOut(usize),
+    /// The server of a tool that runs wants to know something.
+    Ask(usize),
     Answer(usize, bool),
     Mail {
         peers: usize,
@@ -75,6 +77,7 @@ pub(crate) fn any_act() -> impl Strategy<Value = Act> {
         1 => (0_usize..4).prop_map(Act::Output),
         6 => (0_usize..4).prop_map(Act::EndTool),
         3 => (0_usize..4).prop_map(Act::WayOut),
+        2 => (0_usize..4).prop_map(Act::Ask),
         4 => (0_usize..4, any::<bool>()).prop_map(|(which, allows)| Act::Answer(which, allows)),
         3 => (0_usize..3, 0_usize..2, any::<bool>()).prop_map(|(peers, children, wakes)| Act::Mail { peers, children, wakes }),
         1 => tool.prop_map(Act::ByHand),
@@ -208,6 +211,11 @@ impl World {
                 let call_id = self.tools.iter().chain(&self.by_hand).nth(*which)?.clone();
                 Some(Input::WayOut { call_id, host: self.number(), port: 443 })
             }
+            Act::Ask(which) => {
+                let call_id = self.tools.iter().chain(&self.by_hand).nth(*which)?.clone();
+                self.said += 1;
+                Some(server_asks(&call_id, self.said as u64))
+            }
             Act::Answer(which, allows) => {
                 let decision = if *allows { Decision::Allow } else { Decision::Deny };
                 self.journal.pod.approvals.get(*which).map(|open| answered(&open.id, decision))
@@ -265,7 +273,7 @@ impl World {
                     (self.is_answering, self.summarising, self.live) = (false, None, None);
                     self.tools.clear();
                 }
-                Effect::LetOut { call_id, .. } => {
+                Effect::LetOut { call_id, .. } | Effect::Tell { call_id, .. } => {
                     assert!(self.tools.contains(&call_id) || self.by_hand.contains(&call_id), "nobody waits for it");
                 }
                 Effect::AbortOperatorCalls => self.by_hand.clear(),
@@ -305,7 +313,7 @@ impl World {
         let pod = &self.journal.pod;
         let is_asked = |call_id: &str| pod.approvals.iter().any(|open| open.call_id == call_id);
         let is_by_hand = |call_id: &str| pod.operator_calls.iter().any(|call| call.call_id == call_id);
-        let is_asking = pod.approvals.iter().any(|open| !open.wants_out().is_some_and(is_by_hand));
+        let is_asking = pod.approvals.iter().any(|open| !open.asker().is_some_and(is_by_hand));
         match pod.state {
             PodState::Idle | PodState::Stopped => {
                 assert!(pod.run.is_none() && pod.calls.is_empty() && !is_asking, "{pod:?}");
@@ -327,7 +335,7 @@ impl World {
         let open: BTreeSet<_> = pod.operator_calls.iter().map(|call| &call.call_id).collect();
         assert_eq!(open, self.by_hand.iter().collect(), "what a person runs, and what is open of it");
         for open in &pod.approvals {
-            if let Some(call_id) = open.wants_out() {
+            if let Some(call_id) = open.asker() {
                 assert!(is_by_hand(call_id) || self.tools.iter().any(|running| running == call_id), "{pod:?}");
                 continue;
             }

@@ -59,6 +59,8 @@ plain!(
     crate::PodRef,
     crate::PodSummary,
     crate::Preview,
+    crate::McpLog,
+    crate::McpServerItem,
     crate::ProviderTest,
     crate::ProviderView,
     crate::QueuedInput,
@@ -118,6 +120,7 @@ macro_rules! in_parts {
 in_parts! {
     Gathered<crate::PodRules>, of crate::PodRules { absent }
     Listing<crate::Approval>, of crate::Approval {}
+    Listing<crate::McpServerItem>, of crate::McpServerItem {}
     Listing<crate::ModelItem>, of crate::ModelItem {}
     Listing<crate::OpenRequest>, of crate::OpenRequest {}
     Listing<crate::PeerView>, of crate::PeerView {}

@@ -2,8 +2,8 @@
 //! `limit` everything is one page.
 
 use crate::{
-    ApiError, Approval, ErrorCode, ModelItem, OpenRequest, PeerView, PodRules, ProfileView, ProviderView, RuntimeView,
-    SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
+    ApiError, Approval, ErrorCode, McpServerItem, ModelItem, OpenRequest, PeerView, PodRules, ProfileView,
+    ProviderView, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
 };
 
 /// The requested part of a short list.
@@ -60,6 +60,7 @@ macro_rules! keyed {
 
 keyed! {
     Approval => |approval| approval.id.clone();
+    McpServerItem => |server| server.name.clone();
     ModelItem => |item| format!("{}/{}", item.provider, item.model);
     OpenRequest => |request| request.request_id.clone();
     PeerView => |peer| peer.pod.to_string();

@@ -7,12 +7,14 @@ use protocol::{
     ToolAnswer, ToolBy, TurnEvent,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     Actor,
     commands::{Carrying, encoded},
     commit::Extras,
     sight::Looking,
+    state::State,
     task::{OutsideCall, Reply},
 };
 use crate::{
@@ -37,7 +39,8 @@ impl Carrying<'_> {
             let sentence = format!("pod \"{}\" has asked no question with the id \"{id}\"", state.name);
             ApiError::new(ErrorCode::NotFound, sentence)
         })?;
-        let ApprovalCommand { decision, remember, reason } = command;
+        let ApprovalCommand { decision, remember, reason, content } = command;
+        let content = content_of(state, &id, decision, remember, content)?;
         let by = self.origin.by.clone();
         let answered = Approval { decision: Some(decision), by: Some(by.clone()), reason: reason.clone(), ..asked };
         let mut spec = state.spec.clone();
@@ -56,7 +59,11 @@ impl Carrying<'_> {
         let update = PodUpdate { spec: remember.then(|| encoded(&spec)), ..PodUpdate::default() };
         let extras = self.extras("approve", clock::now(), &answered);
         let extras = Extras { update, ..extras }.about(about::about_answer(&answered, remember));
-        let input = Input::Answer { id, decision, by, reason };
+        let input = Input::Answer { id, decision, by, reason, content };
+        if decision == Decision::Allow {
+            // As it is now; before its call begins.
+            self.actor.servers.clients.accept(&answered.tool);
+        }
         if let Some(first) = self.commit(Some(input), extras).await? {
             return Ok(first);
         }
@@ -95,6 +102,32 @@ impl Carrying<'_> {
         match self.commit(Some(input), extras).await? {
             Some(first) => read_answer(&first),
             None => Ok(begun),
+        }
+    }
+}
+
+/// What a tool's server is told: it has asked for that, and for nothing else.
+fn content_of(
+    state: &State,
+    id: &str,
+    decision: Decision,
+    remember: bool,
+    content: Option<Value>,
+) -> Result<Option<Value>, ApiError> {
+    let form = state.pod.approvals.iter().find(|open| open.id == id).and_then(pod::OpenApproval::form);
+    match (form, content) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(ApiError::invalid("`content` is for questions with a form; leave it out")),
+        (Some(_), _) if remember => {
+            Err(ApiError::invalid("`remember`: what a tool's server asks is answered anew each time; leave it out"))
+        }
+        (Some(_), _) if decision == Decision::Deny => Ok(None),
+        (Some(form), content) => {
+            let content = content.unwrap_or_else(|| serde_json::json!({}));
+            match mcp::answer_refusal(form, &content) {
+                Some(sentence) => Err(ApiError::invalid(sentence)),
+                None => Ok(Some(content)),
+            }
         }
     }
 }

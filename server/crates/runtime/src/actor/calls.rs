@@ -9,23 +9,26 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use pod::{HostPort, Input, Pod, ToolOutcome};
+use mcp::Ask;
+use pod::{HostPort, Input, Pod, ToolOutcome, permission};
 use pod_store::Store;
-use protocol::{Event, ToolBy, TurnEvent};
-use serde_json::Value;
+use protocol::{Event, PermissionDecision, ToolBy, TurnEvent, tool::NETWORK};
+use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinSet};
 use tools::{
     Lifeline, Place, Tool,
     proxy::{Proxy, Wish},
 };
 
-use super::{running, ways::Ways};
+use super::{asked::Asked, running, state::State, ways::Ways};
 use crate::{blobs, looking_in::Entered};
 
 /// Pieces of a tool's live output that may wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
 /// Connections that one Pod's commands may have waiting for a decision; further ones wait in their proxy.
 const WISHES_MAX: usize = 64;
+/// Questions of servers that have not been looked at; more wait.
+const ASKS_MAX: usize = 16;
 /// How long to wait for what a tool started to be gone after it was told to end.
 const END_WAIT_MAX: Duration = Duration::from_secs(4);
 
@@ -66,6 +69,9 @@ pub(super) struct Calls {
     /// Network access that commands ask for: the channel it arrives on, and what was decided.
     wishes: Option<(mpsc::Sender<Wish>, mpsc::Receiver<Wish>)>,
     ways: Ways,
+    /// What servers of tools want to know of a person, on its way here.
+    asks: Option<(mpsc::Sender<Ask>, mpsc::Receiver<Ask>)>,
+    asked: Asked,
     /// Held by everything that a tool has started; the receiving end closes when nothing is left.
     life: Option<(Lifeline, mpsc::Receiver<()>)>,
     /// When each call began and, if it was told to end, when that was.
@@ -79,6 +85,7 @@ pub(super) enum News {
     Output(Vec<OutputPiece>),
     /// A command wants to connect to a host.
     Wished(Wish),
+    Asked(Ask),
     Ended(String, ToolOutcome),
 }
 
@@ -102,8 +109,8 @@ impl Calls {
     }
 
     /// True if a call of this tool has begun and not ended.
-    pub(super) fn runs(&self, pod: &Pod, tool: &str) -> bool {
-        let mut calls = pod.calls.iter().chain(&pod.operator_calls).filter(|call| call.name == tool);
+    pub(super) fn runs(&self, pod: &Pod, is_it: impl Fn(&str) -> bool) -> bool {
+        let mut calls = pod.calls.iter().chain(&pod.operator_calls).filter(|call| is_it(&call.name));
         calls.any(|call| self.ran.contains_key(&call.call_id))
     }
 
@@ -175,6 +182,16 @@ impl Calls {
         self.wishes.get_or_insert_with(|| mpsc::channel(WISHES_MAX)).0.clone()
     }
 
+    /// Where servers of tools send what they want to know.
+    pub(super) fn asks(&mut self) -> mpsc::Sender<Ask> {
+        self.asks.get_or_insert_with(|| mpsc::channel(ASKS_MAX)).0.clone()
+    }
+
+    /// Tells the server of a tool what a person said; nothing: they declined.
+    pub(super) fn tell(&mut self, id: &str, content: Option<Value>) {
+        self.asked.settle(id, content);
+    }
+
     /// Allows or refuses a running command's connection to a host.
     pub(super) fn let_out(&mut self, call_id: String, host: String, port: u16, is_allowed: bool) {
         self.ways.settle(call_id, HostPort { host, port }, is_allowed);
@@ -230,7 +247,7 @@ impl Calls {
 
     /// Waits for the next news from a call. Cancel safe.
     pub(super) async fn next(&mut self) -> News {
-        let Self { tools, operator_tools, output, wishes, .. } = self;
+        let Self { tools, operator_tools, output, wishes, asks, .. } = self;
         tokio::select! {
             biased;
             Some(pieces) = async { match output { Some((_, pieces)) => written(pieces).await, None => pending().await } } => {
@@ -239,6 +256,9 @@ impl Calls {
             Some(wish) = async { match wishes { Some((_, wishes)) => wishes.recv().await, None => pending().await } } => {
                 News::Wished(wish)
             }
+            Some(ask) = async { match asks { Some((_, asks)) => asks.recv().await, None => pending().await } } => {
+                News::Asked(ask)
+            }
             Some(ended) = tools.join_next() => ended_tool(ended),
             Some(ended) = operator_tools.join_next() => ended_tool(ended),
             else => pending().await,
@@ -246,18 +266,43 @@ impl Calls {
     }
 
     /// The inputs that a piece of news means for the Pod.
-    pub(super) fn inputs(&mut self, news: News) -> Vec<Input> {
+    pub(super) fn inputs(&mut self, state: &State, news: News) -> Vec<Input> {
         match news {
             News::Output(pieces) => {
                 pieces.into_iter().map(|(call_id, text)| Input::ToolOutput { call_id, text }).collect()
             }
-            News::Wished(wish) => self.ways.wished(wish).into_iter().collect(),
+            News::Wished(wish) => self.wished(state, wish).into_iter().collect(),
+            News::Asked(ask) => self.asked.asked(ask).into_iter().collect(),
             News::Ended(call_id, outcome) => {
                 self.ran.remove(&call_id);
                 self.ways.forget(&call_id);
+                self.asked.forget(&call_id);
                 vec![Input::ToolFinished { call_id, outcome }]
             }
         }
+    }
+
+    /// What the program of an MCP server wants is asked in the name of its call that runs. While none does, what rules allow is let out.
+    fn wished(&mut self, state: &State, mut wish: Wish) -> Option<Input> {
+        let pod = &state.pod;
+        let mut all = pod.calls.iter().chain(&pod.operator_calls);
+        if all.any(|call| call.call_id == wish.call_id) {
+            return self.ways.wished(wish);
+        }
+        let mut calls = pod.calls.iter().chain(&pod.operator_calls);
+        let is_its = |call: &&pod::OpenCall| {
+            mcp::server_of(&call.name) == Some(&wish.call_id) && self.ran.contains_key(&call.call_id)
+        };
+        if let Some(call) = calls.find(is_its) {
+            wish.call_id = call.call_id.clone();
+            return self.ways.wished(wish);
+        }
+        let arguments = json!({ "host": wish.to.host, "port": wish.to.port });
+        let is_known = state.parent.is_none() || state.spec.leaders.is_some();
+        let is_allowed = is_known && permission(&state.spec, NETWORK, &arguments) == PermissionDecision::Allow;
+        // The connection may have gone away.
+        let _ = wish.answer.send(is_allowed);
+        None
     }
 }
 

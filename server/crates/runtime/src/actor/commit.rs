@@ -171,7 +171,7 @@ impl Actor {
         (self.state, _) = State::read(&self.actors, &self.state.worker_id).await?;
         self.exchange.forget();
         self.read_tail().await?;
-        self.exchange.ask_again(&self.actors, &self.state);
+        self.exchange.ask_again(&self.actors, &self.state, &self.servers.clients);
         Ok(())
     }
 

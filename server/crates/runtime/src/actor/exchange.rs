@@ -2,6 +2,7 @@
 
 use std::{future::pending, mem, sync::Arc};
 
+use mcp::{Clients, Settled};
 use pod::{Cause, Cut, Failure, Input, ModelPiece, Newest, NoSummary, Pod, PodSpec, QuestionSize, Room, Summary};
 use protocol::{AlertLevel, ControlEvent, Message, ModelName, Seq, Thinking, TurnEvent, Usage};
 use provider::{Attached, ModelEvent, ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
@@ -71,13 +72,13 @@ impl Exchange {
     }
 
     /// Begins to prepare the request to the model from the conversation as it stands now.
-    pub(super) fn ask(&mut self, actors: &Actors, state: &State, purpose: Purpose) {
+    pub(super) fn ask(&mut self, actors: &Actors, state: &State, servers: &Clients, purpose: Purpose) {
         let State { pod, spec, key, .. } = state;
         let was_compacted = mem::take(&mut self.is_compacted);
         let limit = pod.usage.context_limit;
         let is_uncounted = pod.usage.input == 0 && limit > 0 && !was_compacted;
         let counts_tools = is_uncounted || purpose == Purpose::Summary;
-        let tools = if counts_tools { tokens_of(&tool_specs(actors, state)) } else { 0 };
+        let tools = if counts_tools { tokens_of(&tool_specs(actors, state, servers)) } else { 0 };
         let room = Room { limit, fits: pod.fits, tools, halvings: self.halvings };
         let (provider, model) = state.asked();
         let takes = actors.equipment.providers.takes(provider, model);
@@ -85,13 +86,14 @@ impl Exchange {
         let spec = PodSpec { provider: provider.to_owned(), model: model.to_owned(), ..spec.clone() };
         let journal = Journal::until(&actors.store, *key, &spec, pod);
         let budgets = Budgets::of(actors, state);
-        self.asking = Some(making.begin(self.conversation.leave(), journal, budgets, actors.store.clone()));
+        let servers = if purpose == Purpose::Answer { servers.settled() } else { Settled::default() };
+        self.asking = Some(making.begin(self.conversation.leave(), journal, budgets, servers, actors.store.clone()));
     }
 
     /// Prepares a pending request anew after the state was reloaded from the store.
-    pub(super) fn ask_again(&mut self, actors: &Actors, state: &State) {
+    pub(super) fn ask_again(&mut self, actors: &Actors, state: &State, servers: &Clients) {
         if let Some(Asking { purpose, .. }) = self.asking.take() {
-            self.ask(actors, state, purpose);
+            self.ask(actors, state, servers, purpose);
         }
     }
 
@@ -124,18 +126,20 @@ impl Exchange {
     }
 
     /// The inputs that a piece of news means for the Pod.
-    pub(super) fn inputs(&mut self, actors: &Actors, state: &mut State, heard: Heard) -> Vec<Input> {
+    pub(super) fn inputs(&mut self, actors: &Actors, state: &mut State, servers: &Clients, heard: Heard) -> Vec<Input> {
         match heard {
             Heard::Asked(asked, purpose) => {
                 let warnings = asked.as_ref().as_ref().map(|asked| asked.warnings.clone()).unwrap_or_default();
                 let unsent = asked.as_ref().as_ref().map(|asked| asked.unsent.clone()).unwrap_or_default();
-                let told = warned(&state.pod, warnings).into_iter().chain(not_sent(unsent)).map(Input::Note);
+                let away = asked.as_ref().as_ref().map(|asked| asked.away.clone()).unwrap_or_default();
+                let told = [told("attachment", unsent), told("mcp", away)].into_iter().flatten();
+                let told = warned(&state.pod, warnings).into_iter().chain(told).map(Input::Note);
                 let told: Vec<Input> = told.collect();
-                let input = self.asked(actors, state, *asked, purpose);
+                let input = self.asked(actors, state, servers, *asked, purpose);
                 self.let_go(&state.pod);
                 told.into_iter().chain(input).collect()
             }
-            Heard::Pieces(pieces) => self.pieces(actors, state, pieces),
+            Heard::Pieces(pieces) => self.pieces(actors, state, servers, pieces),
             Heard::Silence => {
                 let asked = self.answer.take().map_or_else(QuestionSize::default, |answer| answer.asked);
                 let detail = "the provider's stream ended before the answer did";
@@ -145,7 +149,7 @@ impl Exchange {
             Heard::Summarised(cut, outcome) => match next_after(&state.pod, *cut, outcome, self.halvings) {
                 Next::AskForLess => {
                     self.halvings += 1;
-                    self.ask(actors, state, Purpose::Summary);
+                    self.ask(actors, state, servers, Purpose::Summary);
                     Vec::new()
                 }
                 Next::Take(summary) => vec![self.end_summary(state, summary)],
@@ -157,6 +161,7 @@ impl Exchange {
         &mut self,
         actors: &Actors,
         state: &mut State,
+        servers: &Clients,
         mut pieces: Vec<Result<ModelEvent, ProviderError>>,
     ) -> Vec<Input> {
         let Some(answer) = &mut self.answer else { return Vec::new() };
@@ -179,7 +184,7 @@ impl Exchange {
         let Some(told) = told else { return inputs };
         // The previous model's reasoning is of no use to this one.
         self.conversation.forget();
-        self.ask(actors, state, Purpose::Answer);
+        self.ask(actors, state, servers, Purpose::Answer);
         inputs.into_iter().chain([Input::Note(told)]).collect()
     }
 
@@ -188,6 +193,7 @@ impl Exchange {
         &mut self,
         actors: &Actors,
         state: &State,
+        servers: &Clients,
         asked: Result<Asked, String>,
         purpose: Purpose,
     ) -> Option<Input> {
@@ -209,7 +215,7 @@ impl Exchange {
         };
         match question {
             Question::Answer(messages, asked) => {
-                self.call_model(actors, state, (messages, attached), asked);
+                self.call_model(actors, state, servers, (messages, attached), asked);
                 None
             }
             Question::Spent(why) if state.pod.run.is_some() => Some(Input::BudgetSpent(why)),
@@ -226,6 +232,7 @@ impl Exchange {
         &mut self,
         actors: &Actors,
         state: &State,
+        servers: &Clients,
         (messages, attached): (Vec<Message>, Attached),
         asked: QuestionSize,
     ) {
@@ -233,7 +240,7 @@ impl Exchange {
         let Some(provider) = actors.equipment.providers.get(name) else {
             return self.fail(format!("the provider \"{name}\" is not configured any more; add it and resume"));
         };
-        let tools = tool_specs(actors, state);
+        let tools = tool_specs(actors, state, servers);
         let asked = QuestionSize { whole: asked.whole + tokens_of(&tools), ..asked };
         let refusal = |level: &Thinking| actors.equipment.providers.thinking_refusal(name, model, *level);
         let thinking = state.spec.thinking.filter(|level| refusal(level).is_none());
@@ -292,21 +299,22 @@ fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option
     Some(std::iter::once(alert).chain((limit != context_limit).then(room)).collect())
 }
 
-/// Alerts about new pictures and files that are not sent to the model.
-fn not_sent(unsent: Vec<String>) -> Option<Vec<ControlEvent>> {
-    let alert =
-        |text| ControlEvent::Alert { level: AlertLevel::Warn, source: "attachment".to_owned(), text, model: None };
-    Some(unsent.into_iter().map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
+/// What people are told of what the model is not sent: new pictures and files, tools of servers that are away.
+fn told(source: &str, sentences: Vec<String>) -> Option<Vec<ControlEvent>> {
+    let alert = |text| ControlEvent::Alert { level: AlertLevel::Warn, source: source.to_owned(), text, model: None };
+    Some(sentences.into_iter().map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
 }
 
-fn tool_specs(actors: &Actors, state: &State) -> Vec<ToolSpec> {
-    let offered = actors.equipment.toolbox.offered(state.spec.tools.as_deref());
+fn tool_specs(actors: &Actors, state: &State, servers: &Clients) -> Vec<ToolSpec> {
+    let servers = servers.offered();
+    let own = actors.equipment.toolbox.offered(state.spec.tools.as_deref());
+    let theirs = servers.iter().filter(|tool| state.spec.offers(tool.name()));
     let spec = |tool: &Arc<dyn tools::Tool>| ToolSpec {
         name: tool.name().to_owned(),
         description: tool.description().to_owned(),
         schema: tool.schema(),
     };
-    offered.map(spec).collect()
+    own.chain(theirs).map(spec).collect()
 }
 
 /// The estimated tokens of the tool definitions that go with each request.

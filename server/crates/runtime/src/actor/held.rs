@@ -3,7 +3,7 @@
 
 use pod::{Effect, Input, Pod, PodSpec, Step};
 use pod_store::{ForeignPod, MessageChange, PodChange, PodKey};
-use protocol::{ApiError, ControlEvent, PodLabel};
+use protocol::{ApiError, ControlEvent, PodLabel, tool::SERVER_TOOL};
 use tokio::sync::oneshot;
 
 use super::{
@@ -82,7 +82,7 @@ impl Actor {
             label: self.state.label(),
             spec: self.state.spec.clone(),
             pod: self.state.pod.clone(),
-            runs_command: self.calls.runs(&self.state.pod, "Bash"),
+            runs_command: self.calls.runs(&self.state.pod, |tool| tool == "Bash" || tool.contains(SERVER_TOOL)),
             host: None,
             orders,
         };
@@ -127,6 +127,13 @@ impl Actor {
         if ends_work && !self.end_work().await {
             tracing::warn!(pod = %self.state.name, "something that a tool of this Pod started is still running");
             return Err(error::does_not_end(&self.state.name));
+        }
+        let lends = |event: &ControlEvent| {
+            matches!(event, ControlEvent::ChildSpawned { .. } | ControlEvent::ScopeChanged { .. })
+        };
+        if events.iter().any(lends) {
+            // They stand in what may be lent now, and begin again in what is left.
+            self.servers.clients.end().await;
         }
         let mut staged = Staged::new();
         let mut effects = Vec::new();

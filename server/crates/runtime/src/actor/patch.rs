@@ -27,6 +27,8 @@ pub(crate) struct Patch {
     pub(crate) reasoning: Option<ReasoningPolicy>,
     pub(crate) tools: Option<Vec<String>>,
     #[serde(default)]
+    pub(crate) mcp: Option<Vec<String>>,
+    #[serde(default)]
     pub(crate) fallback: Option<Vec<ModelName>>,
 }
 
@@ -102,6 +104,7 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
     spec.fallback = patch.fallback.clone().unwrap_or(spec.fallback);
     spec.reasoning = patch.reasoning.unwrap_or(spec.reasoning);
     spec.tools = patch.tools.clone().or(spec.tools);
+    spec.mcp = patch.mcp.clone().or(spec.mcp);
     spec.profile = asked.profile.or(spec.profile);
     if let Some(permissions) = asked.permissions {
         if let Some(sentence) = rules_refusal(&permissions, &spec.permissions) {

@@ -2,6 +2,7 @@
 //! their receipts and a cancellation is heard meanwhile.
 
 use futures_util::future::BoxFuture;
+use mcp::Settled;
 use pod::{Context, Cut, Newest, QuestionSize, Reach, Room};
 use pod_store::Store;
 use protocol::{Message, Seq};
@@ -30,11 +31,20 @@ pub(super) struct Asked {
     pub(super) attached: Attached,
     /// New pictures and files that are left out, and why.
     pub(super) unsent: Vec<String>,
+    /// MCP servers whose tools are left out, and why.
+    pub(super) away: Vec<String>,
 }
 
 impl Asked {
     fn of(context: Option<Context>, question: Question) -> Self {
-        Self { context, question, warnings: Vec::new(), attached: Attached::default(), unsent: Vec::new() }
+        Self {
+            context,
+            question,
+            warnings: Vec::new(),
+            attached: Attached::default(),
+            unsent: Vec::new(),
+            away: Vec::new(),
+        }
     }
 }
 
@@ -65,9 +75,11 @@ impl Making {
         here: Option<Context>,
         journal: Journal,
         budgets: Option<Budgets>,
+        servers: Settled,
         store: Store,
     ) -> Asking {
         let asked = Box::pin(async move {
+            let away = servers.wait().await;
             let Standing { spent, warnings } = match budgets {
                 None => Standing::default(),
                 Some(budgets) => {
@@ -90,6 +102,7 @@ impl Making {
                 Asked { warnings, ..Asked::of(Some(context), question) }
             });
             let mut asked = made.await;
+            asked.away = away;
             if let Question::Answer(messages, _) = &asked.question {
                 let found = blobs::attached(&store, self.takes, messages).await;
                 let failed = |error| format!("the attachments of the conversation could not be read: {error}");

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use mcp::Clients;
 use pod::{Input, Leader, ModelPiece, Pod, PodSpec, Sight, Sights, call_folder, has_rules, main_argument, names_a_pod};
 use protocol::{
     ApiError, ErrorCode, NetworkPolicy, PermissionDecision, PermissionRule, PodName, RuntimeId, Target, VisiblePod,
@@ -23,7 +24,12 @@ const LEADERS_MAX: usize = 256;
 const LINKS_MAX: usize = 40;
 
 /// Collects this for the calls that these inputs cause to be decided on.
-pub(super) async fn look(actors: &Actors, state: &mut State, inputs: &[Input]) -> Result<(), ApiError> {
+pub(super) async fn look(
+    actors: &Actors,
+    state: &mut State,
+    servers: &Clients,
+    inputs: &[Input],
+) -> Result<(), ApiError> {
     let calls = to_be_judged(&state.pod, inputs);
     if calls.is_empty() {
         return Ok(());
@@ -36,8 +42,9 @@ pub(super) async fn look(actors: &Actors, state: &mut State, inputs: &[Input]) -
             true => looking.sight(&tool, &arguments).await?,
             false => Sight::default(),
         };
-        let default = Some(looking.default_of(&tool));
-        sights.note(&tool, &arguments, Sight { default, ..found });
+        let default = Some(looking.default_of(&tool, servers));
+        let is_changed = servers.is_changed(&tool);
+        sights.note(&tool, &arguments, Sight { default, is_changed, ..found });
     }
     state.spec.sights = sights;
     Ok(())
@@ -83,10 +90,11 @@ pub(super) struct Looking<'a> {
 impl Looking<'_> {
     /// The decision for a call that no rule covers. A call of a tool that does not exist, or that this Pod is not
     /// offered, will fail anyway, so nobody is asked about it.
-    fn default_of(self, tool: &str) -> PermissionDecision {
+    fn default_of(self, tool: &str, servers: &Clients) -> PermissionDecision {
         match self.actors.equipment.toolbox.get(tool).filter(|_| self.state.spec.offers(tool)) {
             Some(known) => known.default_permission(),
             None if tool == NETWORK => pod::default_permission(tool),
+            None if servers.has_tool(tool) && self.state.spec.offers(tool) => pod::default_permission(tool),
             None => PermissionDecision::Allow,
         }
     }

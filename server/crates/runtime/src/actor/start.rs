@@ -21,6 +21,7 @@ pub(super) struct Starting<'a> {
     pub(super) actors: &'a Actors,
     pub(super) state: &'a mut State,
     pub(super) calls: &'a mut Calls,
+    pub(super) servers: &'a mcp::Clients,
 }
 
 impl Starting<'_> {
@@ -28,11 +29,16 @@ impl Starting<'_> {
     pub(super) async fn all(&mut self) {
         let actors = self.actors;
         let toolbox = &actors.equipment.toolbox;
-        let only_reads = |name: &str| toolbox.get(name).is_none_or(|tool| tool.only_reads());
+        let servers = self.servers;
+        let only_reads = |name: &str| match toolbox.get(name) {
+            Some(tool) => tool.only_reads(),
+            None => !servers.has_tool(name),
+        };
         while let Some(call) = self.calls.next_call(only_reads) {
             let (tool, place, doors) = match self.place(&call).await {
                 Ok((place, doors)) => {
-                    let offered = toolbox.get(&call.name).filter(|_| self.state.spec.offers(&call.name));
+                    let known = toolbox.get(&call.name).or_else(|| self.servers.tool(&call.name));
+                    let offered = known.filter(|_| self.state.spec.offers(&call.name));
                     let unknown = || toolbox.unknown(&call.name, self.state.spec.tools.as_deref());
                     (offered.ok_or_else(unknown), place, doors)
                 }

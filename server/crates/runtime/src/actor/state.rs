@@ -47,7 +47,11 @@ impl State {
             key: row.key,
             worker_id: worker_id.clone(),
             name: row.name.clone(),
-            spec: PodSpec { shell_is_unconfined: !actors.equipment.walls.hold_commands().await, ..opened.spec },
+            spec: PodSpec {
+                shell_is_unconfined: !actors.equipment.walls.hold_commands().await,
+                server_rules: actors.equipment.server_rules.clone(),
+                ..opened.spec
+            },
             pod: opened.pod,
             parent: row.parent.clone(),
             queue: Queue::new(inbox),

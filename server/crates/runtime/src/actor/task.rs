@@ -167,6 +167,7 @@ impl PodTask {
             Request::Command { .. } | Request::Tool { .. } | Request::Hold { .. } => (),
             Request::Wake => self.mailbox.has_mail(),
         }
+        self.actor.hold_servers().await;
         self.go_on().await;
     }
 

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, Weak},
 };
 
-use protocol::{ApiError, ErrorCode, ToolAnswer, WorkerId};
+use protocol::{ApiError, ErrorCode, PermissionRule, ToolAnswer, WorkerId};
 use provider::Providers;
 use tokio::sync::{mpsc, oneshot};
 use tools::Toolbox;
@@ -32,6 +32,9 @@ const REQUESTS_MAX: usize = 64;
 pub(crate) struct Equipment {
     pub(crate) providers: Providers,
     pub(crate) toolbox: Toolbox,
+    pub(crate) servers: mcp::Servers,
+    /// What their sections allow, ask for and deny.
+    pub(crate) server_rules: Arc<[PermissionRule]>,
     pub(crate) walls: Walls,
     /// Absolute paths of yoi's own files, which no tool may touch.
     pub(crate) hidden: Vec<String>,
@@ -91,8 +94,10 @@ impl Actors {
 
     /// Returns an error if there is no such tool.
     pub(crate) fn check_tool(&self, name: &str) -> Result<(), ApiError> {
+        let is_of_server = || mcp::server_of(name).is_some_and(|server| self.equipment.servers.has(server));
         match self.equipment.toolbox.get(name) {
             Some(_) => Ok(()),
+            None if is_of_server() => Ok(()),
             None => Err(ApiError::new(ErrorCode::NotFound, self.equipment.toolbox.unknown(name, None).summary)),
         }
     }

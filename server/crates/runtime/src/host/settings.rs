@@ -67,6 +67,11 @@ impl Settings<'_> {
         Ok(FolderList { items, is_cut, default })
     }
 
+    /// The MCP servers whose tools models may call.
+    pub fn servers(self) -> mcp::Servers {
+        self.inner.actors.equipment.servers.clone()
+    }
+
     /// The limits on the number of Pods.
     pub fn limits(self) -> PodLimits {
         self.inner.family.limits
@@ -81,6 +86,7 @@ impl Settings<'_> {
             thinking: profile.thinking,
             instructions: profile.instructions.clone(),
             tools: profile.tools.clone(),
+            mcp: profile.mcp.clone(),
             reasoning: profile.reasoning,
             peer_policy: profile.peer_policy,
             wake_on_peer: profile.wake_on_peer,

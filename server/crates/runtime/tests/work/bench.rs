@@ -71,6 +71,14 @@ impl Bench {
         Self { stage: Stage { host, folder }, ledger, profiles, models }
     }
 
+    /// Its Pods have the tools of these MCP servers, too.
+    pub(crate) async fn serving(profiles: BTreeMap<String, Profile>, servers: mcp::Servers) -> Self {
+        let (folder, ledger, models) = (tempfile::tempdir().unwrap(), Ledger::new(), Models::default());
+        let options = HostOptions { servers, ..options(&folder, &ledger, &profiles, &models).await };
+        let host = runtime::Host::start(options).await.unwrap();
+        Self { stage: Stage { host, folder }, ledger, profiles, models }
+    }
+
     /// Another process on the same data. Whatever was in progress is interrupted as by a kill.
     pub(crate) async fn restart(self) -> Self {
         let profiles = self.profiles.clone();
@@ -185,7 +193,7 @@ pub(crate) fn fresh() -> runtime::CommandKey {
 }
 
 pub(crate) fn once(decision: Decision) -> ApprovalCommand {
-    ApprovalCommand { decision, remember: false, reason: None }
+    ApprovalCommand { decision, remember: false, reason: None, content: None }
 }
 
 pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, ApiError>) -> ErrorCode {

@@ -22,6 +22,7 @@ mod queue;
 mod recipes;
 mod rewinds;
 mod search;
+mod servers;
 mod settings;
 mod tools;
 mod usage;

@@ -38,9 +38,17 @@ pub(super) struct Inside {
     pub(super) temp: std::path::PathBuf,
 }
 
-/// Runs the first process from start to end. `output` is the command's.
-pub(super) fn be_first(inside: &Inside, channel: &Channel, output: OwnedFd) -> ExitCode {
-    let report = match live(inside, channel, output) {
+/// Where the command writes to and is read from.
+#[derive(Debug)]
+pub(super) struct Streams {
+    pub(super) output: OwnedFd,
+    /// Of a program that is talked to: both its standard input and output.
+    pub(super) talk: Option<OwnedFd>,
+}
+
+/// Its whole life. The streams are the command's.
+pub(super) fn be_first(inside: &Inside, channel: &Channel, streams: Streams) -> ExitCode {
+    let report = match live(inside, channel, streams) {
         Ok(report) | Err(report) => report,
     };
     channel.report(&report);
@@ -48,7 +56,7 @@ pub(super) fn be_first(inside: &Inside, channel: &Channel, output: OwnedFd) -> E
 }
 
 /// How the shell ended, or why it was not started.
-fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, Report> {
+fn live(inside: &Inside, channel: &Channel, streams: Streams) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
     guard(channel).map_err(failed("the command could not be tied to its keeper"))?;
     let is_ours = matches!(&inside.order.hold, Hold::Room { bubblewrap: Some(_) }) && bubblewrap::is_left_to_us();
@@ -62,12 +70,12 @@ fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, R
     channel.say_here();
     let shell = kernel::split(Namespaces::NONE, None).map_err(failed("the shell could not be started"))?;
     let Some(shell) = shell else {
-        let report = shell::become_shell(&inside.order, &inside.system, &inside.temp, output);
+        let report = shell::become_shell(&inside.order, &inside.system, &inside.temp, streams);
         channel.report(&report);
         // Whoever waits has been told why.
         std::process::exit(0)
     };
-    let_go(output, channel, &inside.order).map_err(failed("its keeper could not let go of it"))?;
+    let_go(streams, channel, &inside.order).map_err(failed("its keeper could not let go of it"))?;
     if inside.order.way_in.is_some() && matches!(inside.order.hold, Hold::Room { .. }) {
         let asked = channel.again().map_err(failed("nobody could look into it"))?;
         way_in::lead_in(asked, inside.order.network.own_port());
@@ -100,8 +108,8 @@ fn open_network(order: &Order, channel: &Channel) -> io::Result<()> {
 }
 
 /// Drops what it does not need while it waits: the keeper's pipes, the command's output, and all privileges.
-fn let_go(output: OwnedFd, channel: &Channel, order: &Order) -> io::Result<()> {
-    drop(output);
+fn let_go(streams: Streams, channel: &Channel, order: &Order) -> io::Result<()> {
+    drop(streams);
     kernel::close_all_but(channel.descriptor())?;
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&nothing)?;

@@ -9,7 +9,11 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-use super::{channel::Channel, first, keeper, kernel};
+use super::{
+    channel::Channel,
+    first::{self, Streams},
+    keeper, kernel,
+};
 
 /// The first argument of the keeper, and that of the first process if another program builds the sandbox.
 pub(super) const KEEPER: &str = "__shell";
@@ -32,14 +36,16 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> Option<Exit
     }
 }
 
-/// Its arguments are the file descriptors of the channel and the command's output; its order comes on standard input.
+/// The descriptors of the channel, of the command's output and, of one that is talked to, of that are its arguments, and its order
+/// comes on its input.
 fn be_first(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut descriptors = arguments.filter_map(|number| kernel::inherited(number.to_str()?.parse().ok()?).ok());
     let (Some(channel), Some(output)) = (descriptors.next(), descriptors.next()) else {
         return ExitCode::FAILURE;
     };
+    let streams = Streams { output, talk: descriptors.next() };
     match read_line(&mut io::stdin().lock()) {
-        Ok(inside) => first::be_first(&inside, &Channel::of(channel), output),
+        Ok(inside) => first::be_first(&inside, &Channel::of(channel), streams),
         // The keeper notices the end.
         Err(_) => ExitCode::FAILURE,
     }

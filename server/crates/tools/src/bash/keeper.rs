@@ -24,7 +24,7 @@ use rustix::{
 use super::{
     channel::{Channel, Message},
     descendants,
-    first::{self, Inside},
+    first::{self, Inside, Streams},
     groups::Group,
     helper,
     kernel::{self, Namespaces},
@@ -45,13 +45,16 @@ const NAMESPACE_SETTINGS: &str =
 
 /// Runs the keeper from start to end.
 pub(super) fn keep() -> ExitCode {
-    let mut private = None;
-    let report = work(&mut private).unwrap_or_else(|report| report);
+    let (mut private, mut is_talked_to) = (None, false);
+    let report = work(&mut private, &mut is_talked_to).unwrap_or_else(|report| report);
     // If this fails, nobody is listening any more.
     if let Ok(mut line) = serde_json::to_vec(&report) {
         line.push(b'\n');
-        let mut output = io::stdout();
-        let _ = output.write_all(&line).and_then(|()| output.flush());
+        // The output of a program that is talked to is its own.
+        let _ = match is_talked_to {
+            true => rustix::io::write(io::stdin(), &line).map(drop).map_err(io::Error::from),
+            false => io::stdout().write_all(&line).and_then(|()| io::stdout().flush()),
+        };
     }
     // Nothing is running any more. yoi need not wait for the cleanup and for the end of this process.
     let_go();
@@ -68,8 +71,8 @@ fn let_go() {
     }
 }
 
-/// Runs a command to its end. `private` is removed afterwards.
-fn work(private: &mut Option<Private>) -> Result<Report, Report> {
+/// Runs a command to its end. `private` is put away afterwards; `is_talked_to` says whether the order is for a program that is talked to.
+fn work(private: &mut Option<Private>, is_talked_to: &mut bool) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
     // What is the same for every order is done before the order arrives, which may take a while (see `standby`).
     set_child_subreaper(Some(getpid()))
@@ -78,6 +81,7 @@ fn work(private: &mut Option<Private>) -> Result<Report, Report> {
     seccomp::prepare();
     let mut input = BufReader::new(io::stdin());
     let order: Order = helper::read_line(&mut input).map_err(failed("the helper got no order"))?;
+    *is_talked_to = order.program.is_some();
     let private = private.insert(Private::make().map_err(failed("there is no temporary folder for it"))?);
     let group = order.group.as_ref().map(|wanted| Group::make(wanted, &order.limits)).transpose();
     let group = group.map(|group| group.map(Arc::new)).map_err(failed("it could not have a group of its own"))?;
@@ -152,14 +156,14 @@ fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::
         Err(error) => return Err(error),
     }
     drop(channel);
-    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    let streams = streams(&inside.order)?;
     if let Some(plan) = &inside.plan
         && let Err(reason) = own::build(plan, private, &inside.order.limits, account)
     {
         inner.report(&Report::Unconfined(format!("its sandbox could not be built: {reason}")));
         process::exit(1)
     }
-    first::be_first(inside, &inner, output);
+    first::be_first(inside, &inner, streams);
     process::exit(0)
 }
 
@@ -169,9 +173,9 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
     let arguments = file_of(&bubblewrap::arguments(plan, &inside.order.network))?;
     let (channel, inner) = Channel::pair()?;
     let own_program: OwnedFd = File::open(helper::OWN_PROGRAM)?.into();
-    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    let Streams { output, talk } = streams(&inside.order)?;
     let inherited = [&arguments, &own_program, inner.descriptor(), &output];
-    for descriptor in inherited {
+    for descriptor in inherited.into_iter().chain(&talk) {
         fcntl_setfd(descriptor, FdFlags::empty())?;
     }
     let [arguments, own_program, inner, output] = inherited.map(AsRawFd::as_raw_fd);
@@ -185,6 +189,7 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
         .arg("--")
         .arg(format!("/proc/self/fd/{own_program}"))
         .args([helper::FIRST, &inner.to_string(), &output.to_string()])
+        .args(talk.as_ref().map(|talk| talk.as_raw_fd().to_string()))
         .stdin(order)
         .stdout(Stdio::null())
         .stderr(told.try_clone()?);
@@ -199,6 +204,12 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
     // It may have ended by now; its error output tells.
     let _ = input.write_all(&line);
     Ok(Started { channel, words: Some(words) })
+}
+
+/// The command's, which are the keeper's own.
+fn streams(order: &Order) -> io::Result<Streams> {
+    let talk = order.program.as_ref().map(|_| io::stdout().as_fd().try_clone_to_owned()).transpose()?;
+    Ok(Streams { output: io::stderr().as_fd().try_clone_to_owned()?, talk })
 }
 
 /// A file in memory, positioned at its beginning.

@@ -31,6 +31,7 @@ mod rights;
 mod room;
 mod run;
 mod seccomp;
+mod serve;
 mod shell;
 mod standby;
 mod system;
@@ -57,6 +58,7 @@ pub use self::{
     helper::helper_main,
     limits::Limits,
     reading::commands_in,
+    serve::{Served, Serving, Talk},
     walls::{Builder, Confinement, confinement, walls},
 };
 
@@ -116,6 +118,15 @@ impl BashOptions {
             groups: Groups::none("nobody has asked for any"),
         }
     }
+
+    /// What can hold a command here.
+    fn hold(&self) -> Hold {
+        match (self.confine, confinement(self.builder)) {
+            (Confine::Never, _) | (_, Confinement::Missing { landlock: false, .. }) => Hold::Nothing,
+            (_, Confinement::Missing { landlock: true, .. }) => Hold::Landlock,
+            (_, Confinement::Room { bubblewrap, .. }) => Hold::Room { bubblewrap },
+        }
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -144,15 +155,7 @@ impl Bash {
 
     /// Whether commands are confined to the scope, each in a sandbox. If not, each should need an approval.
     pub fn is_confined(&self) -> bool {
-        matches!(self.hold(), Hold::Room { .. })
-    }
-
-    fn hold(&self) -> Hold {
-        match (self.options.confine, confinement(self.options.builder)) {
-            (Confine::Never, _) | (_, Confinement::Missing { landlock: false, .. }) => Hold::Nothing,
-            (_, Confinement::Missing { landlock: true, .. }) => Hold::Landlock,
-            (_, Confinement::Room { bubblewrap, .. }) => Hold::Room { bubblewrap },
-        }
+        matches!(self.options.hold(), Hold::Room { .. })
     }
 
     /// What to run and for how long.
@@ -168,12 +171,13 @@ impl Bash {
         }
         let order = Order {
             command: arguments.command,
+            program: None,
             cwd: folder(place, arguments.cwd.as_deref())?,
             rules: place.scope.rules().to_vec(),
             lent: unwritten::unwritten(&place.scope),
             fixed: Vec::new(),
             closed: closed::paths(),
-            hold: self.hold(),
+            hold: self.options.hold(),
             network: place.network.clone(),
             way_in: place.way_in.clone().filter(|_| place.network.is_own()),
             limits: self.options.limits.clone(),

@@ -1,7 +1,7 @@
 //! The protocol between yoi and its helper: one order on the helper's standard input, which stays open as long as the
 //! command may run, and one report on its standard output. The command itself sees neither.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use pod::Scope;
 use protocol::ScopeRule;
@@ -14,6 +14,9 @@ use crate::Network;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) command: String,
+    /// A program that goes on until it is ended, instead of the command line.
+    #[serde(default)]
+    pub(super) program: Option<Program>,
     pub(super) cwd: PathBuf,
     pub(super) rules: Vec<ScopeRule>,
     pub(super) lent: Vec<ScopeRule>,
@@ -28,6 +31,22 @@ pub(super) struct Order {
     pub(super) limits: Limits,
     /// The group for it and everything that it starts; `None` if no groups are delegated.
     pub(super) group: Option<groups::Wanted>,
+}
+
+/// A program with its arguments, that somebody talks to: the helper's standard output is a socket, and this program's standard input
+/// and output. What it says on its standard error is the helper's.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Program {
+    pub(super) arguments: Vec<String>,
+    /// Beside those that every command gets.
+    pub(super) variables: Vec<(String, String)>,
+}
+
+// By hand: the values of variables are nobody's business.
+impl fmt::Debug for Program {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Program").field("arguments", &self.arguments).finish_non_exhaustive()
+    }
 }
 
 /// How the command is confined to its scope. If that is not possible, nothing runs.
@@ -48,6 +67,7 @@ impl Order {
     pub(super) fn nothing(hold: Hold) -> Self {
         Self {
             command: "exit 0".to_owned(),
+            program: None,
             cwd: "/".into(),
             rules: Vec::new(),
             lent: Vec::new(),

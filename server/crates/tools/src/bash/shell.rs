@@ -3,25 +3,25 @@
 use std::{
     env,
     fmt::Display,
+    io,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use rustix::{
-    fd::OwnedFd,
-    process::{Signal, set_parent_process_death_signal, setsid},
-};
+use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
 use super::{
-    confine, kernel,
+    confine,
+    first::Streams,
+    kernel,
     order::{Hold, Order, Report},
     rights, seccomp,
     system::System,
 };
 
 /// Returns only on failure.
-pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, output: OwnedFd) -> Report {
+pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, streams: Streams) -> Report {
     let not_started = |what: &str, error: &dyn Display| Report::NotStarted(format!("{what}: {error}"));
     // Keeps a signal to the shell's process group from reaching others, and leaves it without a terminal through which
     // it could type on a person's behalf.
@@ -32,13 +32,11 @@ pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, output: 
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return not_started("its end could not be tied to the helper's", &error);
     }
-    let mut command = Command::new(shell());
-    match output.try_clone() {
-        Ok(copy) => command.stdout(output).stderr(copy),
+    let mut command = match command(order, streams) {
+        Ok(command) => command,
         Err(error) => return not_started("its output could not be opened", &error),
     };
-    command.arg("-c").arg(&order.command).current_dir(&order.cwd).stdin(Stdio::null());
-    command.env("TMPDIR", temp).envs(order.network.variables());
+    command.current_dir(&order.cwd).env("TMPDIR", temp).envs(order.network.variables());
     if let Err(error) = order.limits.apply(matches!(order.hold, Hold::Room { .. })) {
         return not_started("its limits could not be set", &error);
     }
@@ -49,7 +47,26 @@ pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, output: 
     if let Err(reason) = give_up(order, system, temp) {
         return Report::Unconfined(reason);
     }
-    not_started("the shell did not start", &command.exec())
+    let error = command.exec();
+    match &order.program {
+        None => not_started("the shell did not start", &error),
+        Some(program) => not_started(program.arguments.first().map_or("", String::as_str), &error),
+    }
+}
+
+/// The shell with its command line, or a program that is talked to.
+fn command(order: &Order, Streams { output, talk }: Streams) -> io::Result<Command> {
+    let Some(program) = &order.program else {
+        let mut command = Command::new(shell());
+        command.arg("-c").arg(&order.command).stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        return Ok(command);
+    };
+    let mut arguments = program.arguments.iter();
+    let mut command = Command::new(arguments.next().map_or("", String::as_str));
+    let talk = talk.ok_or_else(|| io::Error::other("nobody talks to it"))?;
+    command.args(arguments).stdin(talk.try_clone()?).stdout(talk).stderr(output);
+    command.envs(program.variables.iter().map(|(name, value)| (name, value)));
+    Ok(command)
 }
 
 fn give_up(order: &Order, system: &System, temp: &Path) -> Result<(), String> {

@@ -5,9 +5,9 @@ use commands::PreviewAct;
 use crossterm::event::KeyEvent;
 use protocol::{
     Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, GiveKey, HeldDecision,
-    InputCommand, Listing, PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, ProviderTest, ProviderView,
-    QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer,
-    WallItem,
+    InputCommand, Listing, McpServerItem, PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, ProviderTest,
+    ProviderView, QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq,
+    ToolAnswer, WallItem,
 };
 
 use super::{Asked, Choices, FolderWord, Sending};
@@ -83,6 +83,7 @@ pub(crate) enum Message {
         provider: String,
         done: Result<ProviderView, ClientError>,
     },
+    Servers(Result<Vec<McpServerItem>, ClientError>),
     Sent {
         command_id: CommandId,
         done: Result<Receipt, ClientError>,
@@ -150,6 +151,8 @@ pub(crate) enum Effect {
         provider: String,
         given: GiveKey,
     },
+    /// The MCP servers.
+    LoadServers,
     Search(String),
     Send {
         pod: PodRef,

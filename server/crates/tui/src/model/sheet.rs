@@ -1,7 +1,7 @@
 //! Overlays on top of the dashboard or a Pod.
 
 use commands::Topic;
-use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
+use protocol::{Approval, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
 
 use super::{Asking, ProviderSheet};
 
@@ -16,6 +16,7 @@ pub(crate) enum Sheet {
     Found(Found),
     Walls(Walls),
     Providers(ProviderSheet),
+    Servers(Servers),
     /// The open Pod's queued and held messages; drawn from the Pod itself.
     Queue {
         selected: usize,
@@ -69,11 +70,20 @@ pub(crate) struct Walls {
     pub(crate) skipped: usize,
 }
 
+/// The MCP servers whose tools models may call.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    /// `None` while loading.
+    pub(crate) items: Option<Vec<McpServerItem>>,
+    /// Lines that are scrolled off at the top.
+    pub(crate) skipped: usize,
+}
+
 /// Results of a search over all transcripts.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) words: String,
-    /// `None` while loading.
+    /// None: on their way.
     pub(crate) hits: Option<Vec<SearchHit>>,
     pub(crate) selected: usize,
 }

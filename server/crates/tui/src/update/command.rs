@@ -39,6 +39,7 @@ fn obey(model: &mut Model, command: Command) {
         Command::Walls => sheets::open_walls(model),
         Command::Providers => choices::open_providers(model),
         Command::Key { provider, base_url } => choices::ask_key(model, provider, base_url),
+        Command::Servers => sheets::open_servers(model),
         Command::Search(words) if words.is_empty() => model.complain(":search needs words after it"),
         Command::Search(words) => sheets::search(model, words),
         Command::Peer(target) if target.is_empty() => model.complain(":peer needs a name after it"),

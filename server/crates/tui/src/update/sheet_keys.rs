@@ -6,7 +6,7 @@ use protocol::RequestDecision;
 use super::{begin_line, choices, open, queue};
 use crate::{
     model::{Act, Asked, LineOf, Model, Seek, Sheet},
-    view::{help_lines, wall_lines},
+    view::{help_lines, server_lines, wall_lines},
 };
 
 /// How many pages may be loaded to reach a search result.
@@ -39,8 +39,9 @@ pub(super) fn select(model: &mut Model, step: isize) {
         Some(Sheet::Help { topic, .. }) => help_lines(model, *topic, model.size.0).len(),
         _ => 0,
     };
-    let walls_height = match &model.sheet {
+    let list_height = match &model.sheet {
         Some(Sheet::Walls(walls)) => wall_lines(walls, model.size.0).len(),
+        Some(Sheet::Servers(servers)) => server_lines(servers, model.size.0).len(),
         _ => 0,
     };
     let waiting = model.open.as_ref().map_or(0, |open| open.waiting().len());
@@ -50,7 +51,8 @@ pub(super) fn select(model: &mut Model, step: isize) {
         Some(Sheet::Queue { selected }) => *selected = moved(*selected, waiting),
         Some(Sheet::Help { skipped, .. }) => *skipped = moved(*skipped, help_height),
         Some(Sheet::Providers(sheet)) => sheet.selected = moved(sheet.selected, providers),
-        Some(Sheet::Walls(walls)) => walls.skipped = moved(walls.skipped, walls_height),
+        Some(Sheet::Walls(walls)) => walls.skipped = moved(walls.skipped, list_height),
+        Some(Sheet::Servers(servers)) => servers.skipped = moved(servers.skipped, list_height),
         Some(Sheet::Inbox(inbox)) => inbox.selected = moved(inbox.selected, inbox.asked.len()),
         Some(Sheet::Found(found)) => {
             found.selected = moved(found.selected, found.hits.as_ref().map_or(0, Vec::len));
@@ -67,7 +69,8 @@ fn enter(model: &mut Model) {
             let hit = found.hits.as_ref().and_then(|hits| hits.get(found.selected));
             hit.map(|hit| (hit.pod.clone(), Some(Seek { seq: hit.seq, pages_left: SEEK_PAGES_MAX })))
         }
-        Some(Sheet::Help { .. } | Sheet::Queue { .. } | Sheet::Providers(_) | Sheet::Walls(_)) | None => None,
+        Some(Sheet::Help { .. } | Sheet::Queue { .. } | Sheet::Providers(_) | Sheet::Walls(_) | Sheet::Servers(_))
+        | None => None,
     };
     match pod {
         Some((pod, seek)) => {

@@ -2,10 +2,10 @@
 
 use client::ClientError;
 use commands::Topic;
-use protocol::{PodState, SearchHit, WallItem};
+use protocol::{McpServerItem, PodState, SearchHit, WallItem};
 
 use crate::{
-    model::{Act, Asked, Effect, Found, Inbox, Model, Sheet, Walls},
+    model::{Act, Asked, Effect, Found, Inbox, Model, Servers, Sheet, Walls},
     sentences,
 };
 
@@ -30,6 +30,11 @@ pub(super) fn open_walls(model: &mut Model) {
     model.start(Effect::LoadWalls);
 }
 
+pub(super) fn open_servers(model: &mut Model) {
+    model.sheet = Some(Sheet::Servers(Servers::default()));
+    model.start(Effect::LoadServers);
+}
+
 pub(super) fn search(model: &mut Model, words: String) {
     model.sheet = Some(Sheet::Found(Found { words: words.clone(), hits: None, selected: 0 }));
     model.start(Effect::Search(words));
@@ -39,6 +44,14 @@ pub(super) fn walls(model: &mut Model, done: Result<Vec<WallItem>, ClientError>)
     match (&mut model.sheet, done) {
         (Some(Sheet::Walls(walls)), Ok(items)) => walls.items = Some(items),
         (Some(Sheet::Walls(_)), Err(error)) => give_up(model, &error),
+        _ => {}
+    }
+}
+
+pub(super) fn servers(model: &mut Model, done: Result<Vec<McpServerItem>, ClientError>) {
+    match (&mut model.sheet, done) {
+        (Some(Sheet::Servers(servers)), Ok(items)) => servers.items = Some(items),
+        (Some(Sheet::Servers(_)), Err(error)) => give_up(model, &error),
         _ => {}
     }
 }

@@ -13,7 +13,7 @@ use transcript::snippet_words;
 
 use super::{
     blocks::Look,
-    entry, help, indented, providers,
+    entry, help, indented, providers, servers,
     tool::{asked_lines, telling},
     walls,
 };
@@ -39,6 +39,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Found(found) => format!("Search: {}", found.words),
         Sheet::Walls(_) => "Command sandbox".to_owned(),
         Sheet::Providers(_) => "Model providers".to_owned(),
+        Sheet::Servers(_) => "MCP servers".to_owned(),
         Sheet::Queue { .. } => "Queued and held messages".to_owned(),
     };
     let rule = Line::from("─".repeat(width)).dim();
@@ -47,6 +48,11 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Help { topic, skipped } => {
             let lines = help::lines(model, *topic, body.width);
             let skipped = (*skipped).min(lines.len().saturating_sub(area.height.into()));
+            lines.into_iter().skip(skipped).collect()
+        }
+        Sheet::Servers(servers) => {
+            let lines = servers::lines(servers, body.width);
+            let skipped = servers.skipped.min(lines.len().saturating_sub(area.height.into()));
             lines.into_iter().skip(skipped).collect()
         }
         Sheet::Walls(walls) => {

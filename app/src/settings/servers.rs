@@ -1,0 +1,138 @@
+//! The MCP servers whose tools models may call: whether each is there, its tools, what went wrong last, and its log.
+
+use leptos::prelude::*;
+use protocol::{McpLog, McpServerItem, McpServerState};
+
+use super::Section;
+use crate::{
+    components::{
+        deed::{Deed, DeedButton},
+        problem::Problem,
+    },
+    console::use_console,
+    reading::{First, Reading},
+    server_fns::{list_servers, restart_server, server_log},
+};
+
+/// Least time between two looks at the servers, in milliseconds.
+const READING_MS_MIN: u32 = 1_000;
+
+#[component]
+pub(crate) fn ServersSection(servers: Vec<McpServerItem>) -> impl IntoView {
+    let none = servers.is_empty().then(|| {
+        view! { <p class="hint">"None is configured. A section [mcp.NAME] of the configuration adds one."</p> }
+            .into_any()
+    });
+    let servers = RwSignal::new(servers);
+    let deed = Deed::default();
+    // Here and not with its server, whose line is drawn anew whenever its state changes.
+    let log = RwSignal::new(None::<McpLog>);
+    keep_up(servers, deed);
+    view! {
+        <Section id="mcp" title="MCP servers">
+            <p class="hint">
+                "Each Pod has its own connection, from the first need until it rests. A call asks for permission unless a rule allows it."
+            </p>
+            {none}
+            <ul class="lines">
+                <For each=move || servers.get() key=|server| format!("{server:?}") let:server>
+                    <Server server=server servers=servers log=log deed=deed />
+                </For>
+            </ul>
+            <Problem error=deed.error />
+        </Section>
+    }
+}
+
+/// Looked at now and then, with the ages. What is being done here is not overtaken.
+fn keep_up(servers: RwSignal<Vec<McpServerItem>>, deed: Deed) {
+    if servers.with_untracked(Vec::is_empty) {
+        return;
+    }
+    let console = use_console();
+    Reading::follow(READING_MS_MIN, First::IsKnown, move || console.clock.now(), move || read(servers, deed));
+}
+
+async fn read(servers: RwSignal<Vec<McpServerItem>>, deed: Deed) {
+    let Ok(found) = list_servers().await else { return };
+    if deed.is_busy.try_get_untracked() == Some(false)
+        && servers.try_with_untracked(|servers| *servers != found) == Some(true)
+    {
+        servers.try_set(found);
+    }
+}
+
+#[component]
+fn Server(
+    server: McpServerItem,
+    servers: RwSignal<Vec<McpServerItem>>,
+    log: RwSignal<Option<McpLog>>,
+    deed: Deed,
+) -> impl IntoView {
+    let McpServerItem { name, state, detail, tools } = server;
+    let (mark, class) = match state {
+        McpServerState::Idle => ("–", "is-wait"),
+        McpServerState::Connecting => ("…", "is-wait"),
+        McpServerState::Ready => ("✓", "is-good"),
+        McpServerState::Away | McpServerState::Login => ("✕", "is-bad"),
+    };
+    let said = match state {
+        McpServerState::Idle => "no Pod uses it now",
+        McpServerState::Connecting => "connecting",
+        McpServerState::Ready => "ready",
+        McpServerState::Away => "away; it is tried again by itself",
+        McpServerState::Login => "wants a login",
+    };
+    let tools = tools.map(|tools| {
+        let summary = match tools.len() {
+            1 => "1 tool".to_owned(),
+            count => format!("{count} tools"),
+        };
+        let item = |tool: String| view! { <li><code>{tool}</code></li> }.into_any();
+        view! { <details><summary>{summary}</summary><ul>{tools.into_iter().map(item).collect_view()}</ul></details> }
+            .into_any()
+    });
+    let (restarts, reads, its, label) = (name.clone(), name.clone(), name.clone(), format!("Restart {name}"));
+    let log_label = format!("Log of {name}");
+    let written = move || log.get().filter(|log| log.name == its).map(|log| written(log.text));
+    view! {
+        <li class="line">
+            <span class=format!("verdict {class}") aria-hidden="true">{mark}</span>
+            <div class="server">
+                <b>{name}</b>
+                " "
+                <small>{said}{detail.map(|detail| format!(": {detail}"))}</small>
+                {tools}
+                {written}
+            </div>
+            <DeedButton deed=deed label=log_label words="Log" press=move || show_log(deed, log, reads.clone()) />
+            <DeedButton deed=deed label=label words="Restart" press=move || restart(deed, servers, restarts.clone()) />
+        </li>
+    }
+}
+
+fn restart(deed: Deed, servers: RwSignal<Vec<McpServerItem>>, name: String) {
+    deed.begin(Box::pin(async move {
+        servers.try_set(restart_server(name).await?);
+        Ok(())
+    }));
+}
+
+/// Shown, and put away again by the same button.
+fn show_log(deed: Deed, log: RwSignal<Option<McpLog>>, name: String) {
+    if log.with_untracked(|log| log.as_ref().is_some_and(|log| log.name == name)) {
+        log.set(None);
+        return;
+    }
+    deed.begin(Box::pin(async move {
+        log.try_set(Some(server_log(name).await?));
+        Ok(())
+    }));
+}
+
+fn written(text: String) -> AnyView {
+    match text.is_empty() {
+        true => view! { <p>"It has written nothing."</p> }.into_any(),
+        false => view! { <pre tabindex="0">{text}</pre> }.into_any(),
+    }
+}

@@ -1,0 +1,254 @@
+//! A server as it is configured.
+
+use std::{collections::BTreeMap, fmt};
+
+use protocol::PermissionRule;
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+use crate::names;
+
+/// What `[mcp.NAME]` says and cannot mean. The sentence says how to mend it, and never quotes a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadServer {
+    #[error(
+        "the name has 1 to 32 of the characters A-Z a-z 0-9 _ -, begins and ends with a letter or a digit, and has no __"
+    )]
+    Name,
+    #[error("needs either command or url")]
+    Address,
+    #[error("command names a program first, without a NUL character")]
+    Program,
+    #[error("url is an http:// or https:// address without a name, a password or a #part")]
+    Url,
+    #[error("headers belong to a url, and env and confine to a command")]
+    Elsewhere,
+    #[error("env has the variable \"{0}\"; a name has no = and no NUL character, and its value no NUL character")]
+    Variable(String),
+    #[error("headers has \"{0}\", which is no header, or one that the protocol sets itself")]
+    Header(String),
+    #[error("permissions[{0}].tool is none of this server's: name it as the server does, or with {1}__ before it")]
+    Rule(usize, String),
+}
+
+/// What a server is called here: the beginning of its tools' names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ServerName(String);
+
+impl ServerName {
+    /// # Errors
+    /// [`BadServer::Name`].
+    pub fn parse(text: &str) -> Result<Self, BadServer> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric();
+        let bytes = text.as_bytes();
+        let is_good = (1..=names::SERVER_CHARS_MAX).contains(&bytes.len())
+            && bytes.iter().all(|byte| is_plain(*byte) || matches!(byte, b'_' | b'-'))
+            && bytes.first().is_some_and(|byte| is_plain(*byte))
+            && bytes.last().is_some_and(|byte| is_plain(*byte))
+            && !text.contains(names::BETWEEN);
+        if is_good { Ok(Self(text.to_owned())) } else { Err(BadServer::Name) }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone)]
+pub enum Address {
+    /// A program of this machine, and what it is started with.
+    Program {
+        command: Vec<String>,
+        variables: BTreeMap<String, SecretString>,
+        is_confined: bool,
+    },
+    Url {
+        url: Url,
+        headers: BTreeMap<String, SecretString>,
+    },
+    /// A server in this very process.
+    #[cfg(test)]
+    Here(crate::story::Scripted),
+}
+
+/// One server.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    pub name: ServerName,
+    pub address: Address,
+    /// Names of its tools that are offered, as it calls them; none: all.
+    pub tools: Option<Vec<String>>,
+    /// Rules over its tools, by the names that models call them by.
+    pub permissions: Vec<PermissionRule>,
+}
+
+/// Headers that belong to the protocol, or to HTTP itself.
+const KEPT_HEADERS: [&str; 10] = [
+    "accept",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "transfer-encoding",
+];
+
+impl Address {
+    /// # Errors
+    /// The command has no program, or there is a NUL in it or in a variable.
+    pub fn program(
+        command: Vec<String>,
+        variables: BTreeMap<String, SecretString>,
+        is_confined: bool,
+    ) -> Result<Self, BadServer> {
+        let is_program = command.first().is_some_and(|program| !program.trim().is_empty());
+        if !is_program || command.iter().any(|part| part.contains('\0')) {
+            return Err(BadServer::Program);
+        }
+        let is_bad = |(name, value): &(&String, &SecretString)| {
+            name.is_empty() || name.contains(['=', '\0']) || value.expose_secret().contains('\0')
+        };
+        if let Some((name, _)) = variables.iter().find(is_bad) {
+            return Err(BadServer::Variable(name.replace('\0', "")));
+        }
+        Ok(Self::Program { command, variables, is_confined })
+    }
+
+    /// # Errors
+    /// It is no address of HTTP, or says more than where the server is; or a header cannot be sent.
+    pub fn url(url: &str, headers: BTreeMap<String, SecretString>) -> Result<Self, BadServer> {
+        let url = Url::parse(url).map_err(|_| BadServer::Url)?;
+        let is_plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || !is_plain {
+            return Err(BadServer::Url);
+        }
+        let is_good = |name: &str, value: &SecretString| {
+            reqwest::header::HeaderName::from_bytes(name.as_bytes())
+                .is_ok_and(|name| !KEPT_HEADERS.contains(&name.as_str()))
+                && reqwest::header::HeaderValue::from_str(value.expose_secret()).is_ok()
+        };
+        match headers.iter().find(|(name, value)| !is_good(name, value)) {
+            Some((name, _)) => Err(BadServer::Header(name.clone())),
+            None => Ok(Self::Url { url, headers }),
+        }
+    }
+
+    /// What nobody is to see of it.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let values = match self {
+            Self::Program { variables: values, .. } | Self::Url { headers: values, .. } => values.values(),
+            #[cfg(test)]
+            Self::Here(_) => return Vec::new(),
+        };
+        let words = values.flat_map(|value| {
+            let value = value.expose_secret();
+            // `Bearer TOKEN`: the token alone is one, too.
+            [Some(value), value.split_once(' ').map(|(_, rest)| rest)].into_iter().flatten().map(str::to_owned)
+        });
+        words.collect()
+    }
+}
+
+impl ServerConfig {
+    /// A rule names a tool as the server does, or as models do.
+    ///
+    /// # Errors
+    /// [`BadServer::Rule`]: the tool is another server's.
+    pub fn new(
+        name: ServerName,
+        address: Address,
+        tools: Option<Vec<String>>,
+        permissions: Vec<PermissionRule>,
+    ) -> Result<Self, BadServer> {
+        let named = |(at, rule): (usize, PermissionRule)| {
+            let tool = match names::server_of(&rule.tool) {
+                Some(server) if server == name.as_str() => rule.tool.clone(),
+                Some(_) => return Err(BadServer::Rule(at, name.to_string())),
+                None => names::fit(name.as_str(), &rule.tool),
+            };
+            Ok(PermissionRule { tool, ..rule })
+        };
+        let permissions = permissions.into_iter().enumerate().map(named).collect::<Result<_, _>>()?;
+        Ok(Self { name, address, tools, permissions })
+    }
+
+    /// The tool, as the server calls it, is one that is wanted of it.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::PermissionDecision;
+
+    use super::*;
+
+    fn secrets(pairs: &[(&str, &str)]) -> BTreeMap<String, SecretString> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect()
+    }
+
+    #[test]
+    fn a_name_is_one_that_can_begin_the_name_of_a_tool() {
+        for good in ["a", "files", "my-server", "a_b", "A1"] {
+            assert!(ServerName::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a__b", "_a", "a_", "-a", "ä", "a b", "a.b", &"a".repeat(33)] {
+            assert_eq!(ServerName::parse(bad), Err(BadServer::Name), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_address_says_where_the_server_is_and_nothing_else() {
+        for good in ["http://127.0.0.1:3000/mcp", "https://example.com/mcp?team=1"] {
+            assert!(Address::url(good, BTreeMap::new()).is_ok(), "{good}");
+        }
+        for bad in ["ftp://x", "http://", "x", "http://name:word@x/", "http://x/#part", "file:///etc/passwd"] {
+            assert_eq!(Address::url(bad, BTreeMap::new()).err(), Some(BadServer::Url), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_sent_or_set_is_named_without_its_value() {
+        let refused = |pairs: &[(&str, &str)]| Address::url("http://x/", secrets(pairs)).unwrap_err();
+        for (name, value) in [("Host", "x"), ("Mcp-Session-Id", "x"), ("a b", "x"), ("X-Key", "sec\nret")] {
+            let sentence = refused(&[(name, value)]).to_string();
+            assert!(sentence.contains(name) && !sentence.contains("sec"), "{sentence}");
+        }
+        let program = |pairs: &[(&str, &str)]| Address::program(vec!["x".into()], secrets(pairs), true);
+        assert_eq!(program(&[("A=B", "x")]).unwrap_err(), BadServer::Variable("A=B".into()));
+        assert_eq!(program(&[("A", "sec\0ret")]).unwrap_err(), BadServer::Variable("A".into()));
+        assert_eq!(Address::program(Vec::new(), BTreeMap::new(), true).unwrap_err(), BadServer::Program);
+        let shown = format!("{:?}", Address::url("http://x/", secrets(&[("X-Key", "hidden")])).unwrap());
+        assert!(!shown.contains("hidden"), "{shown}");
+    }
+
+    #[test]
+    fn a_rule_of_a_server_is_over_its_own_tools() {
+        let rule = |tool: &str| PermissionRule {
+            tool: tool.into(),
+            pattern: None,
+            folder: None,
+            pod: None,
+            decision: PermissionDecision::Allow,
+        };
+        let config = |tool: &str| {
+            let address = Address::program(vec!["x".into()], BTreeMap::new(), true).unwrap();
+            ServerConfig::new(ServerName::parse("files").unwrap(), address, None, vec![rule(tool)])
+        };
+        for tool in ["read", "files__read"] {
+            assert_eq!(config(tool).unwrap().permissions[0].tool, "files__read");
+        }
+        assert_eq!(config("other__read").unwrap_err(), BadServer::Rule(0, "files".into()));
+    }
+}

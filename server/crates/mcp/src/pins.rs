@@ -1,0 +1,105 @@
+//! How each tool was defined when it was accepted: when it was first seen, or when a person allowed a call of it last. One that is
+//! defined otherwise since then is asked for, whatever rules say.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+/// Tools that are remembered, of all servers.
+const PINS_MAX: usize = 10_000;
+
+/// By the names that models call tools by.
+#[derive(Debug, Default)]
+pub(crate) struct Pins {
+    file: Option<PathBuf>,
+    pins: Mutex<BTreeMap<String, String>>,
+}
+
+impl Pins {
+    /// What was kept, where it can be read; without a file they are forgotten at the end.
+    pub(crate) fn open(file: Option<PathBuf>) -> Self {
+        let read = |path: &PathBuf| {
+            match fs::read(path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .inspect_err(|error| tracing::warn!(%error, "what was accepted of MCP servers cannot be read, and is asked for anew"))
+                .ok(),
+            Err(_) => None,
+        }
+        };
+        let pins = file.as_ref().and_then(read).unwrap_or_default();
+        Self { file, pins: Mutex::new(pins) }
+    }
+
+    /// It is another one than was accepted.
+    pub(crate) fn is_changed(&self, tool: &str, digest: &str) -> bool {
+        let pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        pins.get(tool).is_some_and(|accepted| accepted != digest)
+    }
+
+    /// Accepts those that were never seen.
+    pub(crate) fn meet<'a>(&self, tools: impl Iterator<Item = (&'a str, &'a str)>) {
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = pins.len();
+        for (tool, digest) in tools {
+            if pins.len() < PINS_MAX && !pins.contains_key(tool) {
+                pins.insert(tool.to_owned(), digest.to_owned());
+            }
+        }
+        if pins.len() > before {
+            self.keep(&pins);
+        }
+    }
+
+    /// Accepts one as it is now.
+    pub(crate) fn accept(&self, tool: &str, digest: &str) {
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        if pins.get(tool).is_none_or(|accepted| accepted != digest) {
+            pins.insert(tool.to_owned(), digest.to_owned());
+            self.keep(&pins);
+        }
+    }
+
+    fn keep(&self, pins: &BTreeMap<String, String>) {
+        let Some(file) = &self.file else { return };
+        if let Err(error) = write(file, pins) {
+            tracing::warn!(%error, "what was accepted of MCP servers cannot be written down");
+        }
+    }
+}
+
+/// A few kilobytes, whole or not at all.
+fn write(file: &PathBuf, pins: &BTreeMap<String, String>) -> io::Result<()> {
+    let beside = file.with_extension("new");
+    let mut new = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    new.write_all(&serde_json::to_vec(pins)?)?;
+    new.sync_data()?;
+    fs::rename(beside, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_accepted_is_known_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcp.json");
+        let pins = Pins::open(Some(file.clone()));
+        pins.meet([("a__x", "1"), ("a__y", "1")].into_iter());
+        assert!(!pins.is_changed("a__x", "1"));
+        assert!(pins.is_changed("a__x", "2"));
+        pins.meet([("a__x", "2")].into_iter());
+        assert!(pins.is_changed("a__x", "2"), "seeing it is not accepting it");
+        pins.accept("a__x", "2");
+        let again = Pins::open(Some(file.clone()));
+        assert!(!again.is_changed("a__x", "2") && again.is_changed("a__x", "1"));
+        assert!(!again.is_changed("a__new", "1"), "the first time it is taken as it is");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

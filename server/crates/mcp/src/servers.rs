@@ -1,0 +1,257 @@
+//! The servers that are configured, and what is known of each: whether it is there for the Pods that use it, its tools, its last error,
+//! its log.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use protocol::{McpServerItem, McpServerState, PermissionRule};
+use tokio::{sync::watch, time::Instant};
+use tools::bash::BashOptions;
+
+use crate::{
+    bounds::{BACKOFF_FIRST, BACKOFF_MAX},
+    config::{Address, ServerConfig},
+    log::Log,
+    offer::Offer,
+    pins::Pins,
+};
+
+/// Pods for which it is remembered that a server is away.
+const AWAY_MAX: usize = 10_000;
+
+/// What servers are made of.
+#[derive(Debug, Clone)]
+pub struct ServersOptions {
+    pub configs: Vec<ServerConfig>,
+    /// How their programs are run.
+    pub bash: BashOptions,
+    /// Where it is kept what was accepted of them, for its owner alone.
+    pub accepted: Option<PathBuf>,
+}
+
+/// All of them. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Servers(Arc<BTreeMap<String, Arc<Known>>>);
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) config: ServerConfig,
+    pub(crate) options: BashOptions,
+    pub(crate) log: Log,
+    pub(crate) pins: Arc<Pins>,
+    restart: watch::Sender<u64>,
+    numbers: AtomicU64,
+    lore: Mutex<Lore>,
+}
+
+#[derive(Debug, Default)]
+struct Lore {
+    uses: BTreeMap<u64, McpServerState>,
+    tools: Option<Vec<String>>,
+    /// Of the newest attempt that failed; none once one succeeded.
+    detail: Option<String>,
+    wants_login: bool,
+    left_out: Vec<String>,
+    /// Of each Pod for which it is away: how often, until when, why.
+    away: HashMap<String, (u32, Instant, String)>,
+    /// Pods that were told that it is away, or of something that is left out.
+    told: HashSet<(String, String)>,
+}
+
+impl Servers {
+    pub fn new(options: ServersOptions) -> Self {
+        let pins = Arc::new(Pins::open(options.accepted));
+        let known = |config: ServerConfig| {
+            let known = Known {
+                options: options.bash.clone(),
+                log: Log::default(),
+                pins: pins.clone(),
+                restart: watch::channel(0).0,
+                numbers: AtomicU64::new(0),
+                lore: Mutex::default(),
+                config,
+            };
+            (known.config.name.to_string(), Arc::new(known))
+        };
+        Self(Arc::new(options.configs.into_iter().map(known).collect()))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// The rules of all their sections.
+    pub fn rules(&self) -> Vec<PermissionRule> {
+        self.0.values().flat_map(|known| known.config.permissions.iter().cloned()).collect()
+    }
+
+    /// What people see of them.
+    pub fn items(&self) -> Vec<McpServerItem> {
+        self.0.values().map(|known| known.item()).collect()
+    }
+
+    /// What one has written on its standard error.
+    pub fn log(&self, name: &str) -> Option<String> {
+        self.0.get(name).map(|known| known.log.text())
+    }
+
+    /// Every Pod that uses it gets a new connection. None when there is no such server.
+    pub fn restart(&self, name: &str) -> Option<McpServerItem> {
+        let known = self.0.get(name)?;
+        {
+            let mut lore = known.lore();
+            lore.away.clear();
+            lore.told.clear();
+            lore.detail = None;
+            lore.wants_login = false;
+        }
+        known.restart.send_modify(|count| *count += 1);
+        Some(known.item())
+    }
+
+    /// Those of these names; none named: all.
+    pub(crate) fn named(&self, names: Option<&[String]>) -> impl Iterator<Item = Arc<Known>> {
+        let is_named = move |name: &str| names.is_none_or(|names| names.iter().any(|one| one == name));
+        self.0.iter().filter(move |(name, _)| is_named(name)).map(|(_, known)| known.clone())
+    }
+}
+
+impl Known {
+    fn lore(&self) -> MutexGuard<'_, Lore> {
+        self.lore.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_program(&self) -> bool {
+        matches!(self.config.address, Address::Program { .. })
+    }
+
+    pub(crate) fn restarts(&self) -> watch::Receiver<u64> {
+        let mut restarts = self.restart.subscribe();
+        restarts.mark_unchanged();
+        restarts
+    }
+
+    pub(crate) fn begin_use(self: &Arc<Self>) -> Use {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        self.lore().uses.insert(number, McpServerState::Connecting);
+        Use { known: self.clone(), number }
+    }
+
+    fn item(&self) -> McpServerItem {
+        let lore = self.lore();
+        let is_any = |state: McpServerState| lore.uses.values().any(|one| *one == state);
+        let state = match () {
+            () if is_any(McpServerState::Ready) => McpServerState::Ready,
+            () if is_any(McpServerState::Connecting) => McpServerState::Connecting,
+            () if lore.wants_login => McpServerState::Login,
+            () if lore.detail.is_some() => McpServerState::Away,
+            () => McpServerState::Idle,
+        };
+        let left_out = (!lore.left_out.is_empty()).then(|| lore.left_out.join("; "));
+        let is_bad = matches!(state, McpServerState::Away | McpServerState::Login | McpServerState::Connecting);
+        McpServerItem {
+            name: self.config.name.to_string(),
+            state,
+            detail: lore.detail.clone().filter(|_| is_bad).or(left_out),
+            tools: lore.tools.clone(),
+        }
+    }
+
+    /// Until when nobody tries again for this Pod, and why.
+    pub(crate) fn away_until(&self, pod: &str) -> Option<(Instant, String)> {
+        let (_, until, why) = self.lore().away.get(pod).cloned()?;
+        (until > Instant::now()).then_some((until, why))
+    }
+
+    /// It is away for this Pod: when to try again.
+    pub(crate) fn note_away(&self, pod: &str, why: &str) -> Instant {
+        let mut lore = self.lore();
+        if lore.away.len() >= AWAY_MAX {
+            lore.away.clear();
+        }
+        let failures = lore.away.get(pod).map_or(0, |(failures, ..)| failures + 1);
+        let until = Instant::now() + backoff(failures);
+        lore.away.insert(pod.to_owned(), (failures, until, why.to_owned()));
+        until
+    }
+
+    pub(crate) fn is_back(&self, pod: &str) {
+        self.lore().away.remove(pod);
+    }
+
+    /// The Pod has not been told this yet; from now on it has.
+    pub(crate) fn is_news(&self, pod: &str, sentence: &str) -> bool {
+        let mut lore = self.lore();
+        if lore.told.len() >= AWAY_MAX {
+            lore.told.clear();
+        }
+        lore.told.insert((pod.to_owned(), sentence.to_owned()))
+    }
+
+    /// What the Pod was told is over.
+    pub(crate) fn forget_news(&self, pod: &str) {
+        self.lore().told.retain(|(told, _)| told != pod);
+    }
+}
+
+/// One connection's part in what is known of its server. Dropping it is its end.
+#[derive(Debug)]
+pub(crate) struct Use {
+    known: Arc<Known>,
+    number: u64,
+}
+
+impl Use {
+    fn put(&self, state: McpServerState, change: impl FnOnce(&mut Lore)) {
+        let mut lore = self.known.lore();
+        lore.uses.insert(self.number, state);
+        change(&mut lore);
+    }
+
+    pub(crate) fn beginning(&self) {
+        self.put(McpServerState::Connecting, |_| ());
+    }
+
+    pub(crate) fn live(&self, offer: &Offer) {
+        self.put(McpServerState::Ready, |lore| {
+            lore.tools = Some(offer.tools.keys().cloned().collect());
+            lore.left_out = offer.left_out.clone();
+            lore.detail = None;
+            lore.wants_login = false;
+        });
+    }
+
+    pub(crate) fn away(&self, why: &str) {
+        self.put(McpServerState::Away, |lore| lore.detail = Some(why.to_owned()));
+    }
+
+    pub(crate) fn login_wanted(&self, why: &str) {
+        self.put(McpServerState::Login, |lore| {
+            lore.detail = Some(why.to_owned());
+            lore.wants_login = true;
+        });
+    }
+}
+
+/// The wait before the next attempt.
+fn backoff(failures: u32) -> Duration {
+    (BACKOFF_FIRST * 2u32.saturating_pow(failures.min(16))).min(BACKOFF_MAX)
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        self.known.lore().uses.remove(&self.number);
+    }
+}

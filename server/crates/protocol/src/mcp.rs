@@ -1,0 +1,53 @@
+//! Servers of the Model Context Protocol, as people see them. Never an address, a secret or an environment.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a server is there for the Pods that use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpServerState {
+    /// No Pod uses it now.
+    Idle,
+    Connecting,
+    Ready,
+    /// It does not answer, or its program ended. It is tried again by itself.
+    Away,
+    /// It wants somebody to log in.
+    Login,
+}
+
+impl McpServerState {
+    /// As it is written in JSON, and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Connecting => "connecting",
+            Self::Ready => "ready",
+            Self::Away => "away",
+            Self::Login => "login",
+        }
+    }
+}
+
+/// A configured server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct McpServerItem {
+    pub name: String,
+    pub state: McpServerState,
+    /// What went wrong last, or what of it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// By the names that models call them by; absent while nobody has asked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+}
+
+/// What a server has written on its standard error: the newest of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct McpLog {
+    pub name: String,
+    pub text: String,
+}

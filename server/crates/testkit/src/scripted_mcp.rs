@@ -1,0 +1,190 @@
+//! A server of the Model Context Protocol that does what a test wrote for it, over HTTP on a free port of this machine.
+//!
+//! It speaks the revision of 2025-11-25, without sessions: each request has its answer, and a call that asks or tells meanwhile is
+//! answered as a stream of events.
+
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Json, State},
+    http::{StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
+
+/// The server; it stops when this is dropped.
+#[derive(Debug)]
+pub struct ScriptedMcp {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    tools: Mutex<Vec<Value>>,
+    is_away: AtomicBool,
+    /// Everything that came.
+    heard: watch::Sender<Vec<Value>>,
+}
+
+impl ScriptedMcp {
+    /// With the tools `echo`, which gives its `message` back; `ask`, which asks a person for a `name` and says it; `steps`, which tells
+    /// how far it is, and with `then: "hang"` never answers; `hang`, which never answers; `fail` and `picture`.
+    ///
+    /// # Panics
+    /// When this machine has no free port.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let tools = ["echo", "ask", "steps", "hang", "fail", "picture"].map(|name| tool(name, "does as it is called"));
+        let shared = Arc::new(Shared { tools: Mutex::new(tools.to_vec()), ..Shared::default() });
+        let router = Router::new().route("/mcp", post(answer)).with_state(shared.clone());
+        let server =
+            tokio::spawn(async move { axum::serve(listener, router).await.expect("it serves until it is dropped") });
+        Self { address, shared, server }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// What it lists from now on.
+    pub fn list(&self, tools: Vec<Value>) {
+        *self.shared.tools() = tools;
+    }
+
+    /// From now on it answers nothing but errors; or is back.
+    pub fn is_away(&self, is_away: bool) {
+        self.shared.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    /// Waits until it was asked for this method so often, and gives what came of it.
+    pub async fn asked(&self, method: &str, count: usize) -> Vec<Value> {
+        let mut heard = self.shared.heard.subscribe();
+        let of = |all: &Vec<Value>| all.iter().filter(|one| one["method"] == method).cloned().collect::<Vec<_>>();
+        let what = format!("{method} was asked for {count} times");
+        let all = crate::within(what, heard.wait_for(|all| of(all).len() >= count)).await;
+        of(&all.expect("the server lives as long as the test"))
+    }
+
+    /// How often it was asked for this method so far.
+    pub fn count(&self, method: &str) -> usize {
+        self.shared.heard.borrow().iter().filter(|one| one["method"] == method).count()
+    }
+}
+
+impl Drop for ScriptedMcp {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Shared {
+    fn tools(&self) -> MutexGuard<'_, Vec<Value>> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One tool of a list.
+pub fn tool(name: &str, description: &str) -> Value {
+    json!({ "name": name, "description": description, "inputSchema": { "type": "object" } })
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, Json(message): Json<Value>) -> Response {
+    shared.heard.send_modify(|all| all.push(message.clone()));
+    if shared.is_away.load(Ordering::SeqCst) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "away").into_response();
+    }
+    let Some(method) = message["method"].as_str() else { return StatusCode::ACCEPTED.into_response() };
+    let result = match method {
+        "initialize" => json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": "scripted", "version": "1" },
+        }),
+        "tools/list" => json!({ "tools": *shared.tools() }),
+        "tools/call" => return call(shared, message),
+        _ if message.get("id").is_none() => return StatusCode::ACCEPTED.into_response(),
+        _ => {
+            let error = json!({ "code": -32601, "message": "no such method" });
+            return Json(json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })).into_response();
+        }
+    };
+    Json(answered(&message, result)).into_response()
+}
+
+fn answered(message: &Value, result: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })
+}
+
+/// A stream of events, at whose end is the result.
+fn call(shared: Arc<Shared>, message: Value) -> Response {
+    let (events, received) = mpsc::channel::<Value>(8);
+    tokio::spawn(async move {
+        // Whoever called may have gone away.
+        if let Some(result) = perform(&shared, &message, &events).await {
+            let _ = events.send(answered(&message, result)).await;
+        } else {
+            events.closed().await;
+        }
+    });
+    let events = stream::unfold(received, |mut received| async { Some((received.recv().await?, received)) });
+    let body = events.map(|event| Ok::<_, Infallible>(format!("event: message\ndata: {event}\n\n")));
+    ([(CONTENT_TYPE, "text/event-stream")], Body::from_stream(body)).into_response()
+}
+
+/// None: there is no answer.
+async fn perform(shared: &Shared, message: &Value, events: &mpsc::Sender<Value>) -> Option<Value> {
+    let (name, arguments) = (message["params"]["name"].as_str()?, &message["params"]["arguments"]);
+    let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
+    Some(match name {
+        "ask" => {
+            let schema =
+                json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
+            let params = json!({ "message": "Who are you?", "requestedSchema": schema });
+            let asked = json!({ "jsonrpc": "2.0", "id": "who", "method": "elicitation/create", "params": params });
+            events.send(asked).await.ok()?;
+            let mut heard = shared.heard.subscribe();
+            let is_answer = |one: &&Value| one["id"] == "who" && one.get("method").is_none();
+            let all = heard.wait_for(|all| all.iter().any(|one| is_answer(&one))).await.ok()?;
+            let answer = all.iter().rev().find(is_answer)?;
+            text(&format!("{} {}", answer["result"]["action"], answer["result"]["content"]["name"]))
+        }
+        "steps" => {
+            for step in 1..=3 {
+                let token = &message["params"]["_meta"]["progressToken"];
+                let params = json!({ "progressToken": token, "progress": step, "total": 3, "message": "on its way" });
+                let event = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
+                events.send(event).await.ok()?;
+            }
+            if arguments["then"] == "hang" {
+                return None;
+            }
+            text("all steps are done")
+        }
+        "hang" => return None,
+        "fail" => json!({ "content": [{ "type": "text", "text": "it cannot be done" }], "isError": true }),
+        "picture" => {
+            let image = json!({ "type": "image", "mimeType": "image/gif", "data": "R0lGODlhAQABAAAAADs=" });
+            json!({ "content": [image] })
+        }
+        _ => text(&format!("echo: {}", arguments["message"].as_str().unwrap_or_default())),
+    })
+}

@@ -1,0 +1,55 @@
+//! `[mcp.NAME]`: a server of the Model Context Protocol, started by a command, or reached by an address.
+
+use std::{collections::BTreeMap, fmt};
+
+use ::mcp::{Address, BadServer, ServerConfig, ServerName};
+use protocol::PermissionRule;
+use runtime::rules_refusal;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+/// As it is written.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct McpTable {
+    command: Option<Vec<String>>,
+    url: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, SecretString>,
+    #[serde(default)]
+    headers: BTreeMap<String, SecretString>,
+    confine: Option<bool>,
+    tools: Option<Vec<String>>,
+    #[serde(default)]
+    permissions: Vec<PermissionRule>,
+}
+
+// By hand: what a program is started with, and an address, may have keys in them.
+impl fmt::Debug for McpTable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("McpTable").field("tools", &self.tools).finish_non_exhaustive()
+    }
+}
+
+impl McpTable {
+    /// # Errors
+    /// What is wrong with it, as a sentence without a value.
+    pub(super) fn config(&self, name: &str) -> Result<ServerConfig, String> {
+        let told = |error: BadServer| error.to_string();
+        let name = ServerName::parse(name).map_err(told)?;
+        if let Some(sentence) = rules_refusal(&self.permissions, &[]) {
+            return Err(sentence);
+        }
+        let address = match (&self.command, &self.url) {
+            (Some(command), None) if self.headers.is_empty() => {
+                Address::program(command.clone(), self.env.clone(), self.confine.unwrap_or(true))
+            }
+            (None, Some(url)) if self.env.is_empty() && self.confine.is_none() => {
+                Address::url(url, self.headers.clone())
+            }
+            (Some(_), None) | (None, Some(_)) => Err(BadServer::Elsewhere),
+            (None, None) | (Some(_), Some(_)) => Err(BadServer::Address),
+        };
+        ServerConfig::new(name, address.map_err(told)?, self.tools.clone(), self.permissions.clone()).map_err(told)
+    }
+}
