@@ -106,7 +106,8 @@ impl Clients {
             let status = used.connection.as_ref().map(|connection| connection.status.clone());
             let tool = |(name, definition): (&String, &crate::offer::Definition)| {
                 let (name, definition) = (name.clone(), Some(definition.clone()));
-                Arc::new(ServerTool { name, definition, status: status.clone() }) as Arc<dyn Tool>
+                Arc::new(ServerTool { known: used.known.clone(), name, definition, status: status.clone() })
+                    as Arc<dyn Tool>
             };
             live.offer.tools.iter().map(tool).collect::<Vec<_>>()
         });
@@ -118,7 +119,7 @@ impl Clients {
         let used = self.of(name)?;
         let definition = used.live().and_then(|live| live.offer.tools.get(name).cloned());
         let status = used.connection.as_ref().map(|connection| connection.status.clone());
-        Some(Arc::new(ServerTool { name: name.to_owned(), definition, status }))
+        Some(Arc::new(ServerTool { known: used.known.clone(), name: name.to_owned(), definition, status }))
     }
 
     /// What the server says of this tool is another thing than was accepted.
@@ -128,12 +129,10 @@ impl Clients {
         digest.is_some_and(|digest| used.known.pins.is_changed(name, &digest))
     }
 
-    /// A person has allowed this tool as it is now.
+    /// A person has allowed this tool as it was seen last.
     pub fn accept(&self, name: &str) {
         let Some(used) = self.of(name) else { return };
-        if let Some(tool) = used.live().and_then(|live| live.offer.tools.get(name).cloned()) {
-            used.known.pins.accept(name, &tool.digest);
-        }
+        used.known.pins.accept(name);
     }
 
     /// One of the Pod's servers could have a tool of this name.

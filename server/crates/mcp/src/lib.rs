@@ -21,6 +21,7 @@ mod offer;
 mod outcome;
 mod paced;
 mod pins;
+mod reason;
 mod servers;
 mod stand;
 #[cfg(test)]

@@ -25,6 +25,7 @@ use crate::{
     offer::{Definition, Offer},
     outcome::outcome,
     paced::Broken,
+    reason,
     text::{Secrets, line},
 };
 
@@ -196,7 +197,7 @@ fn failed(error: &ServiceError) -> Failed {
             detail: line(&error.message, DETAIL_CHARS_MAX),
         },
         ServiceError::TransportSend(error) => {
-            Failed::Refused { is_by_arguments: false, detail: line(&error.to_string(), DETAIL_CHARS_MAX) }
+            Failed::Refused { is_by_arguments: false, detail: line(&reason::of_transport(error), DETAIL_CHARS_MAX) }
         }
         ServiceError::Cancelled { .. } | ServiceError::TransportClosed => Failed::Gone,
         ServiceError::Timeout { .. } => Failed::Late,

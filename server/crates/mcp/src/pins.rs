@@ -18,6 +18,8 @@ const PINS_MAX: usize = 10_000;
 pub(crate) struct Pins {
     file: Option<PathBuf>,
     pins: Mutex<BTreeMap<String, String>>,
+    /// As each is defined now, as far as it was seen since the start.
+    seen: Mutex<BTreeMap<String, String>>,
 }
 
 impl Pins {
@@ -32,7 +34,7 @@ impl Pins {
         }
         };
         let pins = file.as_ref().and_then(read).unwrap_or_default();
-        Self { file, pins: Mutex::new(pins) }
+        Self { file, pins: Mutex::new(pins), seen: Mutex::default() }
     }
 
     /// It is another one than was accepted.
@@ -44,8 +46,12 @@ impl Pins {
     /// Accepts those that were never seen.
     pub(crate) fn meet<'a>(&self, tools: impl Iterator<Item = (&'a str, &'a str)>) {
         let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = pins.len();
         for (tool, digest) in tools {
+            if seen.len() < PINS_MAX || seen.contains_key(tool) {
+                seen.insert(tool.to_owned(), digest.to_owned());
+            }
             if pins.len() < PINS_MAX && !pins.contains_key(tool) {
                 pins.insert(tool.to_owned(), digest.to_owned());
             }
@@ -55,11 +61,13 @@ impl Pins {
         }
     }
 
-    /// Accepts one as it is now.
-    pub(crate) fn accept(&self, tool: &str, digest: &str) {
+    /// Accepts one as it was seen last, also when its server is not there any more: while a person is asked, the Pod rests.
+    pub(crate) fn accept(&self, tool: &str) {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
+        let Some(digest) = seen else { return };
         let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
-        if pins.get(tool).is_none_or(|accepted| accepted != digest) {
-            pins.insert(tool.to_owned(), digest.to_owned());
+        if pins.get(tool).is_none_or(|accepted| *accepted != digest) {
+            pins.insert(tool.to_owned(), digest);
             self.keep(&pins);
         }
     }
@@ -95,9 +103,12 @@ mod tests {
         assert!(pins.is_changed("a__x", "2"));
         pins.meet([("a__x", "2")].into_iter());
         assert!(pins.is_changed("a__x", "2"), "seeing it is not accepting it");
-        pins.accept("a__x", "2");
+        pins.accept("a__x");
+        pins.accept("a__never_seen");
         let again = Pins::open(Some(file.clone()));
         assert!(!again.is_changed("a__x", "2") && again.is_changed("a__x", "1"));
+        again.accept("a__x");
+        assert!(!again.is_changed("a__x", "2"), "what was not seen since the start is not accepted again");
         assert!(!again.is_changed("a__new", "1"), "the first time it is taken as it is");
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);

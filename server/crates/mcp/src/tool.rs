@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use tokio::{sync::watch, time::timeout};
 use tools::{Output, Place, Tool};
 
-use crate::{bounds::READY_MAX, connection::Status, live::Live, names::server_of, offer::Definition};
+use crate::{bounds::READY_MAX, connection::Status, live::Live, names::server_of, offer::Definition, servers::Known};
 
 /// A tool by its name. It may be that its server is only just beginning, or does not have it.
 #[derive(Debug)]
 pub(crate) struct ServerTool {
+    pub(crate) known: Arc<Known>,
     pub(crate) name: String,
     pub(crate) definition: Option<Definition>,
     pub(crate) status: Option<watch::Receiver<Status>>,
@@ -44,6 +45,13 @@ impl Tool for ServerTool {
             Err(outcome) => return outcome,
         };
         let Some(tool) = live.offer.tools.get(&self.name) else { return self.missing(&live) };
+        // It may have changed since it was decided that this call may be made. A person who calls it sees it as it is.
+        let is_by_person = place.redirects.is_none();
+        if !is_by_person && self.known.pins.is_changed(&self.name, &tool.digest) {
+            let sentence = "the server has defined this tool anew since this call was allowed, so nothing was called; call it again, \
+                            and a person is asked";
+            return ToolOutcome::failed("permission_denied", sentence);
+        }
         live.call(tool, arguments, &place.call_id, output).await
     }
 }

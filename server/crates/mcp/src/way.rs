@@ -28,6 +28,7 @@ use crate::{
     handler::Running,
     log::Log,
     paced::{Broken, Lines, Paced},
+    reason,
     stand::Stand,
     text::{Secrets, line},
 };
@@ -165,12 +166,7 @@ impl Reaching<'_> {
     }
 
     fn detail(&self, error: &ClientInitializeError) -> String {
-        let mut words = error.to_string();
-        let mut source = std::error::Error::source(error);
-        while let Some(cause) = source {
-            words = format!("{words}: {cause}");
-            source = cause.source();
-        }
+        let words = reason::of_greeting(error);
         // An address may have a key in it.
         let words = match &self.config.address {
             Address::Url { url, .. } => words.replace(url.as_str(), "its address"),
@@ -194,6 +190,8 @@ fn over_http(
     url: &Url,
     headers: HashMap<HeaderName, HeaderValue>,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    // Whoever comes first installs it; a second time changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(CONNECT_MAX)

@@ -160,10 +160,12 @@ async fn perform(shared: &Shared, message: &Value, events: &mpsc::Sender<Value>)
                 json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
             let params = json!({ "message": "Who are you?", "requestedSchema": schema });
             let asked = json!({ "jsonrpc": "2.0", "id": "who", "method": "elicitation/create", "params": params });
-            events.send(asked).await.ok()?;
             let mut heard = shared.heard.subscribe();
             let is_answer = |one: &&Value| one["id"] == "who" && one.get("method").is_none();
-            let all = heard.wait_for(|all| all.iter().any(|one| is_answer(&one))).await.ok()?;
+            let answers = |all: &Vec<Value>| all.iter().filter(is_answer).count();
+            let before = answers(&heard.borrow());
+            events.send(asked).await.ok()?;
+            let all = heard.wait_for(|all| answers(all) > before).await.ok()?;
             let answer = all.iter().rev().find(is_answer)?;
             text(&format!("{} {}", answer["result"]["action"], answer["result"]["content"]["name"]))
         }

@@ -13,7 +13,7 @@ use testkit::scripted_mcp::{ScriptedMcp, tool};
 use tools::bash::BashOptions;
 
 use crate::{
-    bench::{Bench, fresh, last_of, last_state, of_kind, once},
+    bench::{Bench, fresh, last_of, of_kind, once, runs},
     stage::{named, origin},
 };
 
@@ -171,6 +171,7 @@ async fn a_server_that_is_away_is_told_once_and_no_model_waits_for_it() {
     assert_eq!(alerts.len(), 1, "{alerts:?}");
     let text = alerts[0]["text"].as_str().unwrap();
     assert!(text.contains("far") && !text.contains("a-secret-word") && !text.contains("127.0.0.1"), "{text}");
+    assert!(!text.contains("rmcp") && !text.contains("Transport"), "{text}");
     let records = bench.turn(&pod, r#"call far__echo {"message":"hi"}"#).await;
     assert_eq!(last_of(&records, "tool_finished")["code"], "unavailable");
     let item = bench.stage.host.settings().servers().items().remove(0);
@@ -202,5 +203,5 @@ async fn a_profile_names_its_servers_and_a_person_calls_their_tools_by_hand() {
     assert_eq!(missing.code.as_deref(), Some("not_found"));
     let unknown = bench.run_tool(&few, "near__echo", hi).await;
     assert_eq!(unknown.unwrap_err().code, ErrorCode::NotFound);
-    assert_eq!(last_state(&bench.stage.records(&few).await), None, "no run began");
+    assert_eq!(runs(&bench.stage.records(&few).await), 0, "no run began");
 }
