@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
 /// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -21,7 +21,8 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("pod-store", &["protocol", "pod"]),
     ("provider", &["protocol", "pod"]),
     ("tools", &["protocol", "pod"]),
-    ("runtime", &["pod", "pod-store", "provider", "tools"]),
+    ("acp", &["protocol", "pod", "tools"]),
+    ("runtime", &["pod", "pod-store", "provider", "tools", "acp"]),
     ("backend", &["runtime", "client", "transcript"]),
     ("compat", &["backend"]),
     ("mcp-server", &["backend"]),

@@ -14,8 +14,9 @@ use std::{
 };
 
 /// Crates by their folder, seen from the root.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "server",
+    "server/crates/acp",
     "server/crates/api",
     "server/crates/backend",
     "server/crates/client",

@@ -4,7 +4,7 @@ mod answering;
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use protocol::{
-    Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp,
+    AgentOption, Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp,
     tool::{self, Changes},
 };
 use serde_json::Value;
@@ -28,12 +28,14 @@ pub(crate) struct Question {
     pub(crate) tool: String,
     pub(crate) arguments: Value,
     pub(crate) asked_at: Timestamp,
+    /// The answers that an agent offers to its own question.
+    pub(crate) options: Vec<AgentOption>,
 }
 
 impl From<OpenApproval> for Question {
     fn from(open: OpenApproval) -> Self {
-        let Approval { id, tool, arguments, asked_at, .. } = open.approval;
-        Self { pod: open.pod, id, tool, arguments, asked_at }
+        let Approval { id, tool, arguments, asked_at, options, .. } = open.approval;
+        Self { pod: open.pod, id, tool, arguments, asked_at, options }
     }
 }
 
@@ -146,18 +148,48 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
         }
         .into_any()
     };
+    let options = card.question.with_value(|question| question.options.clone());
+    let covers = if options.is_empty() {
+        covers
+    } else {
+        "The agent asks this by itself, and these are its answers.".to_owned()
+    };
+    let buttons = match options.is_empty() {
+        true => view! {
+            {answer(Answer::Once, "Allow once", "a", "button primary")}
+            {answer(Answer::Always, "Always allow this", "A", "button")}
+            {answer(Answer::AskWhy, "Deny…", "d", "button")}
+        }
+        .into_any(),
+        false => options.into_iter().map(|option| offered(card, option)).collect_view().into_any(),
+    };
     view! {
         <footer class="answers">
-            <div class="row">
-                {answer(Answer::Once, "Allow once", "a", "button primary")}
-                {answer(Answer::Always, "Always allow this", "A", "button")}
-                {answer(Answer::AskWhy, "Deny…", "d", "button")}
-            </div>
+            <div class="row">{buttons}</div>
             {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
             <Problem error=card.deed.error />
             <small>{covers}</small>
         </footer>
     }
+}
+
+/// One of the agent's own answers.
+fn offered(card: Card, option: AgentOption) -> AnyView {
+    let class = if option.kind == "allow_once" { "button primary" } else { "button" };
+    let command = ApprovalCommand::option(&option);
+    let AgentOption { id, name, .. } = option;
+    view! {
+        <button
+            type="button"
+            class=class
+            data-option=id
+            aria-disabled=move || card.deed.is_busy.get().to_string()
+            on:click=move |_| send(card, command.clone())
+        >
+            {name}
+        </button>
+    }
+    .into_any()
 }
 
 /// Why not: the model reads it. It may stay empty.
@@ -234,11 +266,15 @@ fn give(card: Card, how: Answer) {
     };
     let reason = Some(card.reason.get_untracked().trim().to_owned()).filter(|reason| !reason.is_empty());
     let reason = reason.filter(|_| decision == Decision::Deny);
+    send(card, ApprovalCommand { decision, remember, reason, option: None });
+}
+
+fn send(card: Card, command: ApprovalCommand) {
     let (pod, id) = card.question.with_value(|question| (question.pod.clone(), question.id.clone()));
     // The card may be gone when the answer comes.
     let was_writing = card.was_writing.get_value();
     card.deed.begin(Box::pin(async move {
-        let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason }).await?;
+        let answer = answer(card.console, pod, id, command).await?;
         card.answered.try_set(Some(answer));
         // The buttons are gone, and the focus with them. Not to the next question: a key that is pressed twice must not
         // answer that one too.

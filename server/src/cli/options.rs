@@ -130,6 +130,9 @@ pub(crate) struct ApproveOptions {
     /// Reason; the model sees it when denied
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
+    /// One of the options that an agent offers, by its id
+    #[arg(long, value_name = "ID")]
+    pub(crate) option: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -145,6 +148,9 @@ pub(crate) struct DenyOptions {
     /// Reason; the model sees it
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
+    /// One of the options that an agent offers, by its id
+    #[arg(long, value_name = "ID")]
+    pub(crate) option: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -166,6 +172,9 @@ pub(crate) struct NewOptions {
     /// Default: the server's first one
     #[arg(long, add = ArgValueCandidates::new(provider_names))]
     pub(crate) provider: Option<String>,
+    /// An agent that answers in the place of a provider's model; `yoi agents` lists them
+    #[arg(long, conflicts_with = "provider")]
+    pub(crate) agent: Option<String>,
     /// Default: the provider's first one
     #[arg(long, add = ArgValueCandidates::new(model_names))]
     pub(crate) model: Option<String>,

@@ -8,13 +8,14 @@ use std::{
     time::Duration,
 };
 
+use acp::AgentConfig;
 use etcetera::BaseStrategy;
 use provider::{ModelSettings, ProviderConfig, ProviderKind, ProviderSource};
 use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{BadConfig, Environment, commands::Commands, pods::Pods};
+use super::{BadConfig, Environment, agents::Agent, commands::Commands, pods::Pods};
 
 /// Of `forget_after_s`, when the file says nothing.
 const FORGET_AFTER: Duration = Duration::from_secs(600);
@@ -40,6 +41,7 @@ pub(super) struct File {
     find_models: Option<bool>,
     pub(super) profiles: BTreeMap<String, Profile>,
     pub(super) mcp: BTreeMap<String, McpServer>,
+    agents: BTreeMap<String, Agent>,
     pub(super) commands: Commands,
     pub(super) pods: Pods,
     /// Where it was read; paths in it are taken from its folder.
@@ -105,6 +107,9 @@ impl File {
                 return Err(file.bad(&format!("[mcp.{name}] needs either command or url")));
             }
         }
+        for (name, agent) in &file.agents {
+            agent.config(name).map_err(|sentence| file.bad(&sentence))?;
+        }
         if let Some(sentence) = file.commands.refusal(&file.key_variables()) {
             return Err(file.bad(&sentence));
         }
@@ -156,6 +161,15 @@ impl File {
 
     pub(super) fn finds_models(&self) -> bool {
         self.find_models.unwrap_or(true)
+    }
+
+    /// The agents of the file, by name.
+    pub(super) fn agents(&self) -> Result<BTreeMap<String, AgentConfig>, BadConfig> {
+        let config = |(name, agent): (&String, &Agent)| {
+            let config = agent.config(name).map_err(|sentence| self.bad(&sentence))?;
+            Ok((name.clone(), config))
+        };
+        self.agents.iter().map(config).collect()
     }
 
     /// How long a server that added this one may be silent before it is forgotten.

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use acp::{Agents, AgentsOptions};
 use anyhow::{Context, Result, anyhow, bail};
 use etcetera::BaseStrategy as _;
 use pod_store::{Database, HostIdentity, Store, StoreError, StoreOptions};
@@ -48,7 +49,13 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
         tokio::task::spawn_blocking(Groups::of_this_process).await.context("groups could not be looked for")?;
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(config, files, groups.clone()),
+        toolbox: toolbox(bash_options(config, files, groups.clone())),
+        agents: Agents::new(AgentsOptions {
+            configured: config.agents.clone(),
+            path: std::env::var_os("PATH"),
+            bash: bash_options(config, files, groups.clone()),
+            finds_known: true,
+        }),
         hidden: hidden(config),
         protected: protected(config),
         limits: config.pods.limits(),
@@ -109,8 +116,14 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools that work on files, commands and the web.
-fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
-    let options = BashOptions {
+fn toolbox(options: BashOptions) -> Toolbox {
+    let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
+    Toolbox::new(files::tools()).with(others)
+}
+
+/// How commands are run here.
+fn bash_options(config: &Config, files: OpenFiles, groups: Groups) -> BashOptions {
+    BashOptions {
         // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
         allow_unconfined: true,
         builder: config.commands.builder(),
@@ -118,9 +131,7 @@ fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
         limits: config.commands.limits(files.before),
         groups,
         ..BashOptions::of_this_process()
-    };
-    let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
-    Toolbox::new(files::tools()).with(others)
+    }
 }
 
 /// What no Pod writes: where this account's programs and yoi look for what they run, also while nothing is there.

@@ -165,7 +165,7 @@ fn moves_the_peers(record: &Record) -> bool {
     )
 }
 
-/// The queue, the children, the rules: no stream carries them.
+/// The queue, the children, the rules, what an agent plans and offers: no stream carries them.
 fn moves_the_detail(record: &Record) -> bool {
     matches!(
         &record.event,
@@ -177,6 +177,9 @@ fn moves_the_detail(record: &Record) -> bool {
                     | ControlEvent::ChildStopped { .. }
                     | ControlEvent::ScopeChanged { .. }
                     | ControlEvent::ApprovalAnswered { .. }
+                    | ControlEvent::PlanUpdated { .. }
+                    | ControlEvent::ModeChanged { .. }
+                    | ControlEvent::AgentOffers { .. }
             )
     )
 }

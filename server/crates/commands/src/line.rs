@@ -19,6 +19,8 @@ pub enum Command {
     Network(NetworkPolicy),
     /// The model that answers, and its provider where that one changes too; none: it is chosen in a dialog.
     Model(Option<(String, Option<String>)>),
+    /// The mode that its agent is to be in.
+    Mode(String),
     Think(Thinking),
     /// What it may use at most; none: as much as it needs.
     Budget(Option<Budget>),
@@ -31,6 +33,10 @@ pub enum Command {
     New(String),
     /// Answers the oldest open question.
     Answer(Answer),
+    /// Answers it with the option of this id, one of the agent's own.
+    Choose(String),
+    /// Shows the agent that answers in it.
+    Agent,
     /// Goes back to before the newest message.
     Rewind,
     /// Opens the dialog, with this name when there is one.
@@ -225,7 +231,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     }
     let Some(now) = here.pod else { return Some(NOT_ATTACHED) };
     match entry.word {
-        "allow" | "always" | "deny" => (!now.asks).then_some("it has no pending approval"),
+        "allow" | "always" | "deny" | "option" => (!now.asks).then_some("it has no pending approval"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
         "send" | "steer" => allowed::input_refusal(now.state),
@@ -262,6 +268,8 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         }
         "model" => model(argument).map(Command::Model),
         "network" | "think" | "budget" | "autoresume" => setting(entry.word, argument),
+        "mode" => named(Command::Mode),
+        "option" => named(Command::Choose),
         "preview" => preview(argument).map(Command::Preview),
         "key" => key(argument),
         "delete" => named(Command::Delete),
@@ -283,6 +291,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "allow" => Ok(Command::Answer(Answer::Once)),
         "always" => Ok(Command::Answer(Answer::Always)),
+        "agent" => Ok(Command::Agent),
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
         "queue" => Ok(Command::Queue),

@@ -39,6 +39,6 @@ impl From<Answer> for ApprovalCommand {
             Answer::Always => (Decision::Allow, true, None),
             Answer::Deny(reason) => (Decision::Deny, false, Some(reason).filter(|reason| !reason.is_empty())),
         };
-        Self { decision, remember, reason }
+        Self { decision, remember, reason, option: None }
     }
 }

@@ -1,5 +1,6 @@
 //! What follows from an input: events to commit, and effects to carry out once they are.
 
+mod agent;
 mod answer;
 mod calls;
 mod commands;
@@ -11,8 +12,8 @@ mod way_out;
 
 use protocol::{ErrorCode, Outcome, PodState, ToolBy, Trigger, TurnEvent};
 
-pub use self::calls::ROUNDS_MAX;
 use self::{
+    agent::agent_piece,
     answer::answer_piece,
     calls::{agent_call, answer, operator_call, tool_finished},
     commands::{Said, cancel, pause, restore, resume, steer, stop, submit},
@@ -20,6 +21,7 @@ use self::{
     summary::{compact, rewind, summarised},
     way_out::way_out,
 };
+pub use self::{agent::fitting, calls::ROUNDS_MAX};
 pub(crate) use self::{
     calls::start_calls,
     draft::Draft,
@@ -59,6 +61,22 @@ pub enum Effect {
         arguments: serde_json::Value,
         by: ToolBy,
     },
+    /// Send the Pod's agent what was said.
+    Prompt,
+    /// Give the agent the answer to its question: one of its options, or that there is none.
+    AnswerAgent {
+        ask: String,
+        option: Option<String>,
+    },
+    /// Tell the agent what came of what it wanted.
+    Reply {
+        id: String,
+        outcome: crate::ToolOutcome,
+    },
+    /// End a call that is running.
+    EndCall {
+        call_id: String,
+    },
     /// Let a running command reach a host, or refuse it.
     LetOut {
         call_id: String,
@@ -82,6 +100,10 @@ pub enum Refusal {
     NotPaused,
     #[error("is stopped; restore it first")]
     NotLive,
+    #[error(
+        "is answered by an agent that keeps its context itself; the agent's own commands change it, as `/compact` does with some"
+    )]
+    OwnContext,
     #[error("has no such open question; it has been answered already, or is void")]
     AlreadyAnswered,
     #[error("has moved on since you looked; look again and decide anew")]
@@ -99,7 +121,7 @@ impl Refusal {
             Self::NotLive => ErrorCode::NotLive,
             Self::AlreadyAnswered => ErrorCode::AlreadyAnswered,
             Self::HeadMoved => ErrorCode::HeadMoved,
-            Self::OutsideLog => ErrorCode::InvalidInput,
+            Self::OutsideLog | Self::OwnContext => ErrorCode::InvalidInput,
         }
     }
 }
@@ -124,6 +146,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::Cancel => cancel(&mut draft)?,
         Input::Stop => stop(&mut draft),
         Input::Restore => restore(&mut draft),
+        Input::Compact | Input::Rewind { .. } if spec.agent.is_some() => return Err(Refusal::OwnContext),
         Input::Compact => compact(&mut draft)?,
         Input::Summarised(summary) => summarised(&mut draft, summary),
         Input::Rewind { to_seq, expected_head, context_used } => {
@@ -131,16 +154,18 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         }
         Input::Mail { events, wakes } => mail(&mut draft, events, wakes)?,
         Input::Note(events) => events.into_iter().for_each(|event| draft.outside(event)),
+        Input::Agent(piece) if pod.takes_pieces() => agent_piece(&mut draft, spec, piece),
+        Input::Agent(_) => (),
         Input::BudgetSpent(why) if pod.is_answering() => budget_spent(&mut draft, why),
         Input::BudgetSpent(_) => (),
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
         Input::AgentCall { name, arguments } => agent_call(&mut draft, spec, name, arguments)?,
-        Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
+        Input::Model(piece) if pod.takes_pieces() => answer_piece(&mut draft, spec, piece),
         // Of a call that is over.
         Input::ToolOutput { .. } => (),
         Input::WayOut { call_id, host, port } => way_out(&mut draft, spec, call_id, host, port),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
-        Input::Answer { id, decision, by, reason } => answer(&mut draft, id, decision, by, reason)?,
+        Input::Answer { id, decision, by, reason, option } => answer(&mut draft, id, decision, by, reason, option)?,
         Input::Model(_) => (),
     }
     Ok(draft.done())
@@ -159,7 +184,7 @@ fn growth(pod: &Pod, input: &Input) -> Option<Step> {
         Input::ToolOutput { call_id, text } => return output_growth(pod, call_id, text),
         _ => return None,
     };
-    let open = pod.model_block().filter(|_| pod.is_answering())?;
+    let open = pod.model_block().filter(|_| pod.takes_pieces())?;
     let block = || open.id.clone();
     let event = match (piece, open.kind) {
         (ModelPiece::Text(text), BlockKind::Text) => TurnEvent::TextChunk { block: block(), text: text.clone() },

@@ -17,10 +17,13 @@ pub fn recover(pod: &Pod, seen: impl Fn(&str) -> Option<Timestamp>) -> Decision 
     draft.close_operator_calls("unknown", UNKNOWN);
     if let Some(before) = pod.compacting_from {
         draft.status(before, None);
-    } else if pod.run.is_some() && pod.state == PodState::Waiting && waits_to_begin(&pod) {
+    } else if pod.run.is_some() && pod.state == PodState::Waiting && pod.session.is_none() && waits_to_begin(&pod) {
         draft.close_started_calls("unknown", UNKNOWN);
     } else if pod.run.is_some() {
         draft.close_answer();
+        if pod.session.is_some() {
+            draft.void_approvals("yoi was restarted, and the agent with it");
+        }
         draft.close_calls("unknown", UNKNOWN);
         draft.finish_run(Outcome::Interrupted, None);
         draft.status(PodState::Paused, Some("interrupted when yoi stopped; resume it, or send a message"));
@@ -30,7 +33,7 @@ pub fn recover(pod: &Pod, seen: impl Fn(&str) -> Option<Timestamp>) -> Decision 
 
 /// A call waits for a person that has not begun. What asks in the midst of running is over.
 fn waits_to_begin(pod: &Pod) -> bool {
-    pod.approvals.iter().any(|open| open.wants_out().is_none())
+    pod.approvals.iter().any(|open| open.asker().is_none())
 }
 
 const UNKNOWN: &str = "yoi was restarted while this ran; whether it took effect is not known";

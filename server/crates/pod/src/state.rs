@@ -1,6 +1,9 @@
 //! The folded state of a Pod.
 
-use protocol::{Event, ModelName, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage, tool::NETWORK};
+use protocol::{
+    AgentOption, Cost, Currency, Event, ModelName, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage,
+    tool::NETWORK,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,6 +14,12 @@ pub(crate) const SEEN_FILES_MAX: usize = 128;
 
 /// Between a call's id and the place of its question in the id of such a question.
 pub(crate) const WAY_OUT: &str = ".out";
+
+/// The same, of what an agent or a server asks in the midst of a call.
+pub(crate) const ASK: &str = ".ask";
+
+/// What the ids of what an agent asks yoi for begin with. No call of the agent's own has such an id.
+pub const WANTED: &str = "yoi-";
 
 /// Whose alerts are of what a provider does not know.
 pub(crate) const PROVIDER: &str = "provider";
@@ -92,6 +101,38 @@ pub struct Pod {
     /// Runs since the last whole answer that ended without one.
     #[serde(default)]
     pub failures: u32,
+    /// The session with its agent, where an agent answers in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Session>,
+}
+
+/// What is known of the session with a Pod's agent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Session {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Up to here the agent was sent what was said …
+    #[serde(default)]
+    pub asked_to: Seq,
+    /// … and up to here it has begun to answer.
+    #[serde(default)]
+    pub heard_to: Seq,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// What it lets its client choose, as it said last.
+    #[serde(default)]
+    pub offers: Value,
+    /// Its newest plan.
+    #[serde(default)]
+    pub plan: Value,
+    /// What it has cost, as far as the agent told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
 }
 
 /// A usage limit of a provider.
@@ -210,9 +251,17 @@ pub struct OpenCall {
     /// When it wrote something last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrote_at: Option<Timestamp>,
+    /// By which an agent knows it, that makes it in the midst of its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_call_id: Option<String>,
 }
 
 impl OpenCall {
+    /// The agent waits for what comes of it: yoi runs it.
+    pub fn wanted(&self) -> Option<&str> {
+        self.agent_call_id.as_deref().filter(|id| id.starts_with(WANTED))
+    }
+
     /// How long it ran, as far as the journal tells: until the last thing that it wrote.
     pub(crate) fn ran_ms(&self) -> u64 {
         let ran =
@@ -228,6 +277,9 @@ pub struct OpenApproval {
     pub call_id: String,
     pub tool: String,
     pub arguments: Value,
+    /// The answers that an agent offers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<AgentOption>,
 }
 
 impl OpenApproval {
@@ -235,6 +287,16 @@ impl OpenApproval {
     pub fn wants_out(&self) -> Option<&str> {
         let (call_id, _) = self.id.rsplit_once(WAY_OUT).filter(|_| self.tool == NETWORK)?;
         Some(call_id)
+    }
+
+    /// Of what an agent asks in the midst of a call: that call, and by what the agent knows its question.
+    pub fn agents_ask(&self) -> Option<(&str, &str)> {
+        self.id.rsplit_once(ASK)
+    }
+
+    /// The running call that asks; none where a call waits to begin.
+    pub fn asker(&self) -> Option<&str> {
+        self.wants_out().or_else(|| self.agents_ask().map(|(call_id, _)| call_id))
     }
 }
 
@@ -277,6 +339,7 @@ impl Default for Pod {
             budget_alerts: Vec::new(),
             provider_alerts: Vec::new(),
             failures: 0,
+            session: None,
         }
     }
 }
@@ -296,14 +359,14 @@ impl Pod {
 
     /// A call of the model runs, or has run: no person is asked for it, and it does not wait for the Pod to go on.
     pub(crate) fn has_begun(&self, call: &OpenCall) -> bool {
-        let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.wants_out().is_none());
+        let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.asker().is_none());
         let waits_for_the_pod = call.is_allowed && self.is_paused();
         !(is_asked || waits_for_the_pod)
     }
 
     /// A call that a person made by hand asks, or one of the Pod's agent is asked for.
     pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
-        let asker = open.wants_out().unwrap_or(&open.call_id);
+        let asker = open.asker().unwrap_or(&open.call_id);
         self.operator_calls.iter().any(|call| call.call_id == asker)
     }
 
@@ -329,6 +392,16 @@ impl Pod {
     /// A run goes on in which the model answers, or a tool that it called runs.
     pub(crate) fn is_answering(&self) -> bool {
         self.state == PodState::Running && self.run.is_some()
+    }
+
+    /// Pieces of an answer are taken: a model's while it is not asked for anything, an agent's also while it waits for a person.
+    pub(crate) fn takes_pieces(&self) -> bool {
+        self.is_answering() || (self.session.is_some() && self.state == PodState::Waiting && self.run.is_some())
+    }
+
+    /// An open call, by the id that its agent knows.
+    pub(crate) fn agent_call(&self, id: &str) -> Option<&OpenCall> {
+        self.calls.iter().find(|call| call.agent_call_id.as_deref() == Some(id))
     }
 
     /// It goes on when a person says so, and no earlier; its context may be compacted meanwhile.

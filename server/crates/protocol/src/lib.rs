@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod agent;
 mod blob;
 mod budget;
 mod command;
@@ -35,6 +36,7 @@ pub mod tool;
 mod unambiguous;
 mod wall;
 
+pub use agent::{ACP, AgentChoice, AgentItem, AgentOffers, AgentOption, AgentState, AgentView, PlanEntry};
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{

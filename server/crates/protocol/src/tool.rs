@@ -39,6 +39,8 @@ pub enum Subject {
     Pod,
     /// Nothing but a name, if there is one.
     Name,
+    /// What an agent says that it does.
+    Title,
 }
 
 impl Subject {
@@ -51,6 +53,7 @@ impl Subject {
             Self::Url => "url",
             Self::Host => "host",
             Self::Pod | Self::Name => "name",
+            Self::Title => "title",
         }
     }
 
@@ -95,6 +98,21 @@ pub const TOOLS: [Facts; 15] = [
     row("Write", Changes::Files, Subject::Path, Ask, Card::Full),
 ];
 
+/// What agents do by themselves, by the kinds that their protocol knows. Rules name them so; what no rule is about is asked for
+/// when the agent asks.
+pub const AGENT_TOOLS: [Facts; 10] = [
+    row("delete", Changes::Anything, Subject::Path, Ask, Card::Full),
+    row("edit", Changes::Anything, Subject::Path, Ask, Card::Full),
+    row("execute", Changes::Anything, Subject::Command, Ask, Card::Full),
+    row("fetch", Changes::Anything, Subject::Url, Ask, Card::Full),
+    row("move", Changes::Anything, Subject::Path, Ask, Card::Full),
+    row("other", Changes::Anything, Subject::Title, Ask, Card::Full),
+    row("read", Changes::Anything, Subject::Path, Ask, Card::Read),
+    row("search", Changes::Anything, Subject::Title, Ask, Card::Search),
+    row("switch_mode", Changes::Anything, Subject::Title, Ask, Card::Line),
+    row("think", Changes::Anything, Subject::Title, Ask, Card::Line),
+];
+
 /// A tool that nobody has thought of yet is asked for.
 const UNKNOWN: Facts = row("", Changes::Anything, Subject::Name, Ask, Card::Full);
 
@@ -104,7 +122,7 @@ const fn row(name: &'static str, changes: Changes, subject: Subject, default: Pe
 
 /// What is known of this tool; of one that is not in the table, what is taken of it.
 pub fn facts(name: &str) -> &'static Facts {
-    TOOLS.iter().find(|tool| tool.name == name).unwrap_or(&UNKNOWN)
+    TOOLS.iter().chain(&AGENT_TOOLS).find(|tool| tool.name == name).unwrap_or(&UNKNOWN)
 }
 
 #[cfg(test)]
@@ -115,8 +133,16 @@ mod tests {
     fn a_tool_that_is_not_in_the_table_is_asked_for_and_may_change_anything() {
         let unknown = facts("DropDatabase");
         assert_eq!((unknown.default, unknown.changes), (Ask, Changes::Anything));
-        assert_eq!(facts("read"), unknown, "names are exact");
+        assert_eq!(facts("READ"), unknown, "names are exact");
         assert_eq!(facts("Read").default, Allow);
+    }
+
+    #[test]
+    fn what_an_agent_does_by_itself_is_asked_for_and_is_never_one_of_our_own_tools() {
+        for tool in AGENT_TOOLS {
+            assert_eq!(tool.default, Ask, "{}", tool.name);
+            assert!(TOOLS.iter().all(|own| own.name != tool.name), "{}", tool.name);
+        }
     }
 
     #[test]

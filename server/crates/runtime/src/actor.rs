@@ -2,6 +2,7 @@
 //! Never shows or does anything that is not committed (I2).
 
 mod above;
+mod agent;
 mod answer;
 mod budgets;
 mod by_hand;
@@ -37,7 +38,7 @@ mod ways;
 use std::sync::Arc;
 
 use pod::{Effect, Input};
-use protocol::{ApiError, WorkerId};
+use protocol::{ApiError, PodState, WorkerId};
 use provider::Purpose;
 
 pub(crate) use self::{
@@ -117,7 +118,10 @@ impl Actor {
     fn inputs(&mut self, happening: Happening) -> Vec<Input> {
         match happening {
             Happening::Heard(heard) => self.exchange.inputs(&self.actors, &mut self.state, heard),
-            Happening::Called(news) => self.calls.inputs(news),
+            Happening::Called(news) => {
+                let inputs = self.calls.inputs(news);
+                inputs.into_iter().map(|input| self.exchange.heed(&self.state.pod, input)).collect()
+            }
         }
     }
 
@@ -169,19 +173,39 @@ impl Actor {
                     self.calls.abort();
                 }
                 Effect::AbortOperatorCalls => self.calls.abort_operator_calls(),
-                Effect::CallModel => self.exchange.ask(&self.actors, &self.state, Purpose::Answer),
+                Effect::CallModel => match &self.state.spec.agent {
+                    Some(agent) => self.exchange.begin_turn(&self.actors, &self.state, agent.clone()).await,
+                    None => self.exchange.ask(&self.actors, &self.state, Purpose::Answer),
+                },
+                Effect::Prompt => self.exchange.prompt(&self.actors, &self.state),
+                Effect::AnswerAgent { ask, option } => self.exchange.answer(ask, option),
+                Effect::Reply { id, outcome } => self.exchange.reply(id, outcome),
+                Effect::EndCall { call_id } => self.calls.end_one(&call_id),
                 Effect::Summarise => self.exchange.ask(&self.actors, &self.state, Purpose::Summary),
                 Effect::LetOut { call_id, host, port, is_allowed } => {
                     self.calls.let_out(call_id, host, port, is_allowed);
                 }
                 Effect::RunTool { call_id, name, arguments, by } => {
                     let leads = self.state.spec.sights.leads(&name, &arguments);
-                    self.calls.enqueue(Call { call_id, name, arguments, by, leads });
+                    let wanted = self.wanted(&call_id);
+                    if let Some(id) = &wanted {
+                        self.exchange.begun(id.clone());
+                    }
+                    self.calls.enqueue(Call { call_id, name, arguments, by, wanted, leads });
                 }
             }
         }
         self.start_calls().await;
         self.exchange.let_go(&self.state.pod);
+        if self.state.spec.agent.is_some() && self.state.pod.state == PodState::Stopped {
+            self.actors.equipment.agents.end(&self.state.worker_id);
+        }
+    }
+
+    /// By what the Pod's agent knows a call that it wants to be run.
+    fn wanted(&self, call_id: &str) -> Option<String> {
+        let call = self.state.pod.calls.iter().find(|call| call.call_id == call_id)?;
+        call.wanted().map(str::to_owned)
     }
 
     /// Starts every call that may begin now.
@@ -199,6 +223,7 @@ impl Actor {
     /// Ends all that goes on for the Pod, to the last process. False when something does not end.
     async fn end_work(&mut self) -> bool {
         self.exchange.abort();
+        self.actors.equipment.agents.end(&self.state.worker_id);
         self.calls.end_all().await
     }
 }

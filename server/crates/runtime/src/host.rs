@@ -29,6 +29,7 @@ pub use self::{claims::Claimed, health::Health, settings::Settings, work::PodToo
 use crate::{
     HostOptions,
     actor::{self, Above, Actors, Equipment},
+    agents::TokenDoor,
     cluster::{self, Cluster},
     family::Family,
     ground::Ground,
@@ -71,12 +72,14 @@ impl Deref for Inner {
 impl Inner {
     /// Each floor gets what it stands on, and nothing of what is above it but through the one trait that it gives.
     fn new(options: HostOptions) -> Self {
-        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, limits, walls } =
+        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, limits, agents, walls } =
             options;
         let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
             let ground = Arc::new(Ground::new(store, limits.max));
+            agents.give_door(Arc::new(TokenDoor::new(ground.pod_tokens.clone())));
             let equipment = Equipment {
                 providers: providers.clone(),
+                agents: agents.clone(),
                 toolbox: toolbox.with(pod_tools::tools(kin)),
                 walls,
                 hidden,
@@ -86,7 +89,7 @@ impl Inner {
             let above: Weak<dyn Above> = kin.clone();
             let cluster = Arc::new(Cluster::new(Arc::new(Actors::new(ground.clone(), equipment, above))));
             let pods = || Box::new(cluster.clone());
-            let recipes = Recipes { cwd, profiles, providers };
+            let recipes = Recipes { cwd, profiles, providers, agents };
             let family = Family { ground: ground.clone(), pods: pods(), recipes, limits };
             let peers = Peers { ground, pods: pods(), far: far::Far::default() };
             Kin { cluster, family: Arc::new(family), peers: Arc::new(peers) }
@@ -121,6 +124,7 @@ impl Host {
     pub async fn shutdown(&self, limit: Duration) {
         self.inner.stopping.cancel();
         self.inner.tracker.close();
+        self.inner.actors.equipment.agents.end_all();
         if tokio::time::timeout(limit, self.inner.tracker.wait()).await.is_err() {
             tracing::warn!("some Pods did not come to a committed point in time; a restart puts them in order");
         }

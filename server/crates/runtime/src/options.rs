@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use acp::{Agents, AgentsOptions};
 use pod_store::Store;
 use protocol::PodLimits;
 use provider::Providers;
@@ -28,6 +29,8 @@ pub struct HostOptions {
     pub outputs: PathBuf,
     /// How many Pods there may be.
     pub limits: PodLimits,
+    /// The agents that Pods can be made with.
+    pub agents: Agents,
     /// What stands around commands. Where they have no room, no rule allows Bash without a person.
     pub walls: Walls,
 }
@@ -45,6 +48,7 @@ impl HostOptions {
             protected: pod::Protected::default(),
             outputs: outputs.into(),
             limits: PodLimits::default(),
+            agents: Agents::new(AgentsOptions::none()),
             walls: Walls::standing(),
         }
     }
@@ -56,6 +60,8 @@ impl HostOptions {
 pub struct Profile {
     pub provider: Option<String>,
     pub model: Option<String>,
+    /// The agent that answers in its Pods, in the place of a provider's model.
+    pub agent: Option<String>,
     pub thinking: Option<protocol::Thinking>,
     pub instructions: Option<String>,
     /// Names of the tools that its model is offered; absent: all.

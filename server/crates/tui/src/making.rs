@@ -11,7 +11,8 @@ pub(crate) use self::offers::{OFFERED_MAX, offers, standing};
 use crate::{model::FolderWord, sentences};
 
 /// What can be said of a new Pod, in the order in which it is offered.
-const SETTINGS: [&str; 9] = ["profile", "folder", "model", "provider", "thinking", "read", "write", "deny", "runtime"];
+const SETTINGS: [&str; 10] =
+    ["profile", "folder", "agent", "model", "provider", "thinking", "read", "write", "deny", "runtime"];
 
 /// The words of a line. `\ ` is a space in one.
 pub(crate) fn words(text: &str) -> Vec<String> {
@@ -57,6 +58,7 @@ pub(crate) fn read(text: &str, started_in: Option<&str>) -> Result<CreatePod, St
         match setting {
             "profile" => create.profile = Some(value),
             "folder" => folder = Some(value),
+            "agent" => create.agent = Some(value),
             "model" => create.model = Some(value),
             "provider" => create.provider = Some(value),
             "thinking" => {

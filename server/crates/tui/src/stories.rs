@@ -1,5 +1,6 @@
 //! Stories: a model, what happens to it, what is to be done, and what is on the screen.
 
+mod agents;
 mod approvals;
 mod commands;
 mod composing;

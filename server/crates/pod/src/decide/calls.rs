@@ -29,6 +29,7 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
                 id: call.call_id,
                 tool: call.name,
                 arguments: call.arguments,
+                options: Vec::new(),
             }),
             PermissionDecision::Deny => {
                 let sentence = format!("a rule of this Pod denies {}", call.name);
@@ -48,6 +49,7 @@ pub(super) fn answer(
     decision: protocol::Decision,
     by: String,
     reason: Option<String>,
+    option: Option<String>,
 ) -> Result<(), Refusal> {
     let open = draft.pod.approvals.iter().find(|open| open.id == id).cloned().ok_or(Refusal::AlreadyAnswered)?;
     let denied = format!("a person denied it{}", reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default());
@@ -57,6 +59,7 @@ pub(super) fn answer(
         tool: open.tool.clone(),
         arguments: open.arguments.clone(),
         decision: Some(decision),
+        option: option.clone(),
         by: Some(by),
         reason,
     };
@@ -66,6 +69,11 @@ pub(super) fn answer(
     }
     if let Some(call_id) = open.wants_out() {
         answered(draft, &open, call_id, decision);
+        return Ok(());
+    }
+    if let Some((_, ask)) = open.agents_ask() {
+        draft.effect(Effect::AnswerAgent { ask: ask.to_owned(), option });
+        draft.wait_no_more();
         return Ok(());
     }
     if is_of_operator {
@@ -150,7 +158,7 @@ pub(super) fn agent_call(
     if let Some(sentence) = refusal(spec, &name, &arguments) {
         draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
     } else if permission(spec, &name, &arguments) == PermissionDecision::Ask {
-        draft.outside(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments });
+        draft.outside(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments, options: Vec::new() });
     } else {
         draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Agent });
     }
@@ -162,7 +170,8 @@ fn begin_beside(draft: &mut Draft, name: &str, arguments: &serde_json::Value, by
     let block = draft.next_block();
     let call_id = format!("call-{block}");
     let (name, arguments) = (name.to_owned(), arguments.clone());
-    draft.outside(TurnEvent::ToolCalled { call_id: call_id.clone(), block, name, arguments, by });
+    let agent_call_id = None;
+    draft.outside(TurnEvent::ToolCalled { call_id: call_id.clone(), block, name, arguments, by, agent_call_id });
     call_id
 }
 
@@ -187,6 +196,10 @@ pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutco
 /// Asks the model again once every call of its answer has a result, unless it has been asked so often in this run that
 /// a person should look.
 pub(crate) fn go_on_after_calls(draft: &mut Draft) {
+    // An agent goes on by itself.
+    if draft.pod.session.is_some() {
+        return;
+    }
     if !draft.pod.is_answering() || !draft.pod.calls.is_empty() {
         return;
     }

@@ -16,7 +16,7 @@ pub(super) fn way_out(draft: &mut Draft, spec: &PodSpec, call_id: String, host: 
     match permission(spec, NETWORK, &arguments) {
         PermissionDecision::Ask => {
             let id = format!("{call_id}{WAY_OUT}{}", draft.pod.head.next().0);
-            let asked = ControlEvent::ApprovalAsked { id, tool: NETWORK.to_owned(), arguments };
+            let asked = ControlEvent::ApprovalAsked { id, tool: NETWORK.to_owned(), arguments, options: Vec::new() };
             match of_operator {
                 Some(_) => draft.outside(asked),
                 None => {

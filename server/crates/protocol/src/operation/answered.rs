@@ -117,6 +117,7 @@ macro_rules! in_parts {
 
 in_parts! {
     Gathered<crate::PodRules>, of crate::PodRules { absent }
+    Listing<crate::AgentItem>, of crate::AgentItem {}
     Listing<crate::Approval>, of crate::Approval {}
     Listing<crate::ModelItem>, of crate::ModelItem {}
     Listing<crate::OpenRequest>, of crate::OpenRequest {}

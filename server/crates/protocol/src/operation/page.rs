@@ -2,8 +2,8 @@
 //! all of it is one page.
 
 use crate::{
-    ApiError, Approval, ErrorCode, ModelItem, OpenRequest, PeerView, PodRules, ProfileView, ProviderView, RuntimeView,
-    SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
+    AgentItem, ApiError, Approval, ErrorCode, ModelItem, OpenRequest, PeerView, PodRules, ProfileView, ProviderView,
+    RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
 };
 
 /// Which part of a short list is asked for.
@@ -59,6 +59,7 @@ macro_rules! keyed {
 }
 
 keyed! {
+    AgentItem => |agent| agent.name.clone();
     Approval => |approval| approval.id.clone();
     ModelItem => |item| format!("{}/{}", item.provider, item.model);
     OpenRequest => |request| request.request_id.clone();

@@ -13,7 +13,10 @@ use pod::{HostPort, Input, Pod, ToolOutcome};
 use pod_store::Store;
 use protocol::{Event, ToolBy, TurnEvent};
 use serde_json::Value;
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinSet},
+};
 use tools::{
     Lifeline, Place, Tool,
     proxy::{Proxy, Wish},
@@ -47,6 +50,8 @@ pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: Value,
     pub(super) by: ToolBy,
+    /// An agent wants it in the midst of its turn: it runs beside everything else, and tells the agent, which knows it by this id.
+    pub(super) wanted: Option<String>,
     /// Where its path led when rules decided on it.
     pub(super) leads: Option<String>,
 }
@@ -59,6 +64,10 @@ pub(super) struct Calls {
     tools: JoinSet<(String, ToolOutcome)>,
     /// Something that changes things is running, so nothing else of the model's may.
     is_exclusive: bool,
+    /// What an agent wants and has not begun.
+    wanted: VecDeque<Call>,
+    /// How each of the model's calls is ended alone.
+    ends: HashMap<String, AbortHandle>,
     /// Calls of people and of agents that have not begun, and those that run: beside everything else.
     operator_queue: Vec<Call>,
     operator_tools: JoinSet<(String, ToolOutcome)>,
@@ -89,7 +98,7 @@ impl Calls {
 
     /// Of the model's some run or are to run.
     pub(super) fn is_answering(&self) -> bool {
-        !self.tools.is_empty() || !self.queue.is_empty()
+        !self.tools.is_empty() || !self.queue.is_empty() || !self.wanted.is_empty()
     }
 
     /// How long a call ran that is ended from outside: the journal alone does not know.
@@ -115,6 +124,8 @@ impl Calls {
     /// Drops every tool that the model runs.
     pub(super) fn abort(&mut self) {
         self.queue.clear();
+        self.wanted.clear();
+        self.ends.clear();
         self.tools = JoinSet::new();
         self.is_exclusive = false;
     }
@@ -145,6 +156,7 @@ impl Calls {
 
     pub(super) fn enqueue(&mut self, call: Call) {
         match call.by {
+            ToolBy::Model if call.wanted.is_some() => self.wanted.push_back(call),
             ToolBy::Model => self.queue.push_back(call),
             ToolBy::Operator | ToolBy::Agent => self.operator_queue.push(call),
         }
@@ -153,6 +165,9 @@ impl Calls {
     /// The next call that may begin; `only_reads` says it of a tool by its name.
     pub(super) fn next_call(&mut self, only_reads: impl Fn(&str) -> bool) -> Option<Call> {
         if let Some(call) = self.operator_queue.pop() {
+            return Some(call);
+        }
+        if let Some(call) = self.wanted.pop_front() {
             return Some(call);
         }
         let reads = only_reads(&self.queue.front()?.name);
@@ -175,6 +190,14 @@ impl Calls {
         self.wishes.get_or_insert_with(|| mpsc::channel(WISHES_MAX)).0.clone()
     }
 
+    /// Ends one call of the model, and leaves the others.
+    pub(super) fn end_one(&mut self, call_id: &str) {
+        self.wanted.retain(|call| call.call_id != call_id);
+        if let Some(end) = self.ends.remove(call_id) {
+            end.abort();
+        }
+    }
+
     /// Lets a running command reach a host, or refuses it.
     pub(super) fn let_out(&mut self, call_id: String, host: String, port: u16, is_allowed: bool) {
         self.ways.settle(call_id, HostPort { host, port }, is_allowed);
@@ -193,6 +216,7 @@ impl Calls {
         let (sender, store) = (sender.clone(), store.clone());
         let Call { call_id, arguments, by, .. } = call;
         self.ran.insert(call_id.clone(), (Instant::now(), None));
+        let ended_by = call_id.clone();
         let work = async move {
             let _doors = doors;
             let tool = match tool {
@@ -223,9 +247,9 @@ impl Calls {
             (call_id, outcome)
         };
         match by {
-            ToolBy::Model => self.tools.spawn(crate::watched(work)),
-            ToolBy::Operator | ToolBy::Agent => self.operator_tools.spawn(crate::watched(work)),
-        };
+            ToolBy::Model => drop(self.ends.insert(ended_by, self.tools.spawn(crate::watched(work)))),
+            ToolBy::Operator | ToolBy::Agent => drop(self.operator_tools.spawn(crate::watched(work))),
+        }
     }
 
     /// Waits for the next thing that comes of them. Cancel safe.
@@ -254,6 +278,7 @@ impl Calls {
             News::Wished(wish) => self.ways.wished(wish).into_iter().collect(),
             News::Ended(call_id, outcome) => {
                 self.ran.remove(&call_id);
+                self.ends.remove(&call_id);
                 self.ways.forget(&call_id);
                 vec![Input::ToolFinished { call_id, outcome }]
             }

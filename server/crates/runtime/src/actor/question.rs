@@ -33,7 +33,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    fn of(context: Option<Context>, question: Question) -> Self {
+    pub(super) fn of(context: Option<Context>, question: Question) -> Self {
         Self { context, question, warnings: Vec::new(), attached: Attached::default(), unsent: Vec::new() }
     }
 }
@@ -42,6 +42,8 @@ pub(super) enum Question {
     /// With the size of it.
     Answer(Vec<Message>, QuestionSize),
     Summary(Result<Cut, Newest>),
+    /// The Pod's agent is to have a turn.
+    Agent(Box<acp::Begin>),
     /// Nothing more may be used, and why.
     Spent(String),
 }

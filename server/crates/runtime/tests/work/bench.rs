@@ -185,7 +185,7 @@ pub(crate) fn fresh() -> runtime::CommandKey {
 }
 
 pub(crate) fn once(decision: Decision) -> ApprovalCommand {
-    ApprovalCommand { decision, remember: false, reason: None }
+    ApprovalCommand { decision, remember: false, reason: None, option: None }
 }
 
 pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, ApiError>) -> ErrorCode {

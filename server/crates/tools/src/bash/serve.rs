@@ -87,7 +87,9 @@ impl Served {
             (true, _) => Hold::Nothing,
             (false, room @ Hold::Room { .. }) => room,
             (false, _) => {
-                return Err("there is no sandbox for it on this machine; `confine = false` starts it without".to_owned());
+                return Err(
+                    "there is no sandbox for it on this machine; `confine = false` starts it without".to_owned()
+                );
             }
         };
         let is_confined = matches!(hold, Hold::Room { .. });

@@ -89,7 +89,7 @@ fn join_question(rows: &mut Rows, before: Key, after: Key) {
 }
 
 fn question<'a>(record: &Record, event: &'a ControlEvent) -> Option<(&'a str, BlockKind)> {
-    let (ControlEvent::ApprovalAsked { id, tool, arguments }
+    let (ControlEvent::ApprovalAsked { id, tool, arguments, .. }
     | ControlEvent::ApprovalAnswered { id, tool, arguments, .. }) = event
     else {
         return None;
@@ -100,8 +100,12 @@ fn question<'a>(record: &Record, event: &'a ControlEvent) -> Option<(&'a str, Bl
         }
         _ => (ApprovalState::Open, None, None, None, None),
     };
+    let options = match event {
+        ControlEvent::ApprovalAsked { options, .. } => options.clone(),
+        _ => Vec::new(),
+    };
     let (approval_id, tool, arguments) = (id.clone(), tool.clone(), arguments.clone());
-    Some((id, BlockKind::Approval { approval_id, tool, arguments, state, decision, by, reason, answered_at }))
+    Some((id, BlockKind::Approval { approval_id, tool, arguments, options, state, decision, by, reason, answered_at }))
 }
 
 /// A question asked once more stays answered when it was; all else is as the newer record says.

@@ -1,6 +1,8 @@
 //! What a Pod can be made of, as far as the server has said.
 
-use protocol::{FolderList, ProfileView, ProviderTest, ProviderView, RuntimeId, RuntimeView, UnconfiguredProvider};
+use protocol::{
+    AgentItem, FolderList, ProfileView, ProviderTest, ProviderView, RuntimeId, RuntimeView, UnconfiguredProvider,
+};
 
 /// Models, profiles, runtimes, and the folder of a Pod that names none.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -9,6 +11,7 @@ pub(crate) struct Choices {
     pub(crate) unconfigured: Vec<UnconfiguredProvider>,
     pub(crate) profiles: Vec<ProfileView>,
     pub(crate) runtimes: Vec<RuntimeView>,
+    pub(crate) agents: Vec<AgentItem>,
     /// Where this console was started, or where the server was, when that is another machine.
     pub(crate) folder: Option<String>,
 }

@@ -181,6 +181,8 @@ pub(crate) enum Act {
     Network(protocol::NetworkPolicy),
     /// The model that answers, and its provider where that one changes too.
     Model(String, Option<String>),
+    /// The mode of its agent.
+    Mode(String),
     Think(protocol::Thinking),
     /// What it may use at most.
     Budget(Option<protocol::Budget>),

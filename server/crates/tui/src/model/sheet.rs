@@ -16,6 +16,11 @@ pub(crate) enum Sheet {
     Found(Found),
     Walls(Walls),
     Providers(ProviderSheet),
+    /// The agent of the open Pod; drawn from the Pod itself.
+    Agent {
+        /// Lines that are scrolled off at the top.
+        skipped: usize,
+    },
     /// What waits for the open Pod, and what is held back; drawn from the Pod itself.
     Queue {
         selected: usize,

@@ -60,7 +60,7 @@ fn take_frame(model: &mut Model, frame: ServerFrame) {
     }
 }
 
-/// After it the queue or the peers may be others, or what is asked would do something else.
+/// After it the queue, the peers or what its agent offers may be others, or what is asked would do something else.
 fn is_telling(record: &Record) -> bool {
     matches!(
         &record.event,
@@ -72,6 +72,9 @@ fn is_telling(record: &Record) -> bool {
                 | ControlEvent::PeerRequested { .. }
                 | ControlEvent::PeerDeclined { .. }
                 | ControlEvent::ApprovalAsked { .. }
+                | ControlEvent::AgentStarted { .. }
+                | ControlEvent::AgentOffers { .. }
+                | ControlEvent::ModeChanged { .. }
         ) | Event::Turn(TurnEvent::ToolFinished { diff: Some(_), .. })
     )
 }
