@@ -233,6 +233,9 @@ async fn a_question_of_the_agent_is_an_approval_with_its_own_options() {
     let events = house.said(&pod, "tool").await;
     assert_eq!(texts(&events), ["You chose no."], "a rule that names the tool answers by itself");
     assert!(of_kind(&events, "approval_asked").is_empty());
+    let rules = json!({ "permissions": [{ "tool": "execute", "match": "rm *", "decision": "allow" }] });
+    house.yoi.patch(&pod_path(&pod), &rules).await.expect(200);
+    assert_eq!(texts(&house.said(&pod, "tool").await), ["You chose yes."], "for this once, and no longer");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Agents that are programs of their own and speak the Agent Client Protocol: what is known of them, and what they offer.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The provider of a Pod that an agent of its own answers in.
 pub const ACP: &str = "acp";
@@ -62,6 +62,25 @@ impl AgentOption {
     /// It says yes.
     pub fn allows(&self) -> bool {
         self.kind.starts_with("allow")
+    }
+}
+
+/// All that it offers to one question.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(transparent)]
+pub struct AgentOptions(pub Vec<AgentOption>);
+
+impl AgentOptions {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// None at all reads as an empty list.
+impl<'de> Deserialize<'de> for AgentOptions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Option::deserialize(deserializer)?.unwrap_or_default()))
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentOption, Blobs, Budget, CommandId, Cut, ModelName, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment,
+    AgentOptions, Blobs, Budget, CommandId, Cut, ModelName, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment,
     Seq, Thinking, Timestamp, Usage, WorkerId,
 };
 
@@ -366,8 +366,8 @@ pub enum ControlEvent {
         tool: String,
         arguments: Value,
         /// The answers that an agent offers to its own question.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        options: Vec<AgentOption>,
+        #[serde(default, skip_serializing_if = "AgentOptions::is_empty")]
+        options: AgentOptions,
     },
     ApprovalAnswered {
         id: String,

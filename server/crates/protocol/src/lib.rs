@@ -36,7 +36,9 @@ pub mod tool;
 mod unambiguous;
 mod wall;
 
-pub use agent::{ACP, AgentChoice, AgentItem, AgentOffers, AgentOption, AgentState, AgentView, PlanEntry};
+pub use agent::{
+    ACP, AgentChoice, AgentItem, AgentOffers, AgentOption, AgentOptions, AgentState, AgentView, PlanEntry,
+};
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{

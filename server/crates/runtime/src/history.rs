@@ -97,7 +97,7 @@ pub(crate) async fn questions(store: &Store, key: PodKey) -> Result<Vec<Approval
         let at = record.at;
         match record.event {
             Event::Control(ControlEvent::ApprovalAsked { id, tool, arguments, options }) => {
-                approvals.push(Approval { options, ..Approval::open(id, tool, arguments, at) });
+                approvals.push(Approval { options: options.0, ..Approval::open(id, tool, arguments, at) });
             }
             Event::Control(ControlEvent::ApprovalAnswered { id, decision, option, by, reason, .. }) => {
                 if let Some(approval) = approvals.iter_mut().find(|approval| approval.id == id) {

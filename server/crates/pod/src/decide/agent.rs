@@ -1,7 +1,8 @@
 //! What an agent does in its turn, piece by piece, as events. Its text and its thoughts come as a model's.
 
 use protocol::{
-    AgentOption, AlertLevel, ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent, Usage,
+    AgentOption, AgentOptions, AlertLevel, ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent,
+    Usage,
 };
 use serde_json::Value;
 
@@ -129,7 +130,8 @@ fn asked(
     match decided {
         Some(option) => draft.effect(Effect::AnswerAgent { ask: ask.to_owned(), option: Some(option) }),
         None => {
-            draft.event(ControlEvent::ApprovalAsked { id: format!("{call_id}{ASK}{ask}"), tool, arguments, options });
+            let (id, options) = (format!("{call_id}{ASK}{ask}"), AgentOptions(options));
+            draft.event(ControlEvent::ApprovalAsked { id, tool, arguments, options });
             draft.status(PodState::Waiting, None);
         }
     }
@@ -150,7 +152,8 @@ fn wants(draft: &mut Draft, spec: &PodSpec, id: String, name: String, arguments:
             draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Model });
         }
         PermissionDecision::Ask => {
-            draft.event(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments, options: Vec::new() });
+            let options = AgentOptions::default();
+            draft.event(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments, options });
             draft.status(PodState::Waiting, None);
         }
         PermissionDecision::Deny => {

@@ -1,6 +1,6 @@
 //! Calls of tools: run, asked for, denied, answered, ended.
 
-use protocol::{ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
+use protocol::{AgentOptions, ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
 
 use super::{Effect, Refusal, draft::Draft, way_out::answered};
 use crate::{Failing, PodSpec, ToolOutcome, permission};
@@ -29,7 +29,7 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
                 id: call.call_id,
                 tool: call.name,
                 arguments: call.arguments,
-                options: Vec::new(),
+                options: AgentOptions::default(),
             }),
             PermissionDecision::Deny => {
                 let sentence = format!("a rule of this Pod denies {}", call.name);
@@ -158,7 +158,12 @@ pub(super) fn agent_call(
     if let Some(sentence) = refusal(spec, &name, &arguments) {
         draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
     } else if permission(spec, &name, &arguments) == PermissionDecision::Ask {
-        draft.outside(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments, options: Vec::new() });
+        draft.outside(ControlEvent::ApprovalAsked {
+            id: call_id,
+            tool: name,
+            arguments,
+            options: AgentOptions::default(),
+        });
     } else {
         draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Agent });
     }

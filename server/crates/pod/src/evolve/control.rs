@@ -68,7 +68,7 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             call_id: id.clone(),
             tool: tool.clone(),
             arguments: arguments.clone(),
-            options: options.clone(),
+            options: options.0.clone(),
         }),
         ControlEvent::ApprovalAnswered { id, decision, .. } => {
             pod.approvals.retain(|open| open.id != *id);

@@ -9,7 +9,7 @@ use crate::journal::{Journal, allow, answered, ask, ended, resume, submit, text}
 fn spec() -> PodSpec {
     serde_json::from_value(json!({
         "provider": "acp", "model": "", "agent": "codex", "cwd": "/", "scope": [], "wake_on_peer": true,
-        "permissions": [{ "tool": "execute", "match": "ls *", "decision": "allow" }]
+        "permissions": [{ "tool": "search", "decision": "allow" }]
     }))
     .unwrap()
 }
@@ -52,20 +52,19 @@ fn heard(journal: &Journal) -> bool {
     session.heard_to == session.asked_to
 }
 
-fn asks(command: &str) -> AgentPiece {
+fn asks(tool: &str) -> AgentPiece {
     let option = |id: &str, kind: &str| AgentOption { id: id.to_owned(), name: id.to_owned(), kind: kind.to_owned() };
     AgentPiece::Asked {
         ask: "1".to_owned(),
         id: "t1".to_owned(),
-        tool: "execute".to_owned(),
-        arguments: json!({ "command": command }),
+        tool: tool.to_owned(),
+        arguments: json!({}),
         options: vec![option("yes", "allow_once"), option("no", "reject_once")],
     }
 }
 
-fn calls(command: &str) -> AgentPiece {
-    let arguments = json!({ "command": command });
-    AgentPiece::Called { id: "t1".to_owned(), name: "execute".to_owned(), arguments }
+fn calls(tool: &str) -> AgentPiece {
+    AgentPiece::Called { id: "t1".to_owned(), name: tool.to_owned(), arguments: json!({}) }
 }
 
 fn chosen(option: Option<&str>) -> Effect {
@@ -75,8 +74,8 @@ fn chosen(option: Option<&str>) -> Effect {
 #[test]
 fn a_question_of_an_agent_waits_in_its_turn_and_a_rule_answers_by_itself() {
     let mut journal = prompted();
-    journal.tells(calls("rm x"));
-    assert_eq!(journal.tells(asks("rm x")), []);
+    journal.tells(calls("execute"));
+    assert_eq!(journal.tells(asks("execute")), []);
     assert_eq!((journal.pod.state, journal.pod.approvals[0].options.len()), (PodState::Waiting, 2));
     journal.does(text("while it waits")).unwrap();
     let id = journal.pod.approvals[0].id.clone();
@@ -86,8 +85,8 @@ fn a_question_of_an_agent_waits_in_its_turn_and_a_rule_answers_by_itself() {
     assert_eq!(journal.pod.state, PodState::Running);
     assert_eq!(journal.last("approval_answered")["option"], "yes");
     journal.tells(AgentPiece::Finished { id: "t1".to_owned(), outcome: ToolOutcome::done("done") });
-    journal.tells(calls("ls -l"));
-    assert_eq!(journal.tells(asks("ls -l")), [chosen(Some("yes"))]);
+    journal.tells(calls("search"));
+    assert_eq!(journal.tells(asks("search")), [chosen(Some("yes"))]);
     journal.tells(AgentPiece::Ended(Stop::EndTurn));
     assert_eq!((journal.pod.state, journal.pod.calls.len()), (PodState::Idle, 0));
 }
@@ -109,8 +108,8 @@ fn what_was_sent_and_not_answered_is_sent_again_after_a_crash_and_what_was_begun
 #[test]
 fn an_agent_that_is_lost_pauses_its_pod_and_its_questions_are_void() {
     let mut journal = prompted();
-    journal.tells(calls("rm x"));
-    journal.tells(asks("rm x"));
+    journal.tells(calls("execute"));
+    journal.tells(asks("execute"));
     journal.tells(AgentPiece::Lost("it was killed".to_owned()));
     assert_eq!((journal.pod.state, journal.pod.state_reason.as_deref()), (PodState::Paused, Some("it was killed")));
     assert!(journal.pod.approvals.is_empty() && journal.pod.calls.is_empty());

@@ -101,7 +101,7 @@ fn question<'a>(record: &Record, event: &'a ControlEvent) -> Option<(&'a str, Bl
         _ => (ApprovalState::Open, None, None, None, None),
     };
     let options = match event {
-        ControlEvent::ApprovalAsked { options, .. } => options.clone(),
+        ControlEvent::ApprovalAsked { options, .. } => options.0.clone(),
         _ => Vec::new(),
     };
     let (approval_id, tool, arguments) = (id.clone(), tool.clone(), arguments.clone());

@@ -279,7 +279,7 @@ impl Writer {
         }
         let (id, tool, arguments) = (format!("q{number}"), "Write".to_owned(), json!({}));
         let event = match detail % 2 {
-            0 => ControlEvent::ApprovalAsked { id, tool, arguments, options: Vec::new() },
+            0 => ControlEvent::ApprovalAsked { id, tool, arguments, options: protocol::AgentOptions::default() },
             _ => {
                 let decision = Some(Decision::Allow);
                 ControlEvent::ApprovalAnswered { id, tool, arguments, decision, option: None, by: None, reason: None }
