@@ -134,10 +134,13 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             change_pod(pod, fresh_command(), PatchPod { auto_resume: Some(is_on), ..PatchPod::default() }).await?;
             console.note(format!("{} {}.", at.summary.name, auto_resume_words(is_on)));
         }
+        Command::Mode(mode) => {
+            let words = format!("mode is {mode} from the next turn on.");
+            set(console, &at, PatchPod { mode: Some(mode), ..PatchPod::default() }, words).await?;
+        }
         Command::Think(level) => {
-            let patch = PatchPod { thinking: Some(level), ..PatchPod::default() };
-            change_pod(pod, fresh_command(), patch).await?;
-            console.note(format!("{}: thinking is {level} from the next model call on.", at.summary.name));
+            let words = format!("thinking is {level} from the next model call on.");
+            set(console, &at, PatchPod { thinking: Some(level), ..PatchPod::default() }, words).await?;
         }
         Command::Preview(act) => console.note(preview(pod, act).await?),
         Command::Delete(name) if name == at.summary.name.as_str() => {
@@ -158,6 +161,13 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         _ => (),
     }
     Ok(None)
+}
+
+/// Changes a setting of the Pod at hand, and says so.
+async fn set(console: Console, at: &AtHand, patch: PatchPod, words: String) -> Result<(), UiError> {
+    change_pod(at.summary.pod.clone(), fresh_command(), patch).await?;
+    console.note(format!("{}: {words}", at.summary.name));
+    Ok(())
 }
 
 /// Carries out a preview command and returns the notice to show.
@@ -270,7 +280,7 @@ async fn give(console: Console, at: &AtHand, answer: Answer) -> Result<(), UiErr
         Answer::Always => (Decision::Allow, true, String::new()),
         Answer::Deny(reason) => (Decision::Deny, false, reason),
     };
-    let command =
-        ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()), content: None };
+    let reason = Some(reason).filter(|reason| !reason.is_empty());
+    let command = ApprovalCommand { decision, remember, reason, content: None, option: None };
     question::answer(console, at.summary.pod.clone(), id, command).await.map(|_| ())
 }

@@ -1,5 +1,6 @@
 //! The list of Pods, and making new ones.
 
+pub(crate) mod agent_field;
 pub(crate) mod first_minute;
 pub(crate) mod first_model;
 pub(crate) mod key_dialog;

@@ -42,8 +42,8 @@ pub use {
     runtimes::{add_runtime, list_runtimes, remove_runtime},
     search::search,
     settings::{
-        ProvidersFound, SettingsFound, forget_key, list_providers, list_servers, read_settings, restart_server,
-        server_log, set_key, sign_out, test_provider,
+        ProvidersFound, SettingsFound, forget_key, list_agents, list_providers, list_servers, read_settings,
+        restart_server, server_log, set_key, sign_out, test_provider,
     },
     transcript::{OlderPage, PodPageData, load_pod, older_records},
     usage::read_usage,

@@ -81,12 +81,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
         assert!(page.contains("exactly this Bash command, in this folder and Pod"), "{path}: {page}");
         assert!(page.contains("Approvals, 1 waiting"), "the count is beside the name: {page}");
     }
-    let deny = ApprovalCommand {
-        decision: Decision::Deny,
-        remember: false,
-        reason: Some("not today".to_owned()),
-        content: None,
-    };
+    let deny = ApprovalCommand { reason: Some("not today".to_owned()), ..ApprovalCommand::once(Decision::Deny) };
     stage
         .backend
         .carry_out(

@@ -135,7 +135,7 @@ async fn of_two_answers_to_a_question_the_first_counts_and_can_be_looked_up() {
     let call = Segment::text(r#"call Write {"path":"a","content":"b"}"#);
     submit_input(pod.clone(), id("k1"), vec![call], true).await.unwrap();
     let open = until("a question", async || open_approvals().await.unwrap().pop()).await;
-    let answer = |decision| ApprovalCommand { decision, remember: false, reason: Some("no".to_owned()), content: None };
+    let answer = |decision| ApprovalCommand { reason: Some("no".to_owned()), ..ApprovalCommand::once(decision) };
     let question = open.approval.id.clone();
     answer_approval(pod.clone(), id("a1"), question.clone(), answer(Decision::Deny)).await.unwrap();
     let late = answer_approval(pod.clone(), id("a2"), question.clone(), answer(Decision::Allow)).await.unwrap_err();

@@ -71,6 +71,8 @@ pub(crate) enum Verb {
     Network(NetworkOptions),
     /// Print a Pod's model, or change the model and its thinking level
     Model(ModelOptions),
+    /// Print the mode of a Pod's agent, or change it
+    Mode(ModeOptions),
     /// Print or set the budget of a Pod and its children
     Budget(BudgetOptions),
     /// Set a Pod's instructions, scope or profile
@@ -144,6 +146,8 @@ pub(crate) enum Verb {
     Key(KeyVerb),
     /// List the models with their limits and prices, and where each fact comes from
     Models,
+    /// List the agents that Pods can be made with
+    Agents,
     /// List the profiles: templates for new Pods
     Profiles,
     /// List the logged-in browsers

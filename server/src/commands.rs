@@ -1,5 +1,6 @@
 //! The verbs of the command line except `serve`: each is a call or two of [`client`].
 
+mod agents;
 mod approvals;
 mod audit;
 mod completions;
@@ -86,6 +87,8 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Budget(options) => patch::budget(&caller, options).await,
         Verb::Set(options) => patch::set(&caller, options).await,
         Verb::Models => models::models(&caller).await,
+        Verb::Agents => agents::agents(&caller).await,
+        Verb::Mode(options) => patch::mode(&caller, options).await,
         Verb::Wake(options) => patch::wake(&caller, options).await,
         Verb::Permissions(options) => patch::permissions(&caller, options).await,
         Verb::Rules => settings::rules(&caller).await,

@@ -4,6 +4,7 @@
 //! Nothing else reads the environment or `config.toml`. Errors name the key or the variable, never a value that could
 //! be a secret.
 
+mod agents;
 mod commands;
 mod environment;
 mod file;
@@ -18,6 +19,7 @@ use std::{
 };
 
 use ::mcp::ServerConfig;
+use acp::AgentConfig;
 use etcetera::BaseStrategy;
 use pod_store::Database;
 use protocol::RuntimeId;
@@ -69,6 +71,7 @@ pub(crate) struct Config {
     pub(crate) finds_models: bool,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) mcp: Vec<ServerConfig>,
+    pub(crate) agents: BTreeMap<String, AgentConfig>,
     /// Files with keys, and the configuration itself, which no tool of a Pod may read.
     pub(crate) private_files: Vec<PathBuf>,
     /// Variables that contain keys.
@@ -114,6 +117,7 @@ impl Config {
             providers: provider_environment(environment).apply(file.providers(environment)?),
             finds_models: file.finds_models(),
             mcp: file.mcp()?,
+            agents: file.agents()?,
             models: file.models,
             profiles: file.profiles,
             commands: file.commands,
@@ -267,6 +271,7 @@ mod tests {
             "[providers.openai]\nkind = \"openai\"\nlisen = 1",
             "[profiles.reviewer]\nlisen = 1",
             "[mcp.files]\ncommand = [\"x\"]\nlisen = 1",
+            "[agents.mine]\ncommand = [\"x\"]\nlisen = 1",
         ];
         for text in texts {
             let sentence = load(text, &ServeOptions::default(), &[]).unwrap_err().to_string();
@@ -289,6 +294,13 @@ mod tests {
             ("[providers.mine]\nkind = \"openai\"\napi_key_file = \"a\"\napi_key_env = \"B\"", "mine"),
             ("[mcp.files]\ncommand = [\"x\"]\nurl = \"http://x\"", "files"),
             ("[mcp.files]", "files"),
+            ("[agents.mine]", "[agents.mine] needs `command`"),
+            ("[agents.mine]\ncommand = []", "[agents.mine] needs `command`"),
+            ("[agents.mine]\ncommand = [\"\"]", "names no program"),
+            ("[agents.mine]\ncommand = \"x\"", "agents.mine.command"),
+            ("[agents.\"a b\"]\ncommand = [\"x\"]", "an agent's name"),
+            ("[agents.mine]\ncommand = [\"x\"]\nenv = { YOI_TOKEN = \"1\" }", "YOI_TOKEN"),
+            ("[agents.codex]\nidle_minutes = 0", "idle_minutes"),
             ("listen = ", "line 1"),
         ];
         for (text, named) in table {
@@ -315,6 +327,22 @@ mod tests {
         for key in ["from-file", "from-variable", "found"] {
             assert!(!shown.contains(key), "{key} is shown");
         }
+    }
+
+    #[test]
+    fn an_agent_has_what_the_file_says_and_a_known_one_its_own_command() {
+        let agents = |text| load(text, &ServeOptions::default(), &[]).unwrap().agents;
+        assert!(agents("").is_empty());
+        let text = "[agents.codex]\nconfine = true\nidle_minutes = 2\n[agents.mine]\ncommand = [\"x\", \"acp\"]\n\
+                    env = { KEY = \"hunter2\" }";
+        let agents = agents(text);
+        let codex = &agents["codex"];
+        assert_eq!((codex.command.as_slice(), codex.confine), (&["codex-acp".to_owned()][..], true));
+        assert_eq!(codex.idle, Duration::from_secs(120));
+        assert_eq!(agents["mine"].command, ["x", "acp"]);
+        assert_eq!((agents["mine"].env["KEY"].as_str(), agents["mine"].confine), ("hunter2", false));
+        let shown = format!("{:?}", load(text, &ServeOptions::default(), &[]).unwrap());
+        assert!(!shown.contains("hunter2"), "{shown}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Which crate may depend on which. An arrow also allows what its target may depend on, because a crate can be reached
 /// through another one anyway. The dependencies of `testkit`, and dependencies of tests only, are not restricted.
-const ARROWS: [(&str, &[&str]); 23] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -22,7 +22,8 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("provider", &["protocol", "pod"]),
     ("tools", &["protocol", "pod"]),
     ("mcp", &["tools"]),
-    ("runtime", &["pod", "pod-store", "provider", "mcp"]),
+    ("acp", &["protocol", "pod", "tools"]),
+    ("runtime", &["pod", "pod-store", "provider", "mcp", "acp"]),
     ("backend", &["runtime", "client", "transcript"]),
     ("compat", &["backend"]),
     ("mcp-server", &["backend"]),

@@ -16,8 +16,9 @@ use std::{
 };
 
 /// Crates by their folder, from the root.
-const CRATES: [&str; 24] = [
+const CRATES: [&str; 25] = [
     "server",
+    "server/crates/acp",
     "server/crates/api",
     "server/crates/backend",
     "server/crates/client",

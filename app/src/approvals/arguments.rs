@@ -134,6 +134,7 @@ pub(crate) fn always_words(tool: &str) -> String {
         Subject::Pattern => "with exactly this pattern",
         Subject::Pod | Subject::Name => "with exactly this name",
         Subject::Arguments => "with exactly these arguments",
+        Subject::Title => "called exactly so by the agent",
     };
     format!("“Always” covers {tool} {covered}, in this Pod.")
 }

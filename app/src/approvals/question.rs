@@ -5,7 +5,7 @@ mod form;
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use protocol::{
-    Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp,
+    AgentOption, Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp,
     tool::{self, Changes},
 };
 use serde_json::Value;
@@ -30,12 +30,14 @@ pub(crate) struct Question {
     pub(crate) tool: String,
     pub(crate) arguments: Value,
     pub(crate) asked_at: Timestamp,
+    /// The answers that an agent offers to its own question.
+    pub(crate) options: Vec<AgentOption>,
 }
 
 impl From<OpenApproval> for Question {
     fn from(open: OpenApproval) -> Self {
-        let Approval { id, tool, arguments, asked_at, .. } = open.approval;
-        Self { pod: open.pod, id, tool, arguments, asked_at }
+        let Approval { id, tool, arguments, asked_at, options, .. } = open.approval;
+        Self { pod: open.pod, id, tool, arguments, asked_at, options }
     }
 }
 
@@ -161,11 +163,17 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
         .into_any()
     };
     let form = card.form.get_value();
+    let options = card.question.with_value(|question| question.options.clone());
+    let covers = match options.is_empty() {
+        true => covers,
+        false => "The agent asks this itself, and these are its answers.".to_owned(),
+    };
     let buttons = match form {
         Some(_) => vec![
             answer(Answer::Once, "Send the answer", "a", "button primary"),
             answer(Answer::Deny, "Decline", "d", "button"),
         ],
+        None if !options.is_empty() => options.into_iter().map(|option| offered(card, option)).collect(),
         None => vec![
             answer(Answer::Once, "Allow once", "a", "button primary"),
             answer(Answer::Always, "Always allow this", "A", "button"),
@@ -182,6 +190,25 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
             <small>{covers}</small>
         </footer>
     }
+}
+
+/// One of the agent's own answers.
+fn offered(card: Card, option: AgentOption) -> AnyView {
+    let class = if option.kind == "allow_once" { "button primary" } else { "button" };
+    let command = ApprovalCommand::option(&option);
+    let AgentOption { id, name, .. } = option;
+    view! {
+        <button
+            type="button"
+            class=class
+            data-option=id
+            aria-disabled=move || card.deed.is_busy.get().to_string()
+            on:click=move |_| send(card, command.clone())
+        >
+            {name}
+        </button>
+    }
+    .into_any()
 }
 
 /// The field for a reason, which the model reads. It may stay empty.
@@ -262,11 +289,15 @@ fn give(card: Card, how: Answer) {
     let reason = Some(card.reason.get_untracked().trim().to_owned()).filter(|reason| !reason.is_empty());
     let reason = reason.filter(|_| decision == Decision::Deny);
     let content = card.form.with_value(|form| form.as_ref().map(Form::content)).filter(|_| decision == Decision::Allow);
+    send(card, ApprovalCommand { decision, remember, reason, content, option: None });
+}
+
+fn send(card: Card, command: ApprovalCommand) {
     let (pod, id) = card.question.with_value(|question| (question.pod.clone(), question.id.clone()));
     // The card may be gone when the answer arrives.
     let was_writing = card.was_writing.get_value();
     card.deed.begin(Box::pin(async move {
-        let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason, content }).await?;
+        let answer = answer(card.console, pod, id, command).await?;
         card.answered.try_set(Some(answer));
         // The buttons are gone, and the focus with them. It does not move to the next approval, so that pressing a
         // key twice cannot answer that one too.

@@ -171,7 +171,7 @@ impl Search {
                 self.leave(Next::Dialog(Box::new(Dialog::Delete { pod: summary, is_named: false })));
             }
             ("model", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Model(summary)))),
-            ("deny" | "unpeer" | "send" | "network" | "think" | "budget" | "autoresume", _) => {
+            ("deny" | "unpeer" | "send" | "network" | "mode" | "think" | "budget" | "autoresume", _) => {
                 self.type_in(format!(":{} ", entry.word));
                 live::focus("palette-field");
             }

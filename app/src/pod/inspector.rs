@@ -1,3 +1,4 @@
+mod agent;
 mod audit;
 mod context_meter;
 mod family;
@@ -13,7 +14,7 @@ use transcript::{
 };
 
 use self::{
-    audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers,
+    agent::Agent, audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers,
     previews::Previews, scope::Scope,
 };
 use crate::{
@@ -34,6 +35,7 @@ pub(crate) fn Inspector() -> impl IntoView {
                 "Transcript"
             </a>
             <Facts />
+            <Agent />
             <Family />
             <Peers />
             <Scope />

@@ -1,20 +1,78 @@
 //! Changes the model of an existing Pod.
 
 use leptos::prelude::*;
-use protocol::{ErrorCode, PatchPod, PodSummary};
+use protocol::{AgentChoice, ErrorCode, PatchPod, PodSummary};
 
 use crate::{
     UiError,
-    components::{deed::Deed, dialog::FormDialog},
+    components::{
+        combobox::{Combobox, Item},
+        deed::Deed,
+        dialog::FormDialog,
+    },
     console::{fresh_command, use_console},
     live,
     pods::model_fields::{ModelChoice, ModelFields},
-    server_fns::{change_pod, list_providers},
+    server_fns::{change_pod, list_providers, pod_detail},
 };
+
+/// Of an agent's models, or of those of providers.
+#[component]
+pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
+    match pod.agent.clone() {
+        Some(agent) => view! { <OfAgent pod=pod agent=agent /> }.into_any(),
+        None => view! { <OfProvider pod=pod /> }.into_any(),
+    }
+}
+
+/// An agent's model is one of those that it offers.
+#[component]
+fn OfAgent(pod: PodSummary, agent: String) -> impl IntoView {
+    let console = use_console();
+    let (deed, value) = (Deed::default(), RwSignal::new(String::new()));
+    let title = format!("Model of {}", pod.name);
+    let now = format!("Now {} of {agent}. A change counts from its next turn on.", pod.model);
+    let (address, target) = (pod.pod.clone(), pod.pod);
+    let found = LocalResource::new(move || pod_detail(address.clone()));
+    let items = Memo::new(move |_| {
+        let typed = value.get().trim().to_lowercase();
+        let session = found.get().and_then(Result::ok).and_then(|detail| detail.session);
+        let models = session.map(|session| session.offers.models).unwrap_or_default();
+        let item = |choice: AgentChoice| Item { text: choice.id, what: choice.name };
+        models.into_iter().map(item).filter(|item| item.text.to_lowercase().contains(&typed)).collect::<Vec<_>>()
+    });
+    let submit = Callback::new(move |()| {
+        let model = value.get_untracked().trim().to_owned();
+        if model.is_empty() {
+            return deed.refuse(UiError::new(ErrorCode::InvalidInput, "choose a model".to_owned()));
+        }
+        let pod = target.clone();
+        deed.begin(Box::pin(async move {
+            let patch = PatchPod { model: Some(model), ..PatchPod::default() };
+            let now = change_pod(pod, fresh_command(), patch).await?;
+            live::close_dialog("model");
+            console.note(format!("{} now uses {}.", now.summary.name, now.summary.model));
+            Ok(())
+        }));
+    });
+    view! {
+        <FormDialog id="model" title=title submit="Change" deed=deed on_submit=submit>
+            <p>{now}</p>
+            <Combobox
+                id="model-model"
+                label="Model"
+                value=value
+                placeholder=Signal::stored("as it is".to_owned())
+                hint="One that the agent offers; before its first turn it has offered none."
+                items=items
+            />
+        </FormDialog>
+    }
+}
 
 /// Fields left empty keep their value.
 #[component]
-pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
+fn OfProvider(pod: PodSummary) -> impl IntoView {
     let console = use_console();
     let choice = ModelChoice::default();
     let deed = Deed::default();

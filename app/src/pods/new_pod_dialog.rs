@@ -20,7 +20,10 @@ use crate::{
     components::{deed::Deed, dialog::Modal, problem::Problem, text_field::TextField},
     console::{fresh_command, pod_href, use_console},
     live,
-    pods::model_fields::{ModelChoice, ModelFields},
+    pods::{
+        agent_field::AgentField,
+        model_fields::{ModelChoice, ModelFields},
+    },
     server_fns::{Choices, create_pod, find_folders, new_pod_choices},
 };
 
@@ -33,6 +36,7 @@ pub(crate) struct NewPodForm {
     cwd: RwSignal<String>,
     scope: ScopeRows,
     runtime: RwSignal<String>,
+    agent: RwSignal<String>,
     instructions: RwSignal<String>,
     deed: Deed,
     /// One id per set of inputs: pressing twice, or retrying after a lost answer, makes one Pod and not two.
@@ -45,10 +49,13 @@ impl NewPodForm {
             .map_err(|error| UiError::new(ErrorCode::InvalidInput, error.to_string()))?;
         let given =
             |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
-        let (provider, model, thinking) = self.choice.read();
+        let agent = given(self.agent);
+        // An agent chooses its model itself.
+        let (provider, model, thinking) = if agent.is_some() { Default::default() } else { self.choice.read() };
         Ok(CreatePod {
             runtime_id: given(self.runtime).and_then(|id| RuntimeId::parse(&id).ok()),
             profile: given(self.profile),
+            agent,
             provider,
             model,
             thinking,
@@ -149,6 +156,10 @@ fn More(form: NewPodForm) -> impl IntoView {
         let name = form.profile.get();
         choices.with(|choices| choices.profiles.iter().find(|profile| profile.name == name).cloned())
     });
+    let asks_model = move || {
+        form.agent.with(String::is_empty)
+            && profile.with(|profile| profile.as_ref().is_none_or(|profile| profile.agent.is_none()))
+    };
     let scope = Signal::derive(move || usual_scope(profile.get().as_ref(), folder.get()));
     let providers = Signal::derive(move || choices.with(|choices| choices.providers.clone()));
     let usual_words =
@@ -164,7 +175,10 @@ fn More(form: NewPodForm) -> impl IntoView {
             runtime=runtime
         />
         <ProfileField form=form choices=choices is_here=is_here />
-        <ModelFields id="new-pod" choice=form.choice found=providers profile=profile is_known=is_here />
+        <AgentField chosen=form.agent is_here=is_here />
+        <Show when=asks_model>
+            <ModelFields id="new-pod" choice=form.choice found=providers profile=profile is_known=is_here />
+        </Show>
         <ScopeField rows=form.scope usual=scope runtime=runtime />
         <label class="field" for="new-pod-instructions">
             <span>"Instructions"</span>
@@ -204,6 +218,7 @@ fn RuntimeField(form: NewPodForm, choices: Memo<Choices>) -> impl IntoView {
     let choose = move |event| {
         form.runtime.set(event_target_value(&event));
         form.profile.set(String::new());
+        form.agent.set(String::new());
         form.choice.clear();
     };
     move || {
@@ -236,9 +251,19 @@ fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>)
             return ().into_any();
         }
         let chosen = form.profile.get_untracked();
+        let choose = move |event| {
+            let name = event_target_value(&event);
+            // Where its agent answers, no model is chosen.
+            let has_agent = |profile: &ProfileView| profile.name == name && profile.agent.is_some();
+            if choices.with_untracked(|choices| choices.profiles.iter().any(has_agent)) {
+                form.choice.clear();
+            }
+            form.profile.set(name);
+        };
         let option = |profile: ProfileView| {
-            let words =
-                choices.with_untracked(|choices| Defaults::of(&choices.providers, Some(&profile), None).words());
+            let model =
+                || choices.with_untracked(|choices| Defaults::of(&choices.providers, Some(&profile), None).words());
+            let words = profile.agent.clone().unwrap_or_else(model);
             let is_it = profile.name == chosen;
             view! { <option value=profile.name.clone() selected=is_it>{format!("{} ({words})", profile.name)}</option> }
                 .into_any()
@@ -246,7 +271,7 @@ fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>)
         view! {
             <div class="field">
                 <label for="new-pod-profile">"Profile"</label>
-                <select id="new-pod-profile" on:change=move |event| form.profile.set(event_target_value(&event))>
+                <select id="new-pod-profile" on:change=choose>
                     <option value="">"default: none"</option>
                     {profiles.into_iter().map(option).collect_view()}
                 </select>

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use protocol::{
-    Gathered, GiveKey, McpLog, McpServerItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView,
+    AgentItem, Gathered, GiveKey, McpLog, McpServerItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView,
     RuntimeView, SessionView, ToolDefault, UnconfiguredProvider, WallItem,
 };
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,13 @@ pub async fn sign_out(id: Option<String>) -> Result<Vec<SessionView>, UiError> {
 pub struct ProvidersFound {
     pub found: Vec<ProviderView>,
     pub missing: Vec<UnconfiguredProvider>,
+}
+
+/// The agents that a Pod can be made with.
+#[server(prefix = "/fn", endpoint = "list_agents", input = Json, output = Json)]
+pub async fn list_agents() -> Result<Vec<AgentItem>, UiError> {
+    let (backend, _) = door::caller()?;
+    Ok(backend.settings().agents().await)
 }
 
 #[server(prefix = "/fn", endpoint = "list_providers", input = Json, output = Json)]

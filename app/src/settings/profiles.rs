@@ -43,6 +43,10 @@ fn Profile(profile: ProfileView) -> impl IntoView {
         (None, Some(model)) => format!("{model} of the default provider"),
         (None, None) => "the default".to_owned(),
     };
+    let (who, model) = match profile.agent {
+        Some(agent) => ("agent", agent),
+        None => ("model", model),
+    };
     let tools = match profile.tools {
         Some(names) if names.is_empty() => "none".to_owned(),
         Some(names) => names.join(", "),
@@ -70,7 +74,7 @@ fn Profile(profile: ProfileView) -> impl IntoView {
         <article class="profile">
             <h3>{profile.name}</h3>
             <dl>
-                <dt>"model"</dt>
+                <dt>{who}</dt>
                 <dd>{model}</dd>
                 <dt>"tools"</dt>
                 <dd>{tools}</dd>

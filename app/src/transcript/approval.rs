@@ -24,8 +24,8 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
         let (is_open, asked) = (is_open.get() && !pod.is_old, block.with(asked));
         asked.map(|asked| match is_open {
             true => {
-                let Approval { id, tool, arguments, asked_at, .. } = asked;
-                let question = Question { pod: pod.pod.get_value(), id, tool, arguments, asked_at };
+                let Approval { id, tool, arguments, asked_at, options, .. } = asked;
+                let question = Question { pod: pod.pod.get_value(), id, tool, arguments, asked_at, options };
                 let id = question.id.clone();
                 let is_next = Signal::derive(move || {
                     pod.rows.questions.with(|questions| questions.first().is_some_and(|first| *first == id))
@@ -45,7 +45,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
 }
 
 fn asked(block: &Block) -> Option<Approval> {
-    let BlockKind::Approval { approval_id, tool, arguments, decision, by, reason, .. } = &block.kind else {
+    let BlockKind::Approval { approval_id, tool, arguments, options, decision, by, reason, .. } = &block.kind else {
         return None;
     };
     Some(Approval {
@@ -58,5 +58,7 @@ fn asked(block: &Block) -> Option<Approval> {
         reason: reason.clone(),
         diff: None,
         effect: None,
+        options: options.clone(),
+        option: None,
     })
 }

@@ -78,6 +78,15 @@ pub(crate) struct BudgetOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ModeOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// The mode that its agent is in from the next turn on; without it, the modes are printed
+    pub(crate) mode: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SetOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]

@@ -133,6 +133,9 @@ pub(crate) struct ApproveOptions {
     /// What a tool's server has asked for, as a JSON object
     #[arg(long, value_name = "JSON")]
     pub(crate) content: Option<String>,
+    /// One of the options that an agent offers, by its id
+    #[arg(long, value_name = "ID")]
+    pub(crate) option: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -148,6 +151,9 @@ pub(crate) struct DenyOptions {
     /// Reason; the model sees it
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
+    /// One of the options that an agent offers, by its id
+    #[arg(long, value_name = "ID")]
+    pub(crate) option: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -169,6 +175,9 @@ pub(crate) struct NewOptions {
     /// Provider of its model; default: the server's first one
     #[arg(long, add = ArgValueCandidates::new(provider_names))]
     pub(crate) provider: Option<String>,
+    /// An agent that answers in the place of a provider's model; `yoi agents` lists them
+    #[arg(long, conflicts_with = "provider")]
+    pub(crate) agent: Option<String>,
     /// Model to use; default: the provider's first one
     #[arg(long, add = ArgValueCandidates::new(model_names))]
     pub(crate) model: Option<String>,

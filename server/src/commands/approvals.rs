@@ -2,7 +2,8 @@ use anyhow::{Context, Result};
 use client::ClientError;
 use jiff::Timestamp;
 use protocol::{
-    Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState, PodSummary,
+    AgentOption, Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState,
+    PodSummary,
     operation::{Filled, Page},
     operations::{self, Pods},
 };
@@ -28,7 +29,8 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
     let decision = if options.deny { Decision::Deny } else { Decision::Allow };
     let content = options.content.as_deref().map(serde_json::from_str).transpose();
     let content = content.context("--content is JSON, such as '{\"name\":\"ada\"}'")?;
-    let command = ApprovalCommand { decision, remember: options.remember, reason: options.reason, content };
+    let ApproveOptions { remember, reason, option, .. } = options;
+    let command = ApprovalCommand { decision, remember, reason, content, option };
     let approval = caller
         .client
         .carry_out(
@@ -44,8 +46,8 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
 
 /// Denies an approval.
 pub(super) async fn deny(caller: &Caller, options: DenyOptions) -> Result<()> {
-    let DenyOptions { target, id, remember, reason } = options;
-    approve(caller, ApproveOptions { target, id, deny: true, remember, reason, content: None }).await
+    let DenyOptions { target, id, remember, reason, option } = options;
+    approve(caller, ApproveOptions { target, id, deny: true, remember, reason, content: None, option }).await
 }
 
 async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
@@ -112,6 +114,7 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
     };
     let has_names = questions.iter().any(|(open, _)| open.is_some());
     let changes: Vec<_> = questions.iter().filter_map(|(_, approval)| change(approval)).collect();
+    let options: Vec<_> = questions.iter().filter_map(|(_, approval)| options(approval)).collect();
     let rows = questions.into_iter().map(row);
     match (has_names, all) {
         (true, true) => output::headed(["POD", "ID", "ASKED", "ANSWER", "TOOL", "ARGUMENTS"], rows),
@@ -128,7 +131,16 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
             rows.map(|[_, id, asked, _, tool, arguments]| [id, asked, tool, arguments]),
         ),
     }?;
-    changes.iter().try_for_each(|change| output::line(change))
+    changes.iter().chain(&options).try_for_each(|change| output::line(change))
+}
+
+/// The answers that an agent offers to its open question, below the table.
+fn options(approval: &Approval) -> Option<String> {
+    let is_open = approval.decision.is_none() && approval.by.is_none() && approval.reason.is_none();
+    let option = |option: &AgentOption| format!("  --option {}  {} ({})", option.id, option.name, option.kind);
+    let lines: Vec<_> = approval.options.iter().map(option).collect();
+    (is_open && !lines.is_empty())
+        .then(|| output::printable(&format!("\n{} offers\n{}", approval.id, lines.join("\n"))))
 }
 
 /// What an approval's call would do to its file as it is now, printed below the table.

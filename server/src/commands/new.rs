@@ -23,6 +23,7 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
     let scope = options.scope.into_iter().map(scope_rule).collect::<Result<Vec<_>>>()?;
     let create = CreatePod {
         provider: options.provider,
+        agent: options.agent,
         model: options.model,
         thinking: options.thinking,
         profile: options.profile,

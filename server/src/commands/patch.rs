@@ -7,8 +7,8 @@ use protocol::{Budget, CommandId, PatchPod, PodDetail, PodName, PodSummary};
 use super::{Caller, new, settings, word};
 use crate::{
     cli::{
-        BudgetOptions, ModelOptions, NetworkOptions, PermissionsOptions, PolicyOptions, RenameOptions, SetOptions,
-        WakeOptions,
+        BudgetOptions, ModeOptions, ModelOptions, NetworkOptions, PermissionsOptions, PolicyOptions, RenameOptions,
+        SetOptions, WakeOptions,
     },
     config::BadConfig,
     output,
@@ -48,6 +48,33 @@ pub(super) async fn model(caller: &Caller, options: ModelOptions) -> Result<()> 
     }
     let patch = PatchPod { model, provider, thinking, ..PatchPod::default() };
     change(caller, &target, &patch, who_answers).await
+}
+
+/// Prints the modes of a Pod's agent, or has it in another one.
+pub(super) async fn mode(caller: &Caller, options: ModeOptions) -> Result<()> {
+    let ModeOptions { target, mode } = options;
+    if mode.is_some() {
+        let patch = PatchPod { mode, ..PatchPod::default() };
+        return change(caller, &target, &patch, modes).await;
+    }
+    let pod = caller.resolve(&target).await?;
+    let detail = caller.client.read(&operations::Pod { pod }).await?;
+    match caller.config.json {
+        true => output::json(&detail.session),
+        false => output::line(&output::printable(&modes(&detail))),
+    }
+}
+
+/// `ada: code of ask, code`.
+fn modes(detail: &PodDetail) -> String {
+    let name = &detail.summary.name;
+    let Some(session) = &detail.session else { return format!("{name} has no agent, and so no modes") };
+    let now = session.mode.as_deref().unwrap_or("no mode yet");
+    let all: Vec<_> = session.offers.modes.iter().map(|mode| mode.id.as_str()).collect();
+    match all.is_empty() {
+        true => format!("{name}: {now}; its agent has told no others"),
+        false => format!("{name}: {now} of {}", all.join(", ")),
+    }
 }
 
 /// `ada: gpt-5.4 of openai, thinking high`.

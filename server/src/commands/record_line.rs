@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use protocol::{ControlEvent, Decision, Event, Record, Segment, ToolBy, TurnEvent};
-use transcript::words::{actor_words, duration_words, limit_words, settings_words};
+use transcript::words::{actor_words, agent_words, duration_words, limit_words, plan_words, settings_words};
 
 use super::word;
 use crate::output::printable;
@@ -94,6 +94,10 @@ fn control(event: &ControlEvent) -> Option<String> {
         }
         ControlEvent::SettingsChanged { .. } => settings_words(event),
         ControlEvent::LimitReached { until, resumes } => limit_words(*until, *resumes),
+        ControlEvent::AgentPrompted { .. } | ControlEvent::AgentOffers { .. } => return None,
+        ControlEvent::AgentStarted { agent, resumed, .. } => agent_words(agent, *resumed),
+        ControlEvent::PlanUpdated { entries } => format!("plan: {}", plan_words(entries)),
+        ControlEvent::ModeChanged { mode } => format!("mode {mode}"),
         ControlEvent::Alert { level, source, text, .. } => format!("{} from {source}: {text}", word(level)),
     })
 }

@@ -9,13 +9,14 @@ use std::{
 };
 
 use ::mcp::ServerConfig;
+use acp::AgentConfig;
 use etcetera::BaseStrategy;
 use provider::{ModelSettings, ProviderConfig, ProviderKind, ProviderSource};
 use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{BadConfig, Environment, commands::Commands, mcp::McpTable, pods::Pods};
+use super::{BadConfig, Environment, agents::Agent, commands::Commands, mcp::McpTable, pods::Pods};
 
 /// The default of `forget_after_s`.
 const FORGET_AFTER: Duration = Duration::from_secs(600);
@@ -41,6 +42,7 @@ pub(super) struct File {
     find_models: Option<bool>,
     pub(super) profiles: BTreeMap<String, Profile>,
     mcp: BTreeMap<String, McpTable>,
+    agents: BTreeMap<String, Agent>,
     pub(super) commands: Commands,
     pub(super) pods: Pods,
     /// The file's own path; relative paths in it are relative to its folder.
@@ -93,6 +95,7 @@ impl File {
         })?;
         let file = Self { path, ..file };
         file.mcp()?;
+        file.agents()?;
         if let Some(sentence) = file.commands.refusal(&file.key_variables()) {
             return Err(file.bad(&sentence));
         }
@@ -157,6 +160,15 @@ impl File {
 
     pub(super) fn finds_models(&self) -> bool {
         self.find_models.unwrap_or(true)
+    }
+
+    /// The agents of the file, by name.
+    pub(super) fn agents(&self) -> Result<BTreeMap<String, AgentConfig>, BadConfig> {
+        let config = |(name, agent): (&String, &Agent)| {
+            let config = agent.config(name).map_err(|sentence| self.bad(&sentence))?;
+            Ok((name.clone(), config))
+        };
+        self.agents.iter().map(config).collect()
     }
 
     /// How long a server that announced itself may be silent before it is forgotten.

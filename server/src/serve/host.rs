@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use acp::{Agents, AgentsOptions};
 use anyhow::{Context, Result, anyhow, bail};
 use etcetera::BaseStrategy as _;
 use mcp::{Servers, ServersOptions};
@@ -48,11 +49,17 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     let groups = tokio::task::spawn_blocking(Groups::of_this_process).await.context("cgroups could not be detected")?;
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(config, files, groups.clone()),
+        toolbox: toolbox(bash_options(config, files, groups.clone())),
         servers: Servers::new(ServersOptions {
             configs: config.mcp.clone(),
-            bash: commands(config, files, groups.clone()),
+            bash: bash_options(config, files, groups.clone()),
             accepted: Some(config.data.join(data_dir::MCP)),
+        }),
+        agents: Agents::new(AgentsOptions {
+            configured: config.agents.clone(),
+            path: std::env::var_os("PATH"),
+            bash: bash_options(config, files, groups.clone()),
+            finds_known: true,
         }),
         hidden: hidden(config),
         protected: protected(config),
@@ -115,14 +122,13 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools for files, commands and the web.
-fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
-    let options = commands(config, files, groups);
+fn toolbox(options: BashOptions) -> Toolbox {
     let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
     Toolbox::new(files::tools()).with(others)
 }
 
 /// How commands are run.
-fn commands(config: &Config, files: OpenFiles, groups: Groups) -> BashOptions {
+fn bash_options(config: &Config, files: OpenFiles, groups: Groups) -> BashOptions {
     BashOptions {
         // Without confinement a command needs an approval, which is decided where permissions are.
         allow_unconfined: true,

@@ -11,6 +11,7 @@ mod count;
 mod dependencies;
 mod models;
 mod real;
+mod real_agents;
 mod run;
 mod shots;
 mod test;
@@ -29,6 +30,7 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask trial fault [--binary PATH]    a database that cannot be written for a while: Pods go on by themselves
        cargo xtask trial size [--binary PATH]    long answers, many Pods, long histories, many sockets
        cargo xtask real [--binary PATH]    with a real model on this machine, made by llama.cpp: found, streams, counts, cancels, compacts
+       cargo xtask real agents [--binary PATH]    opencode and Codex as Pods, against a scripted model server: talk, ask, cancel, kill, peers
        cargo xtask conformance [server] [client] [acp] [--binary PATH]    the MCP conformance suite and ACP's official libraries
        cargo xtask shots [--binary PATH]    screenshots of the console into target/shots, sheets of them into docs
        cargo xtask models    a newer table of models: their context, their prices, what they can do";
@@ -62,6 +64,8 @@ fn main() -> ExitCode {
         },
         ["real"] => real::run(None),
         ["real", "--binary", path] => real::run(Some(path)),
+        ["real", "agents"] => real_agents::run(None),
+        ["real", "agents", "--binary", path] => real_agents::run(Some(path)),
         ["conformance", rest @ ..] => match conformance::Extent::parse(rest) {
             Some(extent) => conformance::run(&extent),
             None => {

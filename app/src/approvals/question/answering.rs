@@ -53,17 +53,8 @@ mod tests {
             let (by, reason) = (by.map(str::to_owned), reason.map(str::to_owned));
             let (id, tool) = ("q".to_owned(), "Bash".to_owned());
             let arguments = serde_json::Value::Null;
-            answer_words(&Approval {
-                id,
-                tool,
-                arguments,
-                asked_at: protocol::Timestamp::UNIX_EPOCH,
-                decision,
-                by,
-                reason,
-                diff: None,
-                effect: None,
-            })
+            let asked = Approval::open(id, tool, arguments, protocol::Timestamp::UNIX_EPOCH);
+            answer_words(&Approval { decision, by, reason, ..asked })
         };
         assert_eq!(answer(Some(Decision::Allow), Some("operator"), None), "allowed by you");
         assert_eq!(answer(Some(Decision::Allow), Some("kim"), None), "allowed by kim");

@@ -37,22 +37,29 @@ pub(crate) fn ContextMeter() -> impl IntoView {
             }.into_any()
         })
     };
+    let has_agent = Memo::new(move |_| pod.summary.with(|summary| summary.agent.is_some()));
+    let compact = move || {
+        if has_agent.get() {
+            return view! { "Nearly full. Its agent keeps its context itself; some compact it when they are sent /compact." }
+                .into_any();
+        }
+        view! {
+            "Nearly full: it is compacted automatically before the next model call."
+            <button
+                type="button"
+                class="button"
+                on:click=move |_| control(console, &untrack(|| pod.as_it_is()), ControlVerb::Compact)
+            >
+                "Compact…"
+            </button>
+        }
+        .into_any()
+    };
     let warning = move || {
-        share.get().filter(|share| *share >= FULL_PERCENT).map(|_| {
-            view! {
-                <p class="nearly-full">
-                    "Nearly full: it is compacted automatically before the next model call."
-                    <button
-                        type="button"
-                        class="button"
-                        on:click=move |_| control(console, &untrack(|| pod.as_it_is()), ControlVerb::Compact)
-                    >
-                        "Compact…"
-                    </button>
-                </p>
-            }
-            .into_any()
-        })
+        share
+            .get()
+            .filter(|share| *share >= FULL_PERCENT)
+            .map(|_| view! { <p class="nearly-full">{compact}</p> }.into_any())
     };
     view! {
         <section>

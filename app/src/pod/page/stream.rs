@@ -165,7 +165,8 @@ fn moves_the_peers(record: &Record) -> bool {
     )
 }
 
-/// Whether the record changes the queue, the children or the rules, which no stream carries.
+/// Whether the record changes the queue, the children, the rules, or what an agent plans and offers, which no stream
+/// carries.
 fn moves_the_detail(record: &Record) -> bool {
     matches!(
         &record.event,
@@ -177,6 +178,9 @@ fn moves_the_detail(record: &Record) -> bool {
                     | ControlEvent::ChildStopped { .. }
                     | ControlEvent::ScopeChanged { .. }
                     | ControlEvent::ApprovalAnswered { .. }
+                    | ControlEvent::PlanUpdated { .. }
+                    | ControlEvent::ModeChanged { .. }
+                    | ControlEvent::AgentOffers { .. }
             )
     )
 }

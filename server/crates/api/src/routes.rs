@@ -103,6 +103,7 @@ pub(crate) fn table() -> Table {
     table.own::<operations::WhoAreYou, _>(rest::server::about);
     table.own::<operations::Link, _>(rest::server::link);
     table.own::<operations::ModelProviders, _>(rest::server::providers);
+    table.own::<operations::Agents, _>(rest::server::agents);
     table.own::<operations::Models, _>(rest::server::models);
     table.own::<operations::TestProvider, _>(rest::server::test_provider);
     table.own::<operations::SetKey, _>(rest::server::set_key);

@@ -19,6 +19,8 @@ pub enum Command {
     Network(NetworkPolicy),
     /// The model, and its provider if that changes too; `None` to choose in a dialog.
     Model(Option<(String, Option<String>)>),
+    /// The mode that its agent is to be in.
+    Mode(String),
     Think(Thinking),
     /// The limit of its usage; `None` for no limit.
     Budget(Option<Budget>),
@@ -31,6 +33,10 @@ pub enum Command {
     New(String),
     /// Answers the oldest open approval.
     Answer(Answer),
+    /// Answers it with the option of this id, one of the agent's own.
+    Choose(String),
+    /// Shows the agent that answers in it.
+    Agent,
     /// Rewinds to before the newest message.
     Rewind,
     /// Opens the dialog, with this name if there is one.
@@ -228,7 +234,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     }
     let Some(now) = here.pod else { return Some(NOT_ATTACHED) };
     match entry.word {
-        "allow" | "always" | "deny" => (!now.asks).then_some("it has no pending approval"),
+        "allow" | "always" | "deny" | "option" => (!now.asks).then_some("it has no pending approval"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
         "send" | "steer" => allowed::input_refusal(now.state),
@@ -265,6 +271,8 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         }
         "model" => model(argument).map(Command::Model),
         "network" | "think" | "budget" | "autoresume" => setting(entry.word, argument),
+        "mode" => named(Command::Mode),
+        "option" => named(Command::Choose),
         "preview" => preview(argument).map(Command::Preview),
         "key" => key(argument),
         "delete" => named(Command::Delete),
@@ -286,6 +294,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "allow" => Ok(Command::Answer(Answer::Once)),
         "always" => Ok(Command::Answer(Answer::Always)),
+        "agent" => Ok(Command::Agent),
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
         "queue" => Ok(Command::Queue),

@@ -43,6 +43,6 @@ impl From<Answer> for ApprovalCommand {
             Answer::Always => (Decision::Allow, true, None),
             Answer::Deny(reason) => (Decision::Deny, false, Some(reason).filter(|reason| !reason.is_empty())),
         };
-        Self { decision, remember, reason, content: None }
+        Self { decision, remember, reason, content: None, option: None }
     }
 }

@@ -10,6 +10,7 @@ pub fn pod(name: &str, state: PodState) -> PodSummary {
         state,
         state_reason: None,
         provider: "rehearsal".into(),
+        agent: None,
         model: "rehearsal".into(),
         cwd: "/srv/work".into(),
         created_at: protocol::Timestamp::UNIX_EPOCH,

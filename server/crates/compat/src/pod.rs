@@ -218,6 +218,7 @@ impl Pod {
             state_reason: card.reason.clone(),
             provider: card.greeting.provider.clone(),
             model: card.greeting.model.clone(),
+            agent: None,
             cwd: card.greeting.cwd.clone(),
             created_at: card.created_at,
             updated_at: self.journal.updated_at().unwrap_or(card.created_at),
@@ -250,6 +251,7 @@ impl Pod {
             reasoning: ReasoningPolicy::Full,
             queued: Vec::new(),
             children: Vec::new(),
+            session: None,
         }
     }
 

@@ -107,7 +107,15 @@ impl Context {
 
     /// All messages, the system message first.
     pub fn messages(&self) -> Vec<Message> {
-        std::iter::once(self.system.clone()).chain(joined(self.messages.iter().chain(&self.deferred))).collect()
+        // An agent without instructions is told nothing before.
+        let system = Some(self.system.clone()).filter(|system| !system.content.is_empty());
+        system.into_iter().chain(joined(self.messages.iter().chain(&self.deferred))).collect()
+    }
+
+    /// What people, peers and children said behind one record and up to another.
+    pub fn said_between(&self, after: Seq, to: Seq) -> Vec<Message> {
+        let is_said = |entry: &&Entry| entry.message.role == Role::User && entry.at > after && entry.at <= to;
+        self.messages.iter().chain(&self.deferred).filter(is_said).map(|entry| entry.message.clone()).collect()
     }
 
     /// Adds the event at `seq`. Chunks are not part of a context; their finished record is. Messages from elsewhere

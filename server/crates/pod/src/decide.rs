@@ -1,5 +1,6 @@
 //! What follows from an input: events to commit, and effects to run once they are committed.
 
+mod agent;
 mod answer;
 mod asked;
 mod calls;
@@ -12,8 +13,8 @@ mod way_out;
 
 use protocol::{ErrorCode, Outcome, PodState, ToolBy, Trigger, TurnEvent};
 
-pub use self::calls::ROUNDS_MAX;
 use self::{
+    agent::agent_piece,
     answer::answer_piece,
     asked::ask,
     calls::{Said, agent_call, answer, operator_call, tool_finished},
@@ -22,6 +23,7 @@ use self::{
     summary::{compact, rewind, summarised},
     way_out::way_out,
 };
+pub use self::{agent::fitting, calls::ROUNDS_MAX};
 pub(crate) use self::{
     calls::start_calls,
     draft::Draft,
@@ -61,6 +63,22 @@ pub enum Effect {
         arguments: serde_json::Value,
         by: ToolBy,
     },
+    /// Send the Pod's agent what was said.
+    Prompt,
+    /// Give the agent the answer to its question: one of its options, or that there is none.
+    AnswerAgent {
+        ask: String,
+        option: Option<String>,
+    },
+    /// Tell the agent what came of what it wanted.
+    Reply {
+        id: String,
+        outcome: crate::ToolOutcome,
+    },
+    /// End a call that is running.
+    EndCall {
+        call_id: String,
+    },
     /// Allow or refuse a running command's connection to a host.
     LetOut {
         call_id: String,
@@ -90,6 +108,10 @@ pub enum Refusal {
     NotPaused,
     #[error("is stopped; restore it first")]
     NotLive,
+    #[error(
+        "is answered by an agent that keeps its context itself; the agent's own commands change it, as `/compact` does with some"
+    )]
+    OwnContext,
     #[error("has no such open question; it has been answered already, or is void")]
     AlreadyAnswered,
     #[error("has moved on since you looked; look again and decide anew")]
@@ -107,7 +129,7 @@ impl Refusal {
             Self::NotLive => ErrorCode::NotLive,
             Self::AlreadyAnswered => ErrorCode::AlreadyAnswered,
             Self::HeadMoved => ErrorCode::HeadMoved,
-            Self::OutsideLog => ErrorCode::InvalidInput,
+            Self::OutsideLog | Self::OwnContext => ErrorCode::InvalidInput,
         }
     }
 }
@@ -132,6 +154,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::Cancel => cancel(&mut draft)?,
         Input::Stop => stop(&mut draft),
         Input::Restore => restore(&mut draft),
+        Input::Compact | Input::Rewind { .. } if spec.agent.is_some() => return Err(Refusal::OwnContext),
         Input::Compact => compact(&mut draft)?,
         Input::Summarised(summary) => summarised(&mut draft, summary),
         Input::Rewind { to_seq, expected_head, context_used } => {
@@ -139,11 +162,13 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         }
         Input::Mail { events, wakes } => mail(&mut draft, events, wakes)?,
         Input::Note(events) => events.into_iter().for_each(|event| draft.outside(event)),
+        Input::Agent(piece) if pod.takes_pieces() => agent_piece(&mut draft, spec, piece),
+        Input::Agent(_) => (),
         Input::BudgetSpent(why) if pod.is_answering() => budget_spent(&mut draft, why),
         Input::BudgetSpent(_) => (),
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
         Input::AgentCall { name, arguments } => agent_call(&mut draft, spec, name, arguments)?,
-        Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
+        Input::Model(piece) if pod.takes_pieces() => answer_piece(&mut draft, spec, piece),
         // From a call that has ended.
         Input::ToolOutput { .. } => (),
         Input::WayOut { call_id, host, port } => way_out(&mut draft, spec, call_id, host, port),
@@ -156,8 +181,8 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
             );
         }
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
-        Input::Answer { id, decision, by, reason, content } => {
-            answer(&mut draft, &id, Said { decision, by, reason, content })?;
+        Input::Answer { id, decision, by, reason, content, option } => {
+            answer(&mut draft, &id, Said { decision, by, reason, content, option })?;
         }
         Input::Model(_) => (),
     }
@@ -177,7 +202,7 @@ fn growth(pod: &Pod, input: &Input) -> Option<Step> {
         Input::ToolOutput { call_id, text } => return output_growth(pod, call_id, text),
         _ => return None,
     };
-    let open = pod.model_block().filter(|_| pod.is_answering())?;
+    let open = pod.model_block().filter(|_| pod.takes_pieces())?;
     let block = || open.id.clone();
     let event = match (piece, open.kind) {
         (ModelPiece::Text(text), BlockKind::Text) => TurnEvent::TextChunk { block: block(), text: text.clone() },

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use protocol::{Blobs, CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, Timestamp, TurnEvent, Usage};
+use protocol::{
+    AgentOption, Blobs, CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, Timestamp, TurnEvent, Usage,
+};
 use serde_json::Value;
 
 use crate::PictureKind;
@@ -68,6 +70,8 @@ pub enum Input {
     },
     /// A piece of the model's answer in the current run.
     Model(ModelPiece),
+    /// A piece of what the Pod's agent does.
+    Agent(AgentPiece),
     /// A tool wrote some output.
     ToolOutput {
         call_id: String,
@@ -101,7 +105,84 @@ pub enum Input {
         reason: Option<String>,
         /// What a tool's server wanted to know.
         content: Option<Value>,
+        /// Of an agent's own options the one that it is.
+        option: Option<String>,
     },
+}
+
+/// A piece of what an agent does in a Pod, beside its text and its thoughts, which are as a model's.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentPiece {
+    /// It runs, and has a session.
+    Started {
+        agent: String,
+        title: Option<String>,
+        version: Option<String>,
+        session_id: String,
+        resumed: bool,
+    },
+    /// It can be sent what was said up to here.
+    Ready {
+        to_seq: Seq,
+    },
+    /// What it lets its client choose now.
+    Offers(Value),
+    Mode(String),
+    Plan(Value),
+    /// It began something by itself.
+    Called {
+        id: String,
+        name: String,
+        arguments: Value,
+    },
+    /// What came of that meanwhile, and in the end.
+    Output {
+        id: String,
+        text: String,
+    },
+    Finished {
+        id: String,
+        outcome: ToolOutcome,
+    },
+    /// It asks whether it may, in the midst of a call.
+    Asked {
+        ask: String,
+        id: String,
+        tool: String,
+        arguments: Value,
+        options: Vec<AgentOption>,
+    },
+    /// It wants one of yoi's own tools to be run.
+    Wants {
+        id: String,
+        name: String,
+        arguments: Value,
+    },
+    /// It wants no more of that.
+    Unwanted {
+        id: String,
+    },
+    Usage(Usage),
+    Alert(String),
+    /// Its turn is over.
+    Ended(Stop),
+    /// It refused the turn, or could not be started.
+    Failed {
+        code: String,
+        detail: String,
+    },
+    /// It ended in the midst of its turn.
+    Lost(String),
+}
+
+/// Why an agent's turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    EndTurn,
+    MaxTokens,
+    MaxRequests,
+    Refusal,
+    Cancelled,
 }
 
 /// What replaces the beginning of a conversation.

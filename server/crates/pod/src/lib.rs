@@ -21,9 +21,11 @@ mod spec;
 mod state;
 
 pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
-pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide};
+pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide, fitting};
 pub use evolve::BUDGET;
-pub use input::{Cause, Failure, Input, ModelPiece, Newest, NoSummary, Picture, QuestionSize, Summary, ToolOutcome};
+pub use input::{
+    AgentPiece, Cause, Failure, Input, ModelPiece, Newest, NoSummary, Picture, QuestionSize, Stop, Summary, ToolOutcome,
+};
 pub use permission::{
     HostPort, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod, permission,
     remembered, rule_warnings,
@@ -35,4 +37,7 @@ pub use rules::{RULE_PATTERN_CHARS_MAX, RULE_TOOL_CHARS_MAX, RULES_MAX, rules_re
 pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use sight::{Sight, Sights};
 pub use spec::{Leader, PodSpec};
-pub use state::{Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Step, ask_id};
+pub use state::{
+    Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Session, Step, WANTED,
+    ask_id,
+};

@@ -18,10 +18,13 @@ pub fn recover(pod: &Pod, seen: impl Fn(&str) -> Option<Timestamp>) -> Decision 
     draft.close_operator_calls("unknown", UNKNOWN);
     if let Some(before) = pod.compacting_from {
         draft.status(before, None);
-    } else if pod.run.is_some() && pod.state == PodState::Waiting && waits_to_begin(&pod) {
+    } else if pod.run.is_some() && pod.state == PodState::Waiting && pod.session.is_none() && waits_to_begin(&pod) {
         draft.close_started_calls("unknown", UNKNOWN);
     } else if pod.run.is_some() {
         draft.close_answer();
+        if pod.session.is_some() {
+            draft.void_approvals("yoi was restarted, and the agent with it");
+        }
         draft.close_calls("unknown", UNKNOWN);
         draft.finish_run(Outcome::Interrupted, None);
         draft.status(PodState::Paused, Some("interrupted when yoi stopped; resume it, or send a message"));

@@ -24,6 +24,12 @@ pub struct Leader {
 pub struct PodSpec {
     pub provider: String,
     pub model: String,
+    /// The agent that answers in the place of a model; its provider is [`protocol::ACP`] then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The mode that its agent is to be in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
     #[serde(default)]
     pub profile: Option<String>,
     #[serde(default)]

@@ -1,6 +1,9 @@
 //! The folded state of a Pod.
 
-use protocol::{Event, ModelName, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage, tool::NETWORK};
+use protocol::{
+    AgentOption, Cost, Currency, Event, ModelName, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage,
+    tool::{NETWORK, SERVER_TOOL},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,13 +15,16 @@ pub(crate) const SEEN_FILES_MAX: usize = 128;
 
 /// In the id of a network approval: separates the call's id from the approval's number.
 pub(crate) const WAY_OUT: &str = ".out";
-/// The same of a question that a tool's server asks.
-pub(crate) const ASKS: &str = ".ask";
+/// The same of what a tool's server or the Pod's agent asks in the midst of a call.
+pub(crate) const ASK: &str = ".ask";
 
-/// The id of such a question: of one call, they are told apart by their numbers.
+/// The id of a question that a tool's server asks: of one call, they are told apart by their numbers.
 pub fn ask_id(call_id: &str, number: u64) -> String {
-    format!("{call_id}{ASKS}{number}")
+    format!("{call_id}{ASK}{number}")
 }
+
+/// What the ids of what an agent asks yoi for begin with. No call of the agent's own has such an id.
+pub const WANTED: &str = "yoi-";
 
 /// The source of alerts about what a provider does not know.
 pub(crate) const PROVIDER: &str = "provider";
@@ -100,6 +106,38 @@ pub struct Pod {
     /// The number of runs that ended without a complete answer since the last one that had one.
     #[serde(default)]
     pub failures: u32,
+    /// The session with its agent, where an agent answers in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Session>,
+}
+
+/// What is known of the session with a Pod's agent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Session {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Up to here the agent was sent what was said …
+    #[serde(default)]
+    pub asked_to: Seq,
+    /// … and up to here it has begun to answer.
+    #[serde(default)]
+    pub heard_to: Seq,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// What it lets its client choose, as it said last.
+    #[serde(default)]
+    pub offers: Value,
+    /// Its newest plan.
+    #[serde(default)]
+    pub plan: Value,
+    /// What it has cost, as far as the agent told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
 }
 
 /// A usage limit of a provider.
@@ -218,9 +256,17 @@ pub struct OpenCall {
     /// When it last wrote something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrote_at: Option<Timestamp>,
+    /// By which an agent knows it, that makes it in the midst of its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_call_id: Option<String>,
 }
 
 impl OpenCall {
+    /// The agent waits for what comes of it: yoi runs it.
+    pub fn wanted(&self) -> Option<&str> {
+        self.agent_call_id.as_deref().filter(|id| id.starts_with(WANTED))
+    }
+
     /// How long it ran, as far as the journal tells: until its last output.
     pub(crate) fn ran_ms(&self) -> u64 {
         let ran =
@@ -236,19 +282,33 @@ pub struct OpenApproval {
     pub call_id: String,
     pub tool: String,
     pub arguments: Value,
+    /// The answers that an agent offers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<AgentOption>,
 }
 
 impl OpenApproval {
-    /// Of a question in the midst of a call, about a way out to the network or what a tool's server wants to know: the call.
+    /// The running call in whose midst this is asked: about a way out to the network, by a tool's server, or by the Pod's
+    /// agent. None where a call waits to begin.
     pub fn asker(&self) -> Option<&str> {
-        let between = if self.tool == NETWORK { WAY_OUT } else { ASKS };
+        let between = if self.tool == NETWORK { WAY_OUT } else { ASK };
         self.id.rsplit_once(between).map(|(call_id, _)| call_id)
     }
 
     /// The form of what a tool's server wants to know.
     pub fn form(&self) -> Option<&Value> {
-        self.asker().filter(|_| self.tool != NETWORK)?;
+        self.asker().filter(|_| self.is_of_server())?;
         self.arguments.get("schema")
+    }
+
+    /// Of what an agent asks in the midst of a call: that call, and by what the agent knows its question.
+    pub fn agents_ask(&self) -> Option<(&str, &str)> {
+        self.id.rsplit_once(ASK).filter(|_| self.tool != NETWORK && !self.is_of_server())
+    }
+
+    /// What an agent does by itself is called by its kind, so that no name of a server's tool is one of these.
+    fn is_of_server(&self) -> bool {
+        self.tool.contains(SERVER_TOOL)
     }
 }
 
@@ -291,6 +351,7 @@ impl Default for Pod {
             budget_alerts: Vec::new(),
             provider_alerts: Vec::new(),
             failures: 0,
+            session: None,
         }
     }
 }
@@ -343,6 +404,16 @@ impl Pod {
     /// True during a run in which the model answers or one of its tool calls runs.
     pub(crate) fn is_answering(&self) -> bool {
         self.state == PodState::Running && self.run.is_some()
+    }
+
+    /// Pieces of an answer are taken: a model's while it is not asked for anything, an agent's also while it waits for a person.
+    pub(crate) fn takes_pieces(&self) -> bool {
+        self.is_answering() || (self.session.is_some() && self.state == PodState::Waiting && self.run.is_some())
+    }
+
+    /// An open call, by the id that its agent knows.
+    pub(crate) fn agent_call(&self, id: &str) -> Option<&OpenCall> {
+        self.calls.iter().find(|call| call.agent_call_id.as_deref() == Some(id))
     }
 
     /// True if it only continues when a person says so; its context may be compacted meanwhile.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Budget, CommandId, Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy,
-    RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp,
+    AgentOption, Budget, CommandId, Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef,
+    ReasoningPolicy, RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp,
 };
 
 /// The answer to a command: it is on disk.
@@ -47,6 +47,9 @@ pub struct CreatePod {
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
+    /// The agent that answers in the place of a provider's model: one of `GET /api/v1/agents`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,6 +85,7 @@ impl CreatePod {
             runtime_id: None,
             profile: None,
             provider: None,
+            agent: None,
             model: None,
             instructions: None,
             cwd: None,
@@ -133,6 +137,9 @@ pub struct PatchPod {
     /// The model that answers from the next model call on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The mode of its agent: one of those that the agent offers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
     /// How hard its model is asked to think from the next call on: a level that the model has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
@@ -259,11 +266,21 @@ pub struct ApprovalCommand {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub content: Option<serde_json::Value>,
+    /// One of the options that the question lists, by its id. Absent: the one of them that fits the decision, for this
+    /// once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
 }
 
 impl ApprovalCommand {
     /// This answer, for this once.
     pub fn once(decision: Decision) -> Self {
-        Self { decision, remember: false, reason: None, content: None }
+        Self { decision, remember: false, reason: None, content: None, option: None }
+    }
+
+    /// The answer that is this option.
+    pub fn option(option: &AgentOption) -> Self {
+        let decision = if option.allows() { Decision::Allow } else { Decision::Deny };
+        Self { option: Some(option.id.clone()), ..Self::once(decision) }
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
 use crate::{
-    Blobs, Budget, CommandId, Cut, ModelName, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Thinking,
-    Timestamp, Usage, WorkerId,
+    AgentOptions, Blobs, Budget, CommandId, Cut, ModelName, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment,
+    Seq, Thinking, Timestamp, Usage, WorkerId,
 };
 
 /// One committed change of one Pod.
@@ -184,6 +184,9 @@ pub enum TurnEvent {
         name: String,
         arguments: Value,
         by: ToolBy,
+        /// Of a call that an agent makes in the midst of its turn: the id by which the agent, or what it asks yoi for, is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_call_id: Option<String>,
     },
     ToolFinished {
         call_id: String,
@@ -224,7 +227,7 @@ kinds!(TurnEvent {
     ToolOutputChunk => "tool_output_chunk" { block, text ; ; },
     MessageFinished => "message_finished" { block, text, interrupted ; ; },
     ReasoningFinished => "reasoning_finished" { block, text, interrupted ; proof ; },
-    ToolCalled => "tool_called" { call_id, block, name, arguments, by ; ; },
+    ToolCalled => "tool_called" { call_id, block, name, arguments, by ; agent_call_id ; },
     ToolFinished => "tool_finished" { call_id, block, summary, is_error, duration_ms, by ; content, code, diff, seen, blobs ; },
     Compacted => "compacted" { summary, kept_from_seq ; ; },
     Rewound => "rewound" { to_seq ; ; },
@@ -364,6 +367,9 @@ pub enum ControlEvent {
         id: String,
         tool: String,
         arguments: Value,
+        /// The answers that an agent offers to its own question.
+        #[serde(default, skip_serializing_if = "AgentOptions::is_empty")]
+        options: AgentOptions,
     },
     ApprovalAnswered {
         id: String,
@@ -371,6 +377,9 @@ pub enum ControlEvent {
         arguments: Value,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<Decision>,
+        /// Which of the agent's options it is, by its id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        option: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -401,6 +410,37 @@ pub enum ControlEvent {
         /// The Pod then resumes by itself.
         resumes: bool,
     },
+    /// A Pod's agent was started, and has a session.
+    AgentStarted {
+        agent: String,
+        /// As it calls itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        session_id: String,
+        /// It goes on with the session that it had.
+        resumed: bool,
+    },
+    /// What the agent lets its client choose from now on.
+    AgentOffers {
+        // As it came: the browser reads it where it is wanted.
+        #[cfg_attr(feature = "openapi", schema(value_type = crate::AgentOffers))]
+        offers: Value,
+    },
+    /// The agent is sent what was said up to this record.
+    AgentPrompted {
+        to_seq: Seq,
+    },
+    /// The agent's plan, whole, in the place of the one before.
+    PlanUpdated {
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::PlanEntry>))]
+        entries: Value,
+    },
+    /// The mode that the agent is in now.
+    ModeChanged {
+        mode: String,
+    },
     Alert {
         level: AlertLevel,
         source: String,
@@ -426,10 +466,15 @@ kinds!(ControlEvent {
     ChildSpawned => "child_spawned" { child, scope ; ; },
     ChildStopped => "child_stopped" { child, scope ; ; },
     ScopeChanged => "scope_changed" { child, scope ; ; },
-    ApprovalAsked => "approval_asked" { id, tool, arguments ; ; },
-    ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, by, reason ; },
+    ApprovalAsked => "approval_asked" { id, tool, arguments ; options ; },
+    ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, option, by, reason ; },
     SettingsChanged => "settings_changed" { by ; profile, provider, model, thinking, instructions, scope, budget ; },
     LimitReached => "limit_reached" { until, resumes ; ; },
+    AgentStarted => "agent_started" { agent, session_id, resumed ; title, version ; },
+    AgentOffers => "agent_offers" { offers ; ; },
+    AgentPrompted => "agent_prompted" { to_seq ; ; },
+    PlanUpdated => "plan_updated" { entries ; ; },
+    ModeChanged => "mode_changed" { mode ; ; },
     Alert => "alert" { level, source, text ; model ; },
 });
 

@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod agent;
 mod blob;
 mod budget;
 mod command;
@@ -37,6 +38,9 @@ pub mod tool;
 mod unambiguous;
 mod wall;
 
+pub use agent::{
+    ACP, AgentChoice, AgentItem, AgentOffers, AgentOption, AgentOptions, AgentState, AgentView, PlanEntry,
+};
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{

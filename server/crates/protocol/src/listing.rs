@@ -5,7 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Cost, Currency, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp, both_priced};
+use crate::{
+    AgentOption, Cost, Currency, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp, both_priced,
+};
 
 /// One page of a list. `next` goes into `?after=` (for transcripts, `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,12 +107,30 @@ pub struct Approval {
     /// The same in words: `+3 −11`, `new file, 12 lines`, or why it would fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<String>,
+    /// The answers that an agent offers to its own question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<AgentOption>,
+    /// Which of them was given, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
 }
 
 impl Approval {
     /// An unanswered approval.
     pub fn open(id: String, tool: String, arguments: Value, asked_at: Timestamp) -> Self {
-        Self { id, tool, arguments, asked_at, decision: None, by: None, reason: None, diff: None, effect: None }
+        Self {
+            id,
+            tool,
+            arguments,
+            asked_at,
+            decision: None,
+            by: None,
+            reason: None,
+            diff: None,
+            effect: None,
+            options: Vec::new(),
+            option: None,
+        }
     }
 }
 
@@ -143,13 +163,16 @@ struct FlatApproval {
     reason: Option<String>,
     diff: Option<String>,
     effect: Option<String>,
+    #[serde(default)]
+    options: Vec<AgentOption>,
+    option: Option<String>,
 }
 
 impl From<FlatApproval> for OpenApproval {
     fn from(flat: FlatApproval) -> Self {
-        let FlatApproval { pod, name, parent, id, tool, arguments, asked_at, decision, by, reason, diff, effect } =
-            flat;
-        let approval = Approval { id, tool, arguments, asked_at, decision, by, reason, diff, effect };
+        let FlatApproval { pod, name, parent, id, tool, arguments, asked_at, .. } = flat;
+        let FlatApproval { decision, by, reason, diff, effect, options, option, .. } = flat;
+        let approval = Approval { id, tool, arguments, asked_at, decision, by, reason, diff, effect, options, option };
         Self { pod, name, parent, approval }
     }
 }

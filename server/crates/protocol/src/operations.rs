@@ -8,12 +8,12 @@
 //! by the word that its key is bound to, and its name in the audit.
 
 use crate::{
-    About, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced,
-    LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpServerItem, MessageAnswer, MessageCommand, ModelItem,
-    OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState,
-    PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt,
-    RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer,
+    About, AgentItem, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb,
+    CreatePod, ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand,
+    Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpServerItem, MessageAnswer, MessageCommand,
+    ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules,
+    PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput,
+    Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer,
     ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
@@ -638,6 +638,12 @@ operations! {
             /// A provider's name
             path name: String,
         } -> 204 "It is gone" ();
+
+        /// The agents that Pods can be made with: those of the configuration, and those known by name whose program is there. Never a
+        /// command or what is in its environment.
+        Agents "agents": Get "/api/v1/agents", "runtimes" {
+            part page: Page,
+        } -> 200 "All of them, by name" Listing<AgentItem>;
 
         /// The configured profiles: templates for new Pods.
         Profiles "profiles": Get "/api/v1/profiles", "runtimes" {

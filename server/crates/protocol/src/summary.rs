@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Budget, BudgetUse, Cost, Currency, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp,
-    WorkerId, both_priced,
+    AgentView, Budget, BudgetUse, Cost, Currency, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking,
+    Timestamp, WorkerId, both_priced,
 };
 
 /// What a Pod is doing, as clients see it.
@@ -117,6 +117,9 @@ pub struct PodSummary {
     pub state_reason: Option<String>,
     pub provider: String,
     pub model: String,
+    /// The agent that answers in it; then the provider is `acp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     pub cwd: String,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -288,6 +291,9 @@ pub struct PodDetail {
     /// Pods that this one spawned, oldest first.
     #[serde(default)]
     pub children: Vec<ChildView>,
+    /// What its agent is, offers and plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<AgentView>,
 }
 
 /// A child, as its parent's page shows it.

@@ -43,6 +43,8 @@ pub enum Subject {
     Name,
     /// All of its arguments, as [`arguments_line`] writes them.
     Arguments,
+    /// What an agent says that it does.
+    Title,
 }
 
 impl Subject {
@@ -56,6 +58,7 @@ impl Subject {
             Self::Host => "host",
             Self::Pod | Self::Name => "name",
             Self::Arguments => "",
+            Self::Title => "title",
         }
     }
 
@@ -100,6 +103,21 @@ pub const TOOLS: [Facts; 15] = [
     row("Write", Changes::Files, Subject::Path, Ask, Card::Full),
 ];
 
+/// What agents do by themselves, by the kinds that their protocol knows. Rules name them so; what no rule is about is asked for
+/// when the agent asks.
+pub const AGENT_TOOLS: [Facts; 10] = [
+    row("delete", Changes::Anything, Subject::Path, Ask, Card::Full),
+    row("edit", Changes::Anything, Subject::Path, Ask, Card::Full),
+    row("execute", Changes::Anything, Subject::Command, Ask, Card::Full),
+    row("fetch", Changes::Anything, Subject::Url, Ask, Card::Full),
+    row("move", Changes::Anything, Subject::Path, Ask, Card::Full),
+    row("other", Changes::Anything, Subject::Title, Ask, Card::Full),
+    row("read", Changes::Anything, Subject::Path, Ask, Card::Read),
+    row("search", Changes::Anything, Subject::Title, Ask, Card::Search),
+    row("switch_mode", Changes::Anything, Subject::Title, Ask, Card::Line),
+    row("think", Changes::Anything, Subject::Title, Ask, Card::Line),
+];
+
 /// An unknown tool needs approval.
 const UNKNOWN: Facts = row("", Changes::Anything, Subject::Name, Ask, Card::Full);
 
@@ -116,7 +134,7 @@ const fn row(name: &'static str, changes: Changes, subject: Subject, default: Pe
 /// The facts about this tool; if it is not in the table, those assumed for an unknown one.
 pub fn facts(name: &str) -> &'static Facts {
     let unknown = if name.contains(SERVER_TOOL) { &OF_A_SERVER } else { &UNKNOWN };
-    TOOLS.iter().find(|tool| tool.name == name).unwrap_or(unknown)
+    TOOLS.iter().chain(&AGENT_TOOLS).find(|tool| tool.name == name).unwrap_or(unknown)
 }
 
 /// Arguments as one line of JSON, the names of fields in order: the same arguments give the same line.
@@ -143,7 +161,7 @@ mod tests {
     fn a_tool_that_is_not_in_the_table_is_asked_for_and_may_change_anything() {
         let unknown = facts("DropDatabase");
         assert_eq!((unknown.default, unknown.changes), (Ask, Changes::Anything));
-        assert_eq!(facts("read"), unknown, "names are exact");
+        assert_eq!(facts("READ"), unknown, "names are exact");
         assert_eq!(facts("Read").default, Allow);
     }
 
@@ -153,6 +171,14 @@ mod tests {
         assert_eq!((facts.default, facts.changes, facts.subject), (Ask, Changes::Anything, Subject::Arguments));
         let line = |text: &str| arguments_line(&serde_json::from_str(text).unwrap());
         assert_eq!(line(r#"{ "b": [{ "d": 1, "c": "x" }], "a": null }"#), r#"{"a":null,"b":[{"c":"x","d":1}]}"#);
+    }
+
+    #[test]
+    fn what_an_agent_does_by_itself_is_asked_for_and_is_never_one_of_our_own_tools() {
+        for tool in AGENT_TOOLS {
+            assert_eq!(tool.default, Ask, "{}", tool.name);
+            assert!(TOOLS.iter().all(|own| own.name != tool.name), "{}", tool.name);
+        }
     }
 
     #[test]

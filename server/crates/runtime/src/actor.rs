@@ -2,6 +2,7 @@
 //! does anything that is not committed (I2).
 
 mod above;
+mod agent;
 mod answer;
 mod asked;
 mod budgets;
@@ -39,7 +40,7 @@ mod ways;
 use std::sync::Arc;
 
 use pod::{Effect, Input};
-use protocol::{ApiError, WorkerId};
+use protocol::{ApiError, PodState, WorkerId};
 use provider::Purpose;
 
 pub(crate) use self::{
@@ -125,7 +126,10 @@ impl Actor {
             Happening::Heard(heard) => {
                 self.exchange.inputs(&self.actors, &mut self.state, &self.servers.clients, heard)
             }
-            Happening::Called(news) => self.calls.inputs(&self.state, news),
+            Happening::Called(news) => {
+                let inputs = self.calls.inputs(&self.state, news);
+                inputs.into_iter().map(|input| self.exchange.heed(&self.state.pod, input)).collect()
+            }
         }
     }
 
@@ -178,10 +182,17 @@ impl Actor {
                     self.calls.abort();
                 }
                 Effect::AbortOperatorCalls => self.calls.abort_operator_calls(),
-                Effect::CallModel => {
-                    self.meet_servers().await;
-                    self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Answer);
-                }
+                Effect::CallModel => match self.state.spec.agent.clone() {
+                    Some(agent) => self.exchange.begin_turn(&self.actors, &self.state, agent).await,
+                    None => {
+                        self.meet_servers().await;
+                        self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Answer);
+                    }
+                },
+                Effect::Prompt => self.exchange.prompt(&self.actors, &self.state),
+                Effect::AnswerAgent { ask, option } => self.exchange.answer(ask, option),
+                Effect::Reply { id, outcome } => self.exchange.reply(id, outcome),
+                Effect::EndCall { call_id } => self.calls.end_one(&call_id),
                 Effect::Summarise => {
                     self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Summary);
                 }
@@ -194,12 +205,25 @@ impl Actor {
                         self.meet_servers().await;
                     }
                     let leads = self.state.spec.sights.leads(&name, &arguments);
-                    self.calls.enqueue(Call { call_id, name, arguments, by, leads });
+                    let wanted = self.wanted(&call_id);
+                    if let Some(id) = &wanted {
+                        self.exchange.begun(id.clone());
+                    }
+                    self.calls.enqueue(Call { call_id, name, arguments, by, wanted, leads });
                 }
             }
         }
         self.start_calls().await;
         self.exchange.let_go(&self.state.pod);
+        if self.state.spec.agent.is_some() && self.state.pod.state == PodState::Stopped {
+            self.actors.equipment.agents.end(&self.state.worker_id);
+        }
+    }
+
+    /// By what the Pod's agent knows a call that it wants to be run.
+    fn wanted(&self, call_id: &str) -> Option<String> {
+        let call = self.state.pod.calls.iter().find(|call| call.call_id == call_id)?;
+        call.wanted().map(str::to_owned)
     }
 
     /// Starts every call that may begin now.
@@ -217,6 +241,7 @@ impl Actor {
     /// Ends everything that is running for the Pod, down to the last process. Returns false if something does not end.
     async fn end_work(&mut self) -> bool {
         self.exchange.abort();
+        self.actors.equipment.agents.end(&self.state.worker_id);
         let is_over = self.calls.end_all().await;
         self.servers.clients.end().await && is_over
     }

@@ -37,7 +37,8 @@ async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&m
     }
     let calls = asked.iter().map(|approval| (approval.tool.clone(), approval.arguments.clone())).collect();
     let scope = place::scope(&cluster.actors, row.key, &opened.spec).await?;
-    let seen = place::seen(&opened.pod, ToolBy::Model);
+    // An agent reads files by itself.
+    let seen = opened.spec.agent.is_none().then(|| place::seen(&opened.pod, ToolBy::Model));
     let previews = tools::files::previews(&opened.spec.cwd, scope, seen, calls).await;
     let walls = cluster.actors.equipment.walls.items().await;
     let has_room = cluster.actors.equipment.walls.hold_commands().await;

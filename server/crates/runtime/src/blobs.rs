@@ -22,6 +22,8 @@ use crate::{clock, heavy};
 /// How long a blob that no message refers to is kept after its last use.
 const UNNAMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
+/// Larger ones fit into no message to an agent.
+const AGENT_BYTES_MAX: u64 = 5 * 1024 * 1024;
 /// The media type of unknown content.
 const PLAIN: &str = "application/octet-stream";
 
@@ -175,6 +177,15 @@ pub(crate) async fn attached(
     }
     untold.reverse();
     Ok((held.into_iter().collect(), untold))
+}
+
+/// A picture or a file as an agent is sent it, and what it is; none of one that is not kept, or too large.
+pub(crate) async fn for_agent(store: &Store, attachment: &Attachment) -> Result<Option<(String, Bytes)>, ApiError> {
+    let Some(BlobView { media_type, bytes, .. }) = store.blobs().find(&attachment.blob).await? else { return Ok(None) };
+    if bytes > AGENT_BYTES_MAX {
+        return Ok(None);
+    }
+    Ok(store.blobs().read(&attachment.blob).await?.map(|(_, body)| (media_type, body)))
 }
 
 async fn held_within(store: &Store, takes: Takes, attachment: &Attachment, room: usize) -> Result<Held, ApiError> {

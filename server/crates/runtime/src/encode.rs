@@ -137,7 +137,8 @@ mod tests {
         let found = |event: &TurnEvent, policy| encoded(event.clone(), policy).search.map(|search| search.text);
         let arguments = serde_json::json!({ "path": "/a", "lines": [1, { "text": "two" }], "all": true, "none": null });
         let (call_id, block, name) = ("c".to_owned(), "b1".to_owned(), "Edit".to_owned());
-        let called = TurnEvent::ToolCalled { call_id, block, name, arguments, by: protocol::ToolBy::Model };
+        let by = protocol::ToolBy::Model;
+        let called = TurnEvent::ToolCalled { call_id, block, name, arguments, by, agent_call_id: None };
         assert_eq!(found(&called, ReasoningPolicy::Hidden).as_deref(), Some("Edit\n/a\n1\ntwo"));
         let thought = TurnEvent::ReasoningFinished {
             block: "b1".into(),

@@ -97,12 +97,12 @@ pub(crate) async fn questions(store: &Store, key: PodKey) -> Result<Vec<Approval
     for record in rows.iter().filter_map(|row| serde_json::from_slice::<Record>(&row.body).ok()) {
         let at = record.at;
         match record.event {
-            Event::Control(ControlEvent::ApprovalAsked { id, tool, arguments }) => {
-                approvals.push(Approval::open(id, tool, arguments, at));
+            Event::Control(ControlEvent::ApprovalAsked { id, tool, arguments, options }) => {
+                approvals.push(Approval { options: options.0, ..Approval::open(id, tool, arguments, at) });
             }
-            Event::Control(ControlEvent::ApprovalAnswered { id, decision, by, reason, .. }) => {
+            Event::Control(ControlEvent::ApprovalAnswered { id, decision, option, by, reason, .. }) => {
                 if let Some(approval) = approvals.iter_mut().find(|approval| approval.id == id) {
-                    *approval = Approval { decision, by, reason, ..approval.clone() };
+                    *approval = Approval { decision, option, by, reason, ..approval.clone() };
                 }
             }
             _ => (),

@@ -29,6 +29,7 @@ pub use self::{claims::Claimed, health::Health, settings::Settings, work::PodToo
 use crate::{
     HostOptions,
     actor::{self, Above, Actors, Equipment},
+    agents::TokenDoor,
     cluster::{self, Cluster},
     family::Family,
     ground::Ground,
@@ -83,12 +84,15 @@ impl Inner {
             protected,
             outputs,
             limits,
+            agents,
             walls,
         } = options;
         let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
             let ground = Arc::new(Ground::new(store, limits.max));
+            agents.give_door(Arc::new(TokenDoor::new(ground.pod_tokens.clone())));
             let equipment = Equipment {
                 providers: providers.clone(),
+                agents: agents.clone(),
                 toolbox: toolbox.with(pod_tools::tools(kin)),
                 server_rules: servers.rules().into(),
                 servers,
@@ -100,7 +104,7 @@ impl Inner {
             let above: Weak<dyn Above> = kin.clone();
             let cluster = Arc::new(Cluster::new(Arc::new(Actors::new(ground.clone(), equipment, above))));
             let pods = || Box::new(cluster.clone());
-            let recipes = Recipes { cwd, profiles, providers };
+            let recipes = Recipes { cwd, profiles, providers, agents };
             let family = Family { ground: ground.clone(), pods: pods(), recipes, limits };
             let peers = Peers { ground, pods: pods(), far: far::Far::default() };
             Kin { cluster, family: Arc::new(family), peers: Arc::new(peers) }
@@ -135,6 +139,7 @@ impl Host {
     pub async fn shutdown(&self, limit: Duration) {
         self.inner.stopping.cancel();
         self.inner.tracker.close();
+        self.inner.actors.equipment.agents.end_all();
         if tokio::time::timeout(limit, self.inner.tracker.wait()).await.is_err() {
             tracing::warn!("some Pods did not come to a committed point in time; a restart recovers them");
         }

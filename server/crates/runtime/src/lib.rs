@@ -6,6 +6,7 @@
 
 mod about;
 mod actor;
+mod agents;
 mod approvals;
 mod asked;
 mod blobs;

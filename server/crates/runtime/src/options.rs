@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use acp::{Agents, AgentsOptions};
 use mcp::Servers;
 use pod_store::Store;
 use protocol::PodLimits;
@@ -31,6 +32,8 @@ pub struct HostOptions {
     pub outputs: PathBuf,
     /// Limits on the number of Pods.
     pub limits: PodLimits,
+    /// The agents that Pods can be made with.
+    pub agents: Agents,
     /// The walls around commands. Without a sandbox, no rule allows Bash without a person.
     pub walls: Walls,
 }
@@ -49,6 +52,7 @@ impl HostOptions {
             protected: pod::Protected::default(),
             outputs: outputs.into(),
             limits: PodLimits::default(),
+            agents: Agents::new(AgentsOptions::none()),
             walls: Walls::standing(),
         }
     }
@@ -60,6 +64,8 @@ impl HostOptions {
 pub struct Profile {
     pub provider: Option<String>,
     pub model: Option<String>,
+    /// The agent that answers in its Pods, in the place of a provider's model.
+    pub agent: Option<String>,
     pub thinking: Option<protocol::Thinking>,
     pub instructions: Option<String>,
     /// The names of the tools that its model is offered; all if absent.

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use acp::Unusable;
 use pod::PodSpec;
 use pod_store::PodRow;
 use protocol::{Access, ApiError, Budget, CreatePod, ErrorCode, PatchPod, RuntimeId, ScopeRule, Thinking};
@@ -25,6 +26,7 @@ pub(crate) struct Recipes {
     pub(crate) cwd: String,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) providers: Providers,
+    pub(crate) agents: acp::Agents,
 }
 
 /// What a Pod asks for its child. The scope is what the child is lent, already checked.
@@ -41,12 +43,7 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, format!("no runtime is called \"{runtime_id}\"")));
     }
     let profile = profile(recipes, create.profile.as_deref())?;
-    let provider = match create.provider.clone().or_else(|| profile.provider.clone()) {
-        Some(provider) => provider,
-        None => recipes.providers.default_name().await,
-    };
-    let model = create.model.clone().or_else(|| profile.model_of(&provider));
-    let model = known_model(recipes, &provider, model).await?;
+    let Answering { agent, provider, model } = answering(recipes, create, &profile).await?;
     check_budget(create.budget)?;
     let thinking = create.thinking.or(profile.thinking);
     check_thinking(recipes, &provider, &model, thinking)?;
@@ -59,6 +56,8 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
     Ok(PodSpec {
         provider,
         model,
+        agent,
+        mode: None,
         profile: create.profile.clone(),
         instructions: create.instructions.clone().or_else(|| profile.instructions.clone()),
         thinking,
@@ -83,13 +82,52 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
     })
 }
 
+/// Who answers in a Pod.
+struct Answering {
+    agent: Option<String>,
+    provider: String,
+    model: String,
+}
+
+impl Answering {
+    /// An agent chooses its model by itself, unless one is named.
+    fn by_agent(recipes: &Recipes, agent: String, model: Option<String>) -> Result<Self, ApiError> {
+        recipes.agents.check(&agent).map_err(|unusable| match unusable {
+            Unusable::Unknown(refusal) => ApiError::invalid(refusal.sentence),
+            Unusable::Missing(sentence) => ApiError::invalid(format!("the agent {agent} cannot be used: {sentence}")),
+        })?;
+        Ok(Self { agent: Some(agent), provider: protocol::ACP.to_owned(), model: model.unwrap_or_default() })
+    }
+}
+
+/// The agent or the provider that is asked for; else the profile's, else the server's own choice.
+async fn answering(recipes: &Recipes, create: &CreatePod, profile: &Profile) -> Result<Answering, ApiError> {
+    match (&create.agent, &create.provider) {
+        (Some(_), Some(_)) => {
+            return Err(ApiError::invalid("a Pod has an `agent` or a `provider`, not both; leave one out"));
+        }
+        (Some(agent), None) => return Answering::by_agent(recipes, agent.clone(), create.model.clone()),
+        (None, Some(_)) => (),
+        (None, None) => {
+            if let Some(agent) = &profile.agent {
+                let model = create.model.clone().or_else(|| profile.model.clone());
+                return Answering::by_agent(recipes, agent.clone(), model);
+            }
+        }
+    }
+    let provider = match create.provider.clone().or_else(|| profile.provider.clone()) {
+        Some(provider) => provider,
+        None => recipes.providers.default_name().await,
+    };
+    let model = create.model.clone().or_else(|| profile.model_of(&provider));
+    let model = known_model(recipes, &provider, model).await?;
+    Ok(Answering { agent: None, provider, model })
+}
+
 /// A child's settings come from its profile, otherwise from its parent. It is never allowed more than its parent.
 pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAsked) -> Result<PodSpec, ApiError> {
     let profile = profile(recipes, asked.profile.as_deref())?;
-    let provider = profile.provider.clone().unwrap_or_else(|| parent.provider.clone());
-    let inherited = (provider == parent.provider).then(|| parent.model.clone());
-    let model = asked.model.or_else(|| profile.model.clone()).or(inherited);
-    let model = known_model(recipes, &provider, model).await?;
+    let Answering { agent, provider, model } = answering_in_child(recipes, parent, asked.model, &profile).await?;
     let is_same = provider == parent.provider && model == parent.model;
     let thinking = profile.thinking.or(parent.thinking.filter(|_| is_same));
     check_thinking(recipes, &provider, &model, thinking)?;
@@ -98,6 +136,8 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
     Ok(PodSpec {
         provider,
         model,
+        agent,
+        mode: None,
         profile: asked.profile,
         instructions: profile.instructions.clone(),
         thinking,
@@ -132,11 +172,38 @@ fn fewer(named: Option<Vec<String>>, held: &Option<Vec<String>>) -> Option<Vec<S
     }
 }
 
+/// The profile's agent or provider; else what answers in its parent.
+async fn answering_in_child(
+    recipes: &Recipes,
+    parent: &PodSpec,
+    model: Option<String>,
+    profile: &Profile,
+) -> Result<Answering, ApiError> {
+    let inherited = parent.agent.clone().filter(|_| profile.provider.is_none());
+    if let Some(agent) = profile.agent.clone().or(inherited) {
+        let is_same = parent.agent.as_ref() == Some(&agent);
+        let model = model.or_else(|| profile.model.clone()).or_else(|| is_same.then(|| parent.model.clone()));
+        return Answering::by_agent(recipes, agent, model);
+    }
+    let provider = profile.provider.clone().unwrap_or_else(|| parent.provider.clone());
+    let inherited = (provider == parent.provider).then(|| parent.model.clone());
+    let model = model.or_else(|| profile.model.clone()).or(inherited);
+    let model = known_model(recipes, &provider, model).await?;
+    Ok(Answering { agent: None, provider, model })
+}
+
 /// A person's changes to a Pod: with the settings of the profile that they name, the provider's default where no model
 /// is named, and canonical paths.
 pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPod) -> Result<Patch, ApiError> {
     let is_by_profile = asked.profile.is_some();
-    let profile = profile(recipes, asked.profile.as_deref())?;
+    let mut profile = profile(recipes, asked.profile.as_deref())?;
+    let opened = view::open(row).ok();
+    check_answering(&asked, opened.as_ref().map(|opened| &opened.spec))?;
+    let has_agent = opened.as_ref().is_some_and(|opened| opened.spec.agent.is_some());
+    if has_agent {
+        // Who answers in it stays.
+        (profile.provider, profile.model) = (None, None);
+    }
     // The profile's model is used only if it belongs to the named provider; without a named provider it is used as it
     // is.
     if asked.model.is_none() {
@@ -149,6 +216,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     let Profile {
         provider: _,
         model: _,
+        agent: _,
         thinking,
         instructions,
         tools,
@@ -170,7 +238,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
         return Err(ApiError::invalid("a model's name is not empty"));
     }
     // A child's scope is for its parent to change.
-    let cwd = view::open(row).ok().filter(|_| row.parent.is_none()).map(|opened| opened.spec.cwd);
+    let cwd = opened.filter(|_| row.parent.is_none()).map(|opened| opened.spec.cwd);
     asked.scope = asked.scope.or_else(|| Some(within(&cwd?, &scope?)));
     if let Some(scope) = &mut asked.scope {
         *scope = scope.iter().map(real_rule).collect::<Result<_, _>>()?;
@@ -183,6 +251,20 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     asked.network = asked.network.or(network);
     asked.auto_resume = asked.auto_resume.or(auto_resume);
     Ok(Patch { asked, reasoning, tools, mcp, fallback: is_by_profile.then_some(fallback) })
+}
+
+/// An agent stays the one that a Pod was made with, and only an agent has modes.
+fn check_answering(asked: &PatchPod, spec: Option<&PodSpec>) -> Result<(), ApiError> {
+    let agent = spec.and_then(|spec| spec.agent.as_deref());
+    match (agent, &asked.provider, &asked.mode) {
+        (Some(agent), Some(_), _) => Err(ApiError::invalid(format!(
+            "the agent {agent} answers in this Pod, and no provider does; make another Pod for that"
+        ))),
+        (None, _, Some(_)) => {
+            Err(ApiError::invalid("only a Pod with an agent has a `mode`; here a provider's model answers"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A template's scope rules, resolved for a Pod with this working directory.

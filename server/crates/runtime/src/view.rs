@@ -3,8 +3,8 @@
 use pod::{Pod, PodSpec};
 use pod_store::{ChildRow, InboxRow, PodRow};
 use protocol::{
-    ChildView, PeerLabel, PodDetail, PodLabel, PodRef, PodState, PodSummary, QueuedInput, Relations, RuntimeId,
-    ScopeRule, Segment,
+    AgentView, ChildView, PeerLabel, PodDetail, PodLabel, PodRef, PodState, PodSummary, QueuedInput, Relations,
+    RuntimeId, ScopeRule, Segment,
 };
 
 /// The most bytes of text shown of all queued inputs together,
@@ -45,7 +45,8 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
         state: pod.shown_state(),
         state_reason: pod.state_reason.clone(),
         provider: spec.provider.clone(),
-        model: spec.model.clone(),
+        model: model_of(spec, pod),
+        agent: spec.agent.clone(),
         cwd: spec.cwd.clone(),
         created_at: row.created_at,
         updated_at: row.updated_at,
@@ -59,6 +60,29 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
     }
 }
 
+/// What answers: of an agent the model that it says, else the one that it was asked for, else its own name.
+fn model_of(spec: &PodSpec, pod: &Pod) -> String {
+    let Some(agent) = &spec.agent else { return spec.model.clone() };
+    let said = pod.session.as_ref().and_then(|session| session.offers.get("model")?.as_str());
+    let asked = Some(spec.model.as_str()).filter(|model| !model.is_empty());
+    said.or(asked).unwrap_or(agent).to_owned()
+}
+
+/// What is known of the session with a Pod's agent.
+fn session(spec: &PodSpec, pod: &Pod) -> Option<AgentView> {
+    spec.agent.as_ref()?;
+    let session = pod.session.clone().unwrap_or_default();
+    Some(AgentView {
+        title: session.title,
+        version: session.version,
+        confined: false,
+        beyond: Vec::new(),
+        mode: session.mode.or_else(|| spec.mode.clone()),
+        offers: serde_json::from_value(session.offers).unwrap_or_default(),
+        plan: serde_json::from_value(session.plan).unwrap_or_default(),
+    })
+}
+
 fn broken(row: &PodRow, reason: String) -> PodSummary {
     PodSummary {
         pod: pod_ref(row),
@@ -67,6 +91,7 @@ fn broken(row: &PodRow, reason: String) -> PodSummary {
         state_reason: Some(reason),
         provider: String::new(),
         model: String::new(),
+        agent: None,
         cwd: String::new(),
         created_at: row.created_at,
         updated_at: row.updated_at,
@@ -136,7 +161,9 @@ fn in_short(tool: &str, arguments: &serde_json::Value) -> String {
 
 pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) -> PodDetail {
     let summary = summary(row);
-    let spec = open(row).map(|opened| opened.spec).ok();
+    let opened = open(row).ok();
+    let session = opened.as_ref().and_then(|opened| session(&opened.spec, &opened.pod));
+    let spec = opened.map(|opened| opened.spec);
     let queued = waiting(inbox);
     let permissions = spec.as_ref().map(|spec| spec.permissions.clone()).unwrap_or_default();
     PodDetail {
@@ -157,6 +184,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         reasoning: spec.as_ref().map(|spec| spec.reasoning).unwrap_or_default(),
         queued,
         children: children.iter().map(child).collect(),
+        session,
     }
 }
 

@@ -44,6 +44,7 @@ fn event(run: usize, step: usize) -> Event {
             name: "Bash".to_owned(),
             arguments: serde_json::json!({ "command": "ls" }),
             by: ToolBy::Model,
+            agent_call_id: None,
         }
         .into(),
         43..=47 => TurnEvent::ToolOutputChunk { block: call, text: "a line\n".to_owned() }.into(),

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use protocol::{
-    AlertLevel, Blobs, ChildChange, CommandId, Decision, Outcome, PeerLabel, PodLabel, ReceiptState, Record, ScopeRule,
-    Segment, Seq, Timestamp, ToolBy, Trigger, Usage,
+    AgentOption, AlertLevel, Blobs, ChildChange, CommandId, Decision, Outcome, PeerLabel, PodLabel, ReceiptState,
+    Record, ScopeRule, Segment, Seq, Timestamp, ToolBy, Trigger, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -185,6 +185,9 @@ pub enum BlockKind {
         approval_id: String,
         tool: String,
         arguments: Value,
+        /// The answers that an agent offers to its own question.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        options: Vec<AgentOption>,
         state: ApprovalState,
         decision: Option<Decision>,
         by: Option<String>,

@@ -10,6 +10,7 @@ mod runs;
 mod streams;
 
 use protocol::{AlertLevel, ControlEvent, Event, Outcome, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
+use serde_json::Value;
 
 use self::{
     commands::Commands,
@@ -21,7 +22,7 @@ use self::{
 use crate::{
     Block, BlockKind, Change, ChildStep, PersonState, RelationStep,
     rows::Rows,
-    words::{limit_words, settings_words},
+    words::{agent_words, limit_words, settings_words},
 };
 
 /// The content of the newest status record.
@@ -46,6 +47,8 @@ pub struct Transcript {
     first: Seq,
     state: Option<PodStatus>,
     usage: Option<Usage>,
+    /// The newest plan of its agent.
+    plan: Option<Value>,
     /// Each rewind: the last seq that it kept, and its own seq.
     pub(crate) rewinds: Vec<(Seq, Seq)>,
 }
@@ -125,6 +128,11 @@ impl Transcript {
     /// not have them.
     pub fn usage(&self) -> Option<&Usage> {
         self.usage.as_ref()
+    }
+
+    /// What its agent plans, as it said last in here: a list of [`protocol::PlanEntry`].
+    pub fn plan(&self) -> Option<&Value> {
+        self.plan.as_ref()
     }
 
     fn is_blank(&self) -> bool {
@@ -215,6 +223,7 @@ impl Transcript {
                     self.questions.void(rows);
                 }
             }
+            E::PlanUpdated { entries } => self.plan = Some(entries.clone()),
             E::MessageReceipt { .. } => self.messages.receipt(rows, record, event),
             E::ApprovalAsked { .. } | E::ApprovalAnswered { .. } => self.questions.take(rows, record, event),
             _ => {
@@ -232,6 +241,7 @@ impl Transcript {
         self.first = page.first;
         self.state = self.state.take().or(page.state);
         self.usage = self.usage.take().or(page.usage);
+        self.plan = self.plan.take().or(page.plan);
         self.rewinds.splice(0..0, page.rewinds);
 
         let (is_whole, rows) = (self.is_whole(), &mut self.rows);
@@ -285,6 +295,13 @@ fn plain_kind(event: &ControlEvent) -> Option<BlockKind> {
         E::ScopeChanged { child: whose, scope } => child(ChildStep::ScopeChanged, whose, scope),
         E::Alert { level, source, text, .. } => {
             BlockKind::Alert { level: *level, source: source.clone(), text: text.clone() }
+        }
+        E::AgentStarted { agent, resumed, .. } => {
+            let text = agent_words(agent, *resumed);
+            BlockKind::Alert { level: AlertLevel::Note, source: "agent".to_owned(), text }
+        }
+        E::ModeChanged { mode } => {
+            BlockKind::Alert { level: AlertLevel::Note, source: "mode".to_owned(), text: mode.clone() }
         }
         E::LimitReached { until, resumes } => {
             let text = limit_words(*until, *resumes);

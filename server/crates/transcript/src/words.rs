@@ -20,6 +20,26 @@ pub fn duration_words(ms: u64) -> String {
     }
 }
 
+/// How an agent came to its session.
+pub fn agent_words(agent: &str, resumed: bool) -> String {
+    match resumed {
+        true => format!("{agent} was started again and goes on with its session"),
+        false => format!("{agent} was started with a new session"),
+    }
+}
+
+/// How far a plan is: `2 of 5 done, now: mend it`.
+pub fn plan_words(entries: &serde_json::Value) -> String {
+    let entries = entries.as_array().map(Vec::as_slice).unwrap_or_default();
+    let word = |entry: &serde_json::Value, name: &str| {
+        entry.get(name).and_then(|word| word.as_str()).unwrap_or_default().to_owned()
+    };
+    let done = entries.iter().filter(|entry| word(entry, "status") == "completed").count();
+    let now = entries.iter().find(|entry| word(entry, "status") == "in_progress");
+    let now = now.map(|entry| format!(", now: {}", word(entry, "content"))).unwrap_or_default();
+    format!("{done} of {} done{now}", entries.len())
+}
+
 /// A token count: `940`, `4.2k`, `41k`, `1.2M`. Rounded down, so never more than there is.
 pub fn tokens_words(count: u64) -> String {
     match count {

@@ -135,6 +135,8 @@ async fn make(client: &Client, command_id: &CommandId, create: CreatePod) -> Res
 
 async fn choices(client: &Client) -> Result<Choices, ClientError> {
     let all = Page::default;
+    // A server of before knows none.
+    let agents = client.read(&operations::Agents { page: all() }).await.map(|listing| listing.items);
     let (providers, profiles, runtimes) = (
         operations::ModelProviders { page: all() },
         operations::Profiles { page: all() },
@@ -152,6 +154,7 @@ async fn choices(client: &Client) -> Result<Choices, ClientError> {
         unconfigured: providers.unconfigured,
         profiles: profiles.items,
         runtimes: runtimes.items,
+        agents: agents.unwrap_or_default(),
         folder,
     })
 }

@@ -11,7 +11,8 @@ pub(crate) use self::offers::{OFFERED_MAX, offers, standing};
 use crate::{model::FolderWord, sentences};
 
 /// The settings of a new Pod, in the order in which they are offered.
-const SETTINGS: [&str; 9] = ["profile", "folder", "model", "provider", "thinking", "read", "write", "deny", "runtime"];
+const SETTINGS: [&str; 10] =
+    ["profile", "folder", "agent", "model", "provider", "thinking", "read", "write", "deny", "runtime"];
 
 /// Splits a line into words. `\ ` is a space within a word.
 pub(crate) fn words(text: &str) -> Vec<String> {
@@ -55,6 +56,7 @@ pub(crate) fn read(text: &str, started_in: Option<&str>) -> Result<CreatePod, St
         match setting {
             "profile" => create.profile = Some(value),
             "folder" => folder = Some(value),
+            "agent" => create.agent = Some(value),
             "model" => create.model = Some(value),
             "provider" => create.provider = Some(value),
             "thinking" => {

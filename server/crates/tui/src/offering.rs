@@ -6,12 +6,12 @@ use commands::{
     peering::{NAMED_MAX, cannot_be_peer, known, telling_name},
     preselected,
 };
-use protocol::{PodRef, PodSummary, Thinking};
-use transcript::words::model_words;
+use protocol::{AgentChoice, AgentOption, PodRef, PodSummary, Thinking};
+use transcript::{BlockKind, words::model_words};
 
 use crate::{
     making,
-    model::{LineOf, Model, Waiting},
+    model::{LineOf, Model, OpenPod, Waiting},
 };
 
 /// The completions for the present line; empty if it is no command.
@@ -52,6 +52,9 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
     match (word, &model.open) {
         ("open", _) => fitting(model, begun, |_| None),
         ("peer", Some(open)) => fitting(model, begun, |pod| cannot_be_peer(pod, &open.pod, &open.peers)),
+        ("model", Some(OpenPod { agent: Some(agent), .. })) => choices(&agent.offers.models, begun),
+        ("mode", Some(OpenPod { agent: Some(agent), .. })) => choices(&agent.offers.modes, begun),
+        ("option", Some(open)) => options(open, begun),
         ("model", Some(open)) => models(model, &open.pod, begun),
         ("think", Some(open)) => levels(model, &open.pod, begun),
         ("key", _) => vendors(model, begun),
@@ -80,6 +83,25 @@ fn models(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
     });
     let fits = |named: &Named| named.name.to_lowercase().contains(&begun.to_lowercase());
     named.filter(fits).take(making::OFFERED_MAX).collect()
+}
+
+/// What an agent lets its client choose.
+fn choices(choices: &[AgentChoice], begun: &str) -> Vec<Named> {
+    let fits = |choice: &&AgentChoice| choice.id.to_lowercase().contains(&begun.to_lowercase());
+    let named = |choice: &AgentChoice| Named { name: choice.id.clone(), what: choice.name.clone(), refusal: None };
+    choices.iter().filter(fits).take(making::OFFERED_MAX).map(named).collect()
+}
+
+/// The agent's own answers to the oldest open question.
+fn options(open: &OpenPod, begun: &str) -> Vec<Named> {
+    let question = open.transcript.open_questions().next();
+    let Some(BlockKind::Approval { options, .. }) = question.map(|question| &question.kind) else { return Vec::new() };
+    let fits = |option: &&AgentOption| option.id.starts_with(begun);
+    let named = |option: &AgentOption| {
+        let what = format!("{} ({})", option.name, option.kind);
+        Named { name: option.id.clone(), what, refusal: None }
+    };
+    options.iter().filter(fits).map(named).collect()
 }
 
 /// The thinking levels of this Pod's model; all levels if they are not known.

@@ -1,5 +1,6 @@
 //! Stories: a model, the messages that it receives, the effects that it returns, and what is on the screen.
 
+mod agents;
 mod approvals;
 mod commands;
 mod composing;

@@ -1,5 +1,6 @@
 //! Draws the model, without changing it.
 
+mod agent;
 mod bar;
 mod blocks;
 mod colours;
@@ -25,6 +26,7 @@ use ratatui::{
 };
 
 pub(crate) use self::{
+    agent::lines as agent_lines,
     colours::Colours,
     dashboard::{FIRST_NAME, shown as dashboard_pods},
     help::lines as help_lines,
@@ -89,7 +91,7 @@ fn pod_areas(open: &OpenPod, body: Rect) -> PodAreas {
     let [heading, transcript, queue, composer] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Min(1),
-        Constraint::Length(pod::queue_rows(open)),
+        Constraint::Length(pod::queue_rows(open, body.width)),
         Constraint::Length(pod::composer_rows(open, body.width)),
     ])
     .areas(body);

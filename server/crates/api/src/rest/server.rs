@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use protocol::{
     About, ApiError, ErrorCode, Listing, LoginCode, PROTOCOL_VERSION, Providers,
     operations::{
-        EndOtherSessions, EndSession, ForgetKey, Link, MakeLoginCode, ModelProviders, Models, Profiles, Runtimes,
-        Sessions, SetKey, TestProvider, Tools, Walls, WhoAreYou,
+        Agents, EndOtherSessions, EndSession, ForgetKey, Link, MakeLoginCode, ModelProviders, Models, Profiles,
+        Runtimes, Sessions, SetKey, TestProvider, Tools, Walls, WhoAreYou,
     },
 };
 
@@ -58,6 +58,10 @@ pub(crate) async fn providers(
     let settings = api.backend().settings();
     let (items, unconfigured) = (settings.providers().await, settings.unconfigured());
     reply(&asked, Providers { items, unconfigured, next: None })
+}
+
+pub(crate) async fn agents(State(api): State<Api>, _: Caller, Sent(asked): Sent<Agents>) -> Result<Response, Problem> {
+    reply(&asked, whole(api.backend().settings().agents().await))
 }
 
 pub(crate) async fn models(State(api): State<Api>, _: Caller, Sent(asked): Sent<Models>) -> Result<Response, Problem> {

@@ -142,7 +142,7 @@ impl Call {
         }
         let name = if self.name.is_empty() { "unknown".to_owned() } else { self.name.clone() };
         let (call_id, block, arguments) = (self.id.clone(), self.block.clone(), arguments(&self.arguments));
-        drafts.push(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
+        drafts.push(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model, agent_call_id: None });
     }
 
     fn finish(self, outcome: &Outcome<'_>, code: Option<String>, drafts: &mut Drafts) {

@@ -32,6 +32,10 @@ const PEERS: &str = "A person may introduce you to peers: other agents that you 
 
 /// The system message, which begins every context.
 pub(super) fn system_text(spec: &PodSpec) -> String {
+    // An agent has its own; it is sent the instructions of its Pod, and nothing else.
+    if spec.agent.is_some() {
+        return spec.instructions.as_deref().map(str::trim).unwrap_or_default().to_owned();
+    }
     let mut parts = vec![format!(
         "You are an agent that a person talks to through yoi. Your working directory is {}. Say plainly what you did, \
          what you did not do, and what you need.",

@@ -33,7 +33,8 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
             let block = args_block(draft, index).unwrap_or_else(|| draft.next_block());
             // An id of our own, because a provider's may come again in another run.
             let call_id = format!("call-{block}");
-            draft.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
+            let (by, agent_call_id) = (ToolBy::Model, None);
+            draft.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by, agent_call_id });
         }
         ModelPiece::Retry { attempt, wait_ms, code, detail } => {
             draft.event(ControlEvent::ProviderRetry { attempt, wait_ms, code, detail });

@@ -1,6 +1,6 @@
 //! What the server of a tool wants to know while its call runs. A person is asked; the call waits.
 
-use protocol::{ControlEvent, Decision, PodState};
+use protocol::{AgentOptions, ControlEvent, Decision, PodState};
 use serde_json::Value;
 
 use super::{Effect, draft::Draft};
@@ -13,7 +13,8 @@ pub(super) fn ask(draft: &mut Draft, call_id: &str, number: u64, arguments: &Val
     let is_by_hand = of_operator.is_some();
     let Some(call) = of_operator.or_else(|| draft.pod.calls.iter().find(is_its).cloned()) else { return };
     let id = ask_id(call_id, number);
-    let asked = ControlEvent::ApprovalAsked { id, tool: call.name, arguments: arguments.clone() };
+    let (arguments, options) = (arguments.clone(), AgentOptions::default());
+    let asked = ControlEvent::ApprovalAsked { id, tool: call.name, arguments, options };
     match is_by_hand {
         true => draft.outside(asked),
         false => {

@@ -1,6 +1,6 @@
 //! Tool calls: run, sent for approval, denied, answered, ended.
 
-use protocol::{ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
+use protocol::{AgentOptions, ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
 
 use super::{Effect, Refusal, asked, draft::Draft, way_out};
 use crate::{Failing, PodSpec, ToolOutcome, permission};
@@ -29,6 +29,7 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
                 id: call.call_id,
                 tool: call.name,
                 arguments: call.arguments,
+                options: AgentOptions::default(),
             }),
             PermissionDecision::Deny => {
                 let sentence = format!("a rule of this Pod denies {}", call.name);
@@ -48,10 +49,11 @@ pub(super) struct Said {
     pub(super) by: String,
     pub(super) reason: Option<String>,
     pub(super) content: Option<serde_json::Value>,
+    pub(super) option: Option<String>,
 }
 
 pub(super) fn answer(draft: &mut Draft, id: &str, said: Said) -> Result<(), Refusal> {
-    let Said { decision, by, reason, content } = said;
+    let Said { decision, by, reason, content, option } = said;
     let open = draft.pod.approvals.iter().find(|open| open.id == id).cloned().ok_or(Refusal::AlreadyAnswered)?;
     let denied = format!("a person denied it{}", reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default());
     let is_of_operator = draft.pod.is_of_operator(&open);
@@ -60,12 +62,18 @@ pub(super) fn answer(draft: &mut Draft, id: &str, said: Said) -> Result<(), Refu
         tool: open.tool.clone(),
         arguments: open.arguments.clone(),
         decision: Some(decision),
+        option: option.clone(),
         by: Some(by),
         reason,
     };
     match is_of_operator {
         true => draft.outside(event),
         false => draft.event(event),
+    }
+    if let Some((_, ask)) = open.agents_ask() {
+        draft.effect(Effect::AnswerAgent { ask: ask.to_owned(), option });
+        draft.wait_no_more();
+        return Ok(());
     }
     if let Some(call_id) = open.asker() {
         match open.form() {
@@ -156,7 +164,12 @@ pub(super) fn agent_call(
     if let Some(sentence) = refusal(spec, &name, &arguments) {
         draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
     } else if permission(spec, &name, &arguments) == PermissionDecision::Ask {
-        draft.outside(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments });
+        draft.outside(ControlEvent::ApprovalAsked {
+            id: call_id,
+            tool: name,
+            arguments,
+            options: AgentOptions::default(),
+        });
     } else {
         draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Agent });
     }
@@ -168,7 +181,8 @@ fn begin_beside(draft: &mut Draft, name: &str, arguments: &serde_json::Value, by
     let block = draft.next_block();
     let call_id = format!("call-{block}");
     let (name, arguments) = (name.to_owned(), arguments.clone());
-    draft.outside(TurnEvent::ToolCalled { call_id: call_id.clone(), block, name, arguments, by });
+    let agent_call_id = None;
+    draft.outside(TurnEvent::ToolCalled { call_id: call_id.clone(), block, name, arguments, by, agent_call_id });
     call_id
 }
 
@@ -193,6 +207,10 @@ pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutco
 /// Asks the model again once every call of its answer has a result, unless it has been asked so often in this run that
 /// a person should look.
 pub(crate) fn go_on_after_calls(draft: &mut Draft) {
+    // An agent goes on by itself.
+    if draft.pod.session.is_some() {
+        return;
+    }
     if !draft.pod.is_answering() || !draft.pod.calls.is_empty() {
         return;
     }

@@ -55,6 +55,12 @@ pub(super) fn pause(draft: &mut Draft) -> Result<(), Refusal> {
             draft.close_answer();
             draft.close_calls("cancelled", "not finished: the run was paused");
         }
+        // An agent's questions end with its turn.
+        PodState::Waiting if draft.pod.session.is_some() => {
+            draft.close_answer();
+            draft.void_approvals("the run was paused");
+            draft.close_calls("cancelled", "not finished: the run was paused");
+        }
         // Open approvals stay: they can be answered while the Pod is paused.
         PodState::Waiting => draft.close_started_calls("cancelled", "not finished: the run was paused"),
         PodState::Paused => return Ok(()),

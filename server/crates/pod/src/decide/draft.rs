@@ -64,7 +64,8 @@ impl Draft {
     pub(crate) fn ask_model(&mut self) {
         let Usage { context_used, context_limit, .. } = self.pod.usage;
         let is_nearly_full = context_limit > 0 && context_used * 100 >= context_limit * CONTEXT_PERCENT_MAX;
-        match is_nearly_full || self.pod.fits.is_some() {
+        // An agent keeps its context itself.
+        match (is_nearly_full || self.pod.fits.is_some()) && self.pod.session.is_none() {
             true => self.effect(Effect::Summarise),
             false => self.call_model(),
         }
@@ -133,7 +134,14 @@ impl Draft {
             call_ids.push(call_id.clone());
             // A model can only be sent objects; the incomplete text is kept as it was.
             let arguments = serde_json::json!({ INTERRUPTED: text });
-            self.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
+            self.event(TurnEvent::ToolCalled {
+                call_id,
+                block,
+                name,
+                arguments,
+                by: ToolBy::Model,
+                agent_call_id: None,
+            });
         }
         for call_id in call_ids {
             let sentence = "not run: the call was interrupted while its arguments were being written";
@@ -147,6 +155,9 @@ impl Draft {
             || self.pod.operator_calls.iter().find(|call| call.call_id == call_id).map(|call| (call, beside(call)));
         let Some((call, by)) = of_model.or_else(of_operator) else { return };
         let call = call.clone();
+        if let Some(id) = call.wanted() {
+            self.effect(Effect::Reply { id: id.to_owned(), outcome: outcome.clone() });
+        }
         let event = TurnEvent::ToolFinished {
             call_id: call.call_id,
             block: call.block,
@@ -164,15 +175,18 @@ impl Draft {
             ToolBy::Model => self.event(event),
             ToolBy::Operator | ToolBy::Agent => self.outside(event),
         }
-        self.void_questions(call_id, by);
+        self.void_asked(call_id, by);
     }
 
     /// Withdraws the approvals of a call that has ended: those for network access, and the one for an agent's call
     /// itself.
-    fn void_questions(&mut self, call_id: &str, by: ToolBy) {
+    fn void_asked(&mut self, call_id: &str, by: ToolBy) {
         let is_its =
             |open: &&OpenApproval| open.asker() == Some(call_id) || (by == ToolBy::Agent && open.call_id == call_id);
         for open in self.pod.approvals.iter().filter(is_its).cloned().collect::<Vec<_>>() {
+            if let Some((_, ask)) = open.agents_ask() {
+                self.effect(Effect::AnswerAgent { ask: ask.to_owned(), option: None });
+            }
             let event = withdrawn(open, "the command ended");
             match by {
                 ToolBy::Model => self.event(event),
@@ -189,7 +203,7 @@ impl Draft {
     }
 
     /// Ends a call from outside; the output so far becomes its result.
-    fn interrupt_call(&mut self, call: &OpenCall, code: &str, summary: &str) {
+    pub(super) fn interrupt_call(&mut self, call: &OpenCall, code: &str, summary: &str) {
         let is_its = |open: &&OpenBlock| open.id == call.block && open.kind == BlockKind::ToolOutput;
         let written = self.pod.open_blocks.iter().find(is_its).map(|open| open.text.clone());
         let summary = match written {
@@ -234,7 +248,7 @@ impl Draft {
     }
 
     /// Withdraws the approvals that the run has asked for.
-    pub(super) fn void_approvals(&mut self, reason: &str) {
+    pub(crate) fn void_approvals(&mut self, reason: &str) {
         for open in self.pod.approvals.clone() {
             if !self.pod.is_of_operator(&open) {
                 self.event(withdrawn(open, reason));
@@ -260,6 +274,7 @@ fn withdrawn(open: OpenApproval, reason: &str) -> ControlEvent {
         tool: open.tool,
         arguments: open.arguments,
         decision: None,
+        option: None,
         by: None,
         reason: Some(reason.to_owned()),
     }

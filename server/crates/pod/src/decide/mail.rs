@@ -44,7 +44,8 @@ pub(super) fn with_receipt(event: TurnEvent) -> Vec<Event> {
 pub(crate) fn complete(draft: &mut Draft, spec: &PodSpec) {
     let empty_input = draft.pod.run.as_ref().and_then(|run| {
         let is_empty = run.trigger == Trigger::Input && run.blocks_before == draft.pod.blocks;
-        run.input_seq.filter(|_| is_empty && draft.pod.unread_mail.is_none())
+        // An agent knows of the message, whatever became of it here.
+        run.input_seq.filter(|_| is_empty && draft.pod.unread_mail.is_none() && draft.pod.session.is_none())
     });
     if let Some(input_seq) = empty_input {
         draft.event(TurnEvent::Rewound { to_seq: Seq(input_seq.0 - 1) });

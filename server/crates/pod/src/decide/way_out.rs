@@ -1,6 +1,6 @@
 //! Network access for running commands. A rule or a person decides, and the command waits.
 
-use protocol::{ControlEvent, Decision, PermissionDecision, PodState, tool::NETWORK};
+use protocol::{AgentOptions, ControlEvent, Decision, PermissionDecision, PodState, tool::NETWORK};
 use serde_json::{Value, json};
 
 use super::{Effect, draft::Draft};
@@ -16,7 +16,8 @@ pub(super) fn way_out(draft: &mut Draft, spec: &PodSpec, call_id: String, host: 
     match permission(spec, NETWORK, &arguments) {
         PermissionDecision::Ask => {
             let id = format!("{call_id}{WAY_OUT}{}", draft.pod.head.next().0);
-            let asked = ControlEvent::ApprovalAsked { id, tool: NETWORK.to_owned(), arguments };
+            let options = AgentOptions::default();
+            let asked = ControlEvent::ApprovalAsked { id, tool: NETWORK.to_owned(), arguments, options };
             match of_operator {
                 Some(_) => draft.outside(asked),
                 None => {

@@ -1,12 +1,12 @@
 //! How an event that no model sees changes a Pod.
 
-use protocol::{ControlEvent, Decision, Outcome, PodState, Trigger, Usage};
+use protocol::{ControlEvent, Decision, Outcome, PodState, Trigger, Usage, both_priced};
 
 use super::mail;
 use crate::{
     Pod,
     decide::OVERFLOW,
-    state::{Limit, OpenApproval, PROVIDER, Run},
+    state::{Limit, OpenApproval, PROVIDER, Run, Session},
 };
 
 /// The source of alerts about budgets.
@@ -42,6 +42,10 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             if let Some(run) = &mut pod.run {
                 run.usage.add(usage);
             }
+            if let Some(session) = &mut pod.session {
+                let (known, more) = ((session.cost, session.currency), (usage.cost, usage.currency));
+                (session.cost, session.currency) = both_priced(known, more);
+            }
         }
         ControlEvent::SettingsChanged { provider, model, budget, .. } => {
             // What was learned about the previous model does not apply to another one.
@@ -60,11 +64,12 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         ControlEvent::Alert { model: Some(model), .. } => pod.stand_in = Some(model.clone()),
         ControlEvent::Alert { source, text, .. } if source == BUDGET => remember(&mut pod.budget_alerts, text),
         ControlEvent::Alert { source, text, .. } if source == PROVIDER => remember(&mut pod.provider_alerts, text),
-        ControlEvent::ApprovalAsked { id, tool, arguments } => pod.approvals.push(OpenApproval {
+        ControlEvent::ApprovalAsked { id, tool, arguments, options } => pod.approvals.push(OpenApproval {
             id: id.clone(),
             call_id: id.clone(),
             tool: tool.clone(),
             arguments: arguments.clone(),
+            options: options.0.clone(),
         }),
         ControlEvent::ApprovalAnswered { id, decision, .. } => {
             pod.approvals.retain(|open| open.id != *id);
@@ -73,7 +78,34 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
                 call.is_allowed = true;
             }
         }
+        ControlEvent::AgentStarted { .. }
+        | ControlEvent::AgentOffers { .. }
+        | ControlEvent::AgentPrompted { .. }
+        | ControlEvent::PlanUpdated { .. }
+        | ControlEvent::ModeChanged { .. } => session(pod, event),
         ControlEvent::MessageReceipt { message_id, state, .. } => mail::receipt(pod, message_id, *state),
+        _ => (),
+    }
+}
+
+/// What is known of the session with the Pod's agent.
+fn session(pod: &mut Pod, event: &ControlEvent) {
+    let session = pod.session.get_or_insert_default();
+    match event {
+        ControlEvent::AgentStarted { title, version, session_id, resumed, .. } => {
+            (session.title, session.version) = (title.clone(), version.clone());
+            if !resumed {
+                // A new one knows of nothing that was said, begins without a plan, and in its own mode.
+                let Session { asked_to, heard_to, .. } = *session;
+                let (title, version) = (session.title.take(), session.version.take());
+                *session = Session { title, version, asked_to, heard_to, ..Session::default() };
+            }
+            session.id.clone_from(session_id);
+        }
+        ControlEvent::AgentOffers { offers } => session.offers = offers.clone(),
+        ControlEvent::AgentPrompted { to_seq } => session.asked_to = *to_seq,
+        ControlEvent::PlanUpdated { entries } => session.plan = entries.clone(),
+        ControlEvent::ModeChanged { mode } => session.mode = Some(mode.clone()),
         _ => (),
     }
 }
@@ -120,6 +152,8 @@ fn run_finished(pod: &mut Pod, outcome: Outcome, detail: Option<&str>) {
     pod.count_failures(outcome, run.is_some_and(|run| run.blocks_before == pod.blocks));
     if outcome != Outcome::Completed {
         pod.read_messages.clear();
+    } else if let Some(session) = &mut pod.session {
+        session.heard_to = session.asked_to;
     }
     let operators = &pod.operator_calls;
     pod.open_blocks.retain(|open| operators.iter().any(|call| call.block == open.id));

@@ -12,6 +12,9 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
     if let Some(run) = pod.run.as_mut().filter(|_| tells_run(event)) {
         run.bare_since = None;
     }
+    if let Some(session) = pod.session.as_mut().filter(|_| is_said(event)) {
+        session.heard_to = session.asked_to;
+    }
     match event {
         TurnEvent::TextChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Text, text),
         TurnEvent::ReasoningChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Reasoning, text),
@@ -79,8 +82,18 @@ fn tells_run(event: &TurnEvent) -> bool {
     )
 }
 
+/// The agent has begun to answer.
+fn is_said(event: &TurnEvent) -> bool {
+    matches!(
+        event,
+        TurnEvent::TextChunk { .. }
+            | TurnEvent::ReasoningChunk { .. }
+            | TurnEvent::ToolCalled { agent_call_id: Some(_), .. }
+    )
+}
+
 fn called(pod: &mut Pod, event: &TurnEvent) {
-    let TurnEvent::ToolCalled { call_id, block, name, arguments, by } = event else { return };
+    let TurnEvent::ToolCalled { call_id, block, name, arguments, by, agent_call_id } = event else { return };
     blocks::close(pod, block);
     let calls = match by {
         ToolBy::Model => &mut pod.calls,
@@ -95,6 +108,7 @@ fn called(pod: &mut Pod, event: &TurnEvent) {
         is_allowed: false,
         began_at: None,
         wrote_at: None,
+        agent_call_id: agent_call_id.clone(),
     });
 }
 
@@ -119,7 +133,8 @@ fn count_failure(pod: &mut Pod, call_id: &str, has_failed: bool) {
 fn finished(pod: &mut Pod, call_id: &str, by: ToolBy) {
     pod.calls.retain(|call| call.call_id != call_id);
     pod.operator_calls.retain(|call| call.call_id != call_id);
-    if by == ToolBy::Model && pod.calls.is_empty() {
+    // An agent is not asked again: it goes on with its turn.
+    if by == ToolBy::Model && pod.calls.is_empty() && pod.session.is_none() {
         // The model is asked next, with everything that has come in.
         pod.unread_mail = None;
         if let Some(run) = &mut pod.run {

@@ -27,7 +27,7 @@ fn an_allowed_call_runs_and_the_first_answer_wins() {
 fn a_person_who_denies_may_say_why() {
     let mut journal = waiting();
     let Input::Answer { id, decision, by, .. } = deny("call-b1") else { unreachable!() };
-    let input = Input::Answer { id, decision, by, reason: Some("too loud".into()), content: None };
+    let input = Input::Answer { id, decision, by, reason: Some("too loud".into()), content: None, option: None };
     assert_eq!(journal.take(input).unwrap(), [Effect::CallModel]);
     assert_eq!(journal.said()[2], "result: a person denied it: too loud");
     let answer = journal.last("approval_answered");

@@ -196,7 +196,7 @@ pub(crate) fn output(call_id: &str, text: &str) -> Input {
 }
 
 pub(crate) fn answered(id: &str, decision: protocol::Decision) -> Input {
-    Input::Answer { id: id.to_owned(), decision, by: "operator".to_owned(), reason: None, content: None }
+    Input::Answer { id: id.to_owned(), decision, by: "operator".to_owned(), reason: None, content: None, option: None }
 }
 
 /// The server of a tool that runs wants to know something.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agent_calls;
+mod agents;
 mod answers;
 mod approvals;
 mod asked;

@@ -273,6 +273,9 @@ impl World {
                     (self.is_answering, self.summarising, self.live) = (false, None, None);
                     self.tools.clear();
                 }
+                Effect::Prompt | Effect::AnswerAgent { .. } | Effect::Reply { .. } | Effect::EndCall { .. } => {
+                    panic!("no agent answers here")
+                }
                 Effect::LetOut { call_id, .. } | Effect::Tell { call_id, .. } => {
                     assert!(self.tools.contains(&call_id) || self.by_hand.contains(&call_id), "nobody waits for it");
                 }

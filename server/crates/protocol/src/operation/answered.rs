@@ -119,6 +119,7 @@ macro_rules! in_parts {
 
 in_parts! {
     Gathered<crate::PodRules>, of crate::PodRules { absent }
+    Listing<crate::AgentItem>, of crate::AgentItem {}
     Listing<crate::Approval>, of crate::Approval {}
     Listing<crate::McpServerItem>, of crate::McpServerItem {}
     Listing<crate::ModelItem>, of crate::ModelItem {}

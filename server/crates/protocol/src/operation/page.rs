@@ -2,7 +2,7 @@
 //! `limit` everything is one page.
 
 use crate::{
-    ApiError, Approval, ErrorCode, McpServerItem, ModelItem, OpenRequest, PeerView, PodRules, ProfileView,
+    AgentItem, ApiError, Approval, ErrorCode, McpServerItem, ModelItem, OpenRequest, PeerView, PodRules, ProfileView,
     ProviderView, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
 };
 
@@ -59,6 +59,7 @@ macro_rules! keyed {
 }
 
 keyed! {
+    AgentItem => |agent| agent.name.clone();
     Approval => |approval| approval.id.clone();
     McpServerItem => |server| server.name.clone();
     ModelItem => |item| format!("{}/{}", item.provider, item.model);

@@ -39,10 +39,17 @@ impl Carrying<'_> {
             let sentence = format!("pod \"{}\" has asked no question with the id \"{id}\"", state.name);
             ApiError::new(ErrorCode::NotFound, sentence)
         })?;
-        let ApprovalCommand { decision, remember, reason, content } = command;
+        let ApprovalCommand { decision, remember, reason, content, option } = command;
         let content = content_of(state, &id, decision, remember, content)?;
+        let option = chosen(&asked, decision, option)?;
         let by = self.origin.by.clone();
-        let answered = Approval { decision: Some(decision), by: Some(by.clone()), reason: reason.clone(), ..asked };
+        let answered = Approval {
+            decision: Some(decision),
+            option: option.clone(),
+            by: Some(by.clone()),
+            reason: reason.clone(),
+            ..asked
+        };
         let mut spec = state.spec.clone();
         if remember {
             let always = match decision {
@@ -59,7 +66,7 @@ impl Carrying<'_> {
         let update = PodUpdate { spec: remember.then(|| encoded(&spec)), ..PodUpdate::default() };
         let extras = self.extras("approve", clock::now(), &answered);
         let extras = Extras { update, ..extras }.about(about::about_answer(&answered, remember));
-        let input = Input::Answer { id, decision, by, reason, content };
+        let input = Input::Answer { id, decision, by, reason, content, option };
         if decision == Decision::Allow {
             // As it is now; before its call begins.
             self.actor.servers.clients.accept(&answered.tool);
@@ -129,6 +136,30 @@ fn content_of(
                 None => Ok(Some(content)),
             }
         }
+    }
+}
+
+/// Which of an agent's own options an answer is; none where the question has none, or none that says no.
+fn chosen(asked: &Approval, decision: Decision, option: Option<String>) -> Result<Option<String>, ApiError> {
+    let allows = decision == Decision::Allow;
+    let Some(id) = option else {
+        let fitting = pod::fitting(&asked.options, allows);
+        return match fitting {
+            None if allows && !asked.options.is_empty() => {
+                Err(ApiError::invalid("the agent offers no option that allows this; deny it"))
+            }
+            fitting => Ok(fitting),
+        };
+    };
+    let names = || asked.options.iter().map(|option| option.id.as_str()).collect::<Vec<_>>().join(", ");
+    match asked.options.iter().find(|option| option.id == id) {
+        Some(option) if option.allows() == allows => Ok(Some(id)),
+        Some(option) => {
+            let word = if option.allows() { "allow" } else { "deny" };
+            Err(ApiError::invalid(format!("the option \"{id}\" goes with the decision `{word}`")))
+        }
+        None if asked.options.is_empty() => Err(ApiError::invalid("this question has no options; leave `option` out")),
+        None => Err(ApiError::invalid(format!("this question has no option \"{id}\"; there are {}", names()))),
     }
 }
 

@@ -14,7 +14,10 @@ use pod::{HostPort, Input, Pod, ToolOutcome, permission};
 use pod_store::Store;
 use protocol::{Event, PermissionDecision, ToolBy, TurnEvent, tool::NETWORK};
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinSet},
+};
 use tools::{
     Lifeline, Place, Tool,
     proxy::{Proxy, Wish},
@@ -50,6 +53,8 @@ pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: Value,
     pub(super) by: ToolBy,
+    /// An agent wants it in the midst of its turn: it runs beside everything else, and tells the agent, which knows it by this id.
+    pub(super) wanted: Option<String>,
     /// Where its path led when the rules were applied to it.
     pub(super) leads: Option<String>,
 }
@@ -62,6 +67,10 @@ pub(super) struct Calls {
     tools: JoinSet<(String, ToolOutcome)>,
     /// A call that changes things is running, so no other call of the model's may run.
     is_exclusive: bool,
+    /// What an agent wants and has not begun.
+    wanted: VecDeque<Call>,
+    /// How each of the model's calls is ended alone.
+    ends: HashMap<String, AbortHandle>,
     /// Calls from people and agents that have not begun, and those that are running; these run beside everything else.
     operator_queue: Vec<Call>,
     operator_tools: JoinSet<(String, ToolOutcome)>,
@@ -96,7 +105,7 @@ impl Calls {
 
     /// True if calls of the model are running or waiting to run.
     pub(super) fn is_answering(&self) -> bool {
-        !self.tools.is_empty() || !self.queue.is_empty()
+        !self.tools.is_empty() || !self.queue.is_empty() || !self.wanted.is_empty()
     }
 
     /// Sets the duration of a call that was ended from outside, which the journal alone does not know.
@@ -122,6 +131,8 @@ impl Calls {
     /// Drops every call of the model.
     pub(super) fn abort(&mut self) {
         self.queue.clear();
+        self.wanted.clear();
+        self.ends.clear();
         self.tools = JoinSet::new();
         self.is_exclusive = false;
     }
@@ -152,6 +163,7 @@ impl Calls {
 
     pub(super) fn enqueue(&mut self, call: Call) {
         match call.by {
+            ToolBy::Model if call.wanted.is_some() => self.wanted.push_back(call),
             ToolBy::Model => self.queue.push_back(call),
             ToolBy::Operator | ToolBy::Agent => self.operator_queue.push(call),
         }
@@ -160,6 +172,9 @@ impl Calls {
     /// The next call that may begin; `only_reads` tells by name whether a tool is read-only.
     pub(super) fn next_call(&mut self, only_reads: impl Fn(&str) -> bool) -> Option<Call> {
         if let Some(call) = self.operator_queue.pop() {
+            return Some(call);
+        }
+        if let Some(call) = self.wanted.pop_front() {
             return Some(call);
         }
         let reads = only_reads(&self.queue.front()?.name);
@@ -192,6 +207,14 @@ impl Calls {
         self.asked.settle(id, content);
     }
 
+    /// Ends one call of the model, and leaves the others.
+    pub(super) fn end_one(&mut self, call_id: &str) {
+        self.wanted.retain(|call| call.call_id != call_id);
+        if let Some(end) = self.ends.remove(call_id) {
+            end.abort();
+        }
+    }
+
     /// Allows or refuses a running command's connection to a host.
     pub(super) fn let_out(&mut self, call_id: String, host: String, port: u16, is_allowed: bool) {
         self.ways.settle(call_id, HostPort { host, port }, is_allowed);
@@ -210,6 +233,7 @@ impl Calls {
         let (sender, store) = (sender.clone(), store.clone());
         let Call { call_id, arguments, by, .. } = call;
         self.ran.insert(call_id.clone(), (Instant::now(), None));
+        let ended_by = call_id.clone();
         let work = async move {
             let _doors = doors;
             let tool = match tool {
@@ -240,9 +264,9 @@ impl Calls {
             (call_id, outcome)
         };
         match by {
-            ToolBy::Model => self.tools.spawn(crate::watched(work)),
-            ToolBy::Operator | ToolBy::Agent => self.operator_tools.spawn(crate::watched(work)),
-        };
+            ToolBy::Model => drop(self.ends.insert(ended_by, self.tools.spawn(crate::watched(work)))),
+            ToolBy::Operator | ToolBy::Agent => drop(self.operator_tools.spawn(crate::watched(work))),
+        }
     }
 
     /// Waits for the next news from a call. Cancel safe.
@@ -275,6 +299,7 @@ impl Calls {
             News::Asked(ask) => self.asked.asked(ask).into_iter().collect(),
             News::Ended(call_id, outcome) => {
                 self.ran.remove(&call_id);
+                self.ends.remove(&call_id);
                 self.ways.forget(&call_id);
                 self.asked.forget(&call_id);
                 vec![Input::ToolFinished { call_id, outcome }]

@@ -9,6 +9,7 @@ use provider::{Attached, ModelEvent, ModelRequest, ModelStream, ProviderError, P
 
 use super::{
     Actors,
+    agent::AgentTurn,
     answer::{Answer, gathering},
     budgets::{Budgets, warned},
     conversation::Conversation,
@@ -23,8 +24,10 @@ use crate::history::Journal;
 #[derive(Default)]
 pub(super) struct Exchange {
     conversation: Conversation,
-    asking: Option<Asking>,
+    pub(super) asking: Option<Asking>,
     answer: Option<Answer>,
+    /// The turn of the Pod's agent, in the place of an answer.
+    pub(super) agent: AgentTurn,
     summary: Option<Summarising>,
     /// How often the request for the current summary was itself too long and was halved.
     halvings: u32,
@@ -37,6 +40,10 @@ pub(super) enum Heard {
     /// The request is ready, or could not be prepared.
     Asked(Box<Result<Asked, String>>, Purpose),
     Pieces(Vec<Result<ModelEvent, ProviderError>>),
+    /// What the agent says; none when it says nothing any more.
+    Agent(Option<Vec<acp::Said>>),
+    /// What it is to be sent is made, or cannot be.
+    Prompt(Result<acp::Prompt, String>),
     /// The stream ended without an end marker.
     Silence,
     /// The summary ended, well or badly.
@@ -45,7 +52,7 @@ pub(super) enum Heard {
 
 impl Exchange {
     pub(super) fn is_going_on(&self) -> bool {
-        self.asking.is_some() || self.answer.is_some() || self.summary.is_some()
+        self.asking.is_some() || self.answer.is_some() || self.summary.is_some() || self.agent.is_going_on()
     }
 
     /// Closes the connection to the model and drops the conversation.
@@ -99,7 +106,7 @@ impl Exchange {
 
     /// Waits for the next news. Cancel safe.
     pub(super) async fn next(&mut self) -> Heard {
-        let Self { asking, answer, summary, .. } = self;
+        let Self { asking, answer, agent, summary, .. } = self;
         tokio::select! {
             biased;
             (asked, purpose) = async { match asking { Some(asking) => (asking.asked.as_mut().await, asking.purpose), None => pending().await } } => {
@@ -109,6 +116,7 @@ impl Exchange {
             pieces = async { match answer { Some(answer) => answer.next().await, None => pending().await } } => {
                 pieces.map_or(Heard::Silence, Heard::Pieces)
             }
+            heard = agent.next() => heard,
             outcome = async { match summary { Some(summary) => summary.run().await, None => pending().await } } => {
                 match self.summary.take() {
                     Some(Summarising { cut, text, usage, .. }) => {
@@ -140,6 +148,8 @@ impl Exchange {
                 told.into_iter().chain(input).collect()
             }
             Heard::Pieces(pieces) => self.pieces(actors, state, servers, pieces),
+            Heard::Agent(said) => self.agent.inputs(said),
+            Heard::Prompt(prompt) => self.agent.prompted(prompt),
             Heard::Silence => {
                 let asked = self.answer.take().map_or_else(QuestionSize::default, |answer| answer.asked);
                 let detail = "the provider's stream ended before the answer did";
@@ -216,6 +226,10 @@ impl Exchange {
         match question {
             Question::Answer(messages, asked) => {
                 self.call_model(actors, state, servers, (messages, attached), asked);
+                None
+            }
+            Question::Agent(begin) => {
+                self.agent.begin(&actors.equipment.agents, *begin);
                 None
             }
             Question::Spent(why) if state.pod.run.is_some() => Some(Input::BudgetSpent(why)),

@@ -1,12 +1,13 @@
 //! Changing the settings of a live Pod: its name, policies, model or scope.
 
-use pod::{Input, PodSpec, Scope, rules_refusal};
+use pod::{Input, Pod, PodSpec, Scope, rules_refusal};
 use pod_store::{PodKey, PodUpdate, Store};
 use protocol::{
     ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, ModelName, PatchPod, PodDetail, PodName, ReasoningPolicy,
     ScopeRule, Seq, Timestamp, Usage,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{
     Actor, Actors,
@@ -17,7 +18,7 @@ use super::{
     sight::Looking,
     state::State,
 };
-use crate::{clock, command::answer_of, error, view};
+use crate::{agents, clock, command::answer_of, error, view};
 
 /// What a person changes in a Pod, and what a profile adds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -39,7 +40,10 @@ impl Carrying<'_> {
         let now = clock::now();
         let spec = changed(actors, state, &patch).await?;
         let name = patch.asked.name.clone().unwrap_or_else(|| state.name.clone());
-        let told = told(actors, state, &spec, &self.origin.by);
+        let mut told = told(actors, state, &spec, &self.origin.by);
+        if patch.asked.mode.is_some() || patch.asked.model.is_some() {
+            told.extend(chosen(&state.pod, &state.spec, &spec));
+        }
         let input = (!told.is_empty()).then_some(Input::Note(told));
         let head = match &input {
             Some(input) => state.seq_after(input.clone(), |_| false)?,
@@ -51,7 +55,11 @@ impl Carrying<'_> {
             updated_at: Some(now),
             ..PodUpdate::default()
         };
-        let detail = self.detail_with(&name, &spec, head, now).await?;
+        let mut detail = self.detail_with(&name, &spec, head, now).await?;
+        if let Some(session) = &mut detail.session {
+            session.mode = patch.asked.mode.or(session.mode.take());
+            detail.summary.model = patch.asked.model.unwrap_or(detail.summary.model);
+        }
         let action = if input.is_some() { "settings" } else { "rename" };
         let extras = Extras { update, ..self.extras(action, now, &detail) };
         if let Some(first) = self.commit(input, extras).await? {
@@ -80,6 +88,7 @@ impl Carrying<'_> {
         row.spec = encoded(spec);
         let children = actors.store.family().children(state.key).await?;
         let detail = view::detail(&row, state.queue.rows(), &children);
+        let detail = agents::with_limits(&actors.equipment.agents, detail);
         with_use(&actors.store, state.key, detail).await
     }
 }
@@ -121,6 +130,11 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
         spec.scope = scope;
     }
     spec.provider = asked.provider.unwrap_or(spec.provider);
+    if let Some(agent) = &spec.agent {
+        check_choice(agent, &state.pod, "modes", asked.mode.as_deref())?;
+        check_choice(agent, &state.pod, "models", asked.model.as_deref())?;
+        spec.mode = asked.mode.or(spec.mode);
+    }
     spec.model = asked.model.unwrap_or(spec.model);
     let refusal = |level| actors.equipment.providers.thinking_refusal(&spec.provider, &spec.model, level);
     if let Some(sentence) = asked.thinking.and_then(refusal) {
@@ -130,6 +144,42 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
     let kept = spec.thinking.filter(|level| refusal(*level).is_none());
     spec.thinking = asked.thinking.or(kept);
     Ok(spec)
+}
+
+/// What is asked of an agent is one of those that it offers. Before its first turn nobody knows them.
+fn check_choice(agent: &str, pod: &Pod, list: &str, asked: Option<&str>) -> Result<(), ApiError> {
+    let Some(asked) = asked else { return Ok(()) };
+    let Some(session) = pod.session.as_ref().filter(|session| !session.id.is_empty()) else { return Ok(()) };
+    let offers = session.offers.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let ids: Vec<&str> = offers.iter().filter_map(|choice| choice.get("id")?.as_str()).collect();
+    let what = list.trim_end_matches('s');
+    match ids.contains(&asked) {
+        true => Ok(()),
+        false if ids.is_empty() => Err(ApiError::invalid(format!("the agent {agent} lets nobody choose its {what}"))),
+        false => {
+            Err(ApiError::invalid(format!("the agent {agent} has no {what} \"{asked}\"; there are {}", ids.join(", "))))
+        }
+    }
+}
+
+/// What a person chose of what the Pod's agent offers; the agent is told of it when its next turn begins.
+fn chosen(pod: &Pod, old: &PodSpec, spec: &PodSpec) -> Vec<ControlEvent> {
+    if spec.agent.is_none() {
+        return Vec::new();
+    }
+    let session = pod.session.as_ref();
+    let now = session.and_then(|session| session.mode.as_deref());
+    let mode = spec.mode.clone().filter(|mode| spec.mode != old.mode || now.is_some_and(|now| now != mode));
+    let mode = mode.map(|mode| ControlEvent::ModeChanged { mode });
+    let model = (spec.model != old.model).then(|| {
+        let mut offers = session.map(|session| session.offers.clone()).unwrap_or_default();
+        if !offers.is_object() {
+            offers = json!({});
+        }
+        offers["model"] = json!(spec.model);
+        ControlEvent::AgentOffers { offers }
+    });
+    mode.into_iter().chain(model).collect()
 }
 
 /// A child's scope is what it was lent, and what a Pod has lent must stay in its own scope.

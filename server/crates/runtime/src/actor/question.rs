@@ -36,7 +36,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    fn of(context: Option<Context>, question: Question) -> Self {
+    pub(super) fn of(context: Option<Context>, question: Question) -> Self {
         Self {
             context,
             question,
@@ -52,6 +52,8 @@ pub(super) enum Question {
     /// With the size of the messages.
     Answer(Vec<Message>, QuestionSize),
     Summary(Result<Cut, Newest>),
+    /// The Pod's agent is to have a turn.
+    Agent(Box<acp::Begin>),
     /// A budget is spent, and which.
     Spent(String),
 }

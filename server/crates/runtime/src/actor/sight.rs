@@ -8,7 +8,10 @@ use std::{
 };
 
 use mcp::Clients;
-use pod::{Input, Leader, ModelPiece, Pod, PodSpec, Sight, Sights, call_folder, has_rules, main_argument, names_a_pod};
+use pod::{
+    AgentPiece, Input, Leader, ModelPiece, Pod, PodSpec, Sight, Sights, call_folder, has_rules, main_argument,
+    names_a_pod,
+};
 use protocol::{
     ApiError, ErrorCode, NetworkPolicy, PermissionDecision, PermissionRule, PodName, RuntimeId, Target, VisiblePod,
     tool::{self, NETWORK, Subject},
@@ -71,6 +74,9 @@ fn to_be_judged(pod: &Pod, inputs: &[Input]) -> Vec<(String, Value)> {
             | Input::Model(ModelPiece::ToolCall { name, arguments, .. }) => {
                 calls.push((name.clone(), arguments.clone()));
             }
+            Input::Agent(
+                AgentPiece::Wants { name, arguments, .. } | AgentPiece::Asked { tool: name, arguments, .. },
+            ) => calls.push((name.clone(), arguments.clone())),
             Input::WayOut { host, port, .. } => {
                 calls.push((NETWORK.to_owned(), json!({ "host": host, "port": port })));
             }
@@ -93,7 +99,9 @@ impl Looking<'_> {
     fn default_of(self, tool: &str, servers: &Clients) -> PermissionDecision {
         match self.actors.equipment.toolbox.get(tool).filter(|_| self.state.spec.offers(tool)) {
             Some(known) => known.default_permission(),
-            None if tool == NETWORK => pod::default_permission(tool),
+            None if tool == NETWORK || tool::AGENT_TOOLS.iter().any(|known| known.name == tool) => {
+                pod::default_permission(tool)
+            }
             None if servers.has_tool(tool) && self.state.spec.offers(tool) => pod::default_permission(tool),
             None => PermissionDecision::Allow,
         }

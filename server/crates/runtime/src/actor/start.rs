@@ -37,7 +37,8 @@ impl Starting<'_> {
         while let Some(call) = self.calls.next_call(only_reads) {
             let (tool, place, doors) = match self.place(&call).await {
                 Ok((place, doors)) => {
-                    let known = toolbox.get(&call.name).or_else(|| self.servers.tool(&call.name));
+                    let of_agent = call.wanted.as_ref().and_then(|_| tools::files::for_agent(&call.name));
+                    let known = of_agent.or_else(|| toolbox.get(&call.name)).or_else(|| self.servers.tool(&call.name));
                     let offered = known.filter(|_| self.state.spec.offers(&call.name));
                     let unknown = || toolbox.unknown(&call.name, self.state.spec.tools.as_deref());
                     (offered.ok_or_else(unknown), place, doors)

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pod::{Input, ModelPiece};
+use pod::{AgentPiece, Input, ModelPiece};
 use protocol::{ApiError, ToolAnswer, ToolBy, WorkerId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -175,7 +175,9 @@ impl PodTask {
     async fn happened(&mut self, happening: Happening) {
         let inputs = self.actor.inputs(happening);
         let is_summary = matches!(inputs.first(), Some(Input::Summarised(_)));
-        let is_used = inputs.iter().any(|input| matches!(input, Input::Model(ModelPiece::Usage(_))));
+        let is_used = inputs
+            .iter()
+            .any(|input| matches!(input, Input::Model(ModelPiece::Usage(_)) | Input::Agent(AgentPiece::Usage(_))));
         if !inputs.is_empty()
             && let Err(error) = self.actor.advance(inputs, Extras::default()).await
         {

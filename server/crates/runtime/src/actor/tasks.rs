@@ -31,6 +31,7 @@ const REQUESTS_MAX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Equipment {
     pub(crate) providers: Providers,
+    pub(crate) agents: acp::Agents,
     pub(crate) toolbox: Toolbox,
     pub(crate) servers: mcp::Servers,
     /// What their sections allow, ask for and deny.

@@ -9,6 +9,7 @@ use super::Inner;
 use crate::{
     CommandKey, Origin, PodQuery, PodsObservation,
     actor::{PodCommand, with_use},
+    agents,
     asked::Asked,
     create, error,
     family::{self, Stopper},
@@ -37,6 +38,7 @@ impl Pods<'_> {
         let children = self.inner.store.family().children(row.key).await?;
         let detail = with_use(&self.inner.store, row.key, view::detail(&row, inbox, &children)).await?;
         let summary = self.inner.cluster.with_places(vec![detail.summary.clone()]).await.pop();
+        let detail = agents::with_limits(&self.inner.actors.equipment.agents, detail);
         Ok(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail })
     }
 

@@ -2,13 +2,14 @@
 
 use pod_store::PodGroup;
 use protocol::{
-    ApiError, ErrorCode, FolderList, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView,
-    ToolDefault, UnconfiguredProvider, WallItem,
+    AgentItem, ApiError, ErrorCode, FolderList, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest,
+    ProviderView, ToolDefault, UnconfiguredProvider, WallItem,
 };
 use provider::Providers;
 
 use super::Inner;
 use crate::{
+    agents,
     folders::{self, Found},
     view,
 };
@@ -25,6 +26,11 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
+    /// The agents that Pods can be made with.
+    pub async fn agents(self) -> Vec<AgentItem> {
+        agents::list(&self.inner.actors.equipment.agents).await
+    }
+
     pub async fn providers(self) -> Vec<ProviderView> {
         self.inner.actors.equipment.providers.views().await
     }
@@ -83,6 +89,7 @@ impl Settings<'_> {
             name: name.clone(),
             provider: profile.provider.clone(),
             model: profile.model.clone(),
+            agent: profile.agent.clone(),
             thinking: profile.thinking,
             instructions: profile.instructions.clone(),
             tools: profile.tools.clone(),

@@ -124,8 +124,7 @@ async fn a_question_to_a_person_outlives_the_host_that_asked_it() {
     .await;
     assert_eq!(state(&two, &ada).await, PodState::Waiting);
     let open = one.approvals().open().await.unwrap();
-    let allow =
-        protocol::ApprovalCommand { decision: protocol::Decision::Allow, remember: false, reason: None, content: None };
+    let allow = protocol::ApprovalCommand::once(protocol::Decision::Allow);
     until("answered", async || {
         one.approvals().answer(fresh_key(), &origin(), &ada, &open[0].approval.id, allow.clone()).await.is_ok()
     })

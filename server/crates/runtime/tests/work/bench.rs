@@ -193,7 +193,7 @@ pub(crate) fn fresh() -> runtime::CommandKey {
 }
 
 pub(crate) fn once(decision: Decision) -> ApprovalCommand {
-    ApprovalCommand { decision, remember: false, reason: None, content: None }
+    ApprovalCommand::once(decision)
 }
 
 pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, ApiError>) -> ErrorCode {

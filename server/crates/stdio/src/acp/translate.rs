@@ -93,7 +93,7 @@ impl Translator {
                 let rest = self.rest(block, text);
                 rest.map(|rest| SessionUpdate::AgentThoughtChunk(chunk(rest, Some(block)))).into_iter().collect()
             }
-            TurnEvent::ToolCalled { call_id, block, name, arguments, by } => {
+            TurnEvent::ToolCalled { call_id, block, name, arguments, by, .. } => {
                 vec![self.called(call_id, block, name, arguments, *by)]
             }
             TurnEvent::ToolOutputChunk { block, text } => self.wrote(block, text).into_iter().collect(),

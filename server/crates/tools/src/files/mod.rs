@@ -4,6 +4,7 @@
 //! touched, opened without following any symbolic link implicitly, and checked again as the path that was really
 //! opened. Nothing here may access a file by its path alone; the walk of Glob and Grep only proposes paths.
 
+mod agent;
 mod beneath;
 mod complete;
 mod content;
@@ -27,6 +28,7 @@ mod write;
 
 use std::sync::Arc;
 
+pub use agent::for_agent;
 pub use complete::complete;
 pub use edit::Edit;
 pub use glob::Glob;
@@ -40,6 +42,11 @@ use crate::Tool;
 /// The absolute path that `path` names, relative to `cwd`; computed as text, without the disk. The error is a sentence.
 pub fn absolute(cwd: &str, path: &str) -> Result<String, String> {
     path::absolute(cwd, path).map_err(|failure| failure.to_string())
+}
+
+/// What a change does to a file, as a unified diff; none when it does nothing.
+pub fn unified_diff(path: &str, old: Option<&str>, new: &str) -> Option<String> {
+    diff::diff(path, old, new).text
 }
 
 /// The tools on files.

@@ -58,11 +58,12 @@ impl Preview {
     }
 }
 
-/// What each of these calls (tool and arguments) would do; `None` for tools other than Write and Edit.
+/// What each of these calls (tool and arguments) would do; `None` for tools other than Write and Edit. Without `seen`, their
+/// caller reads files by itself.
 pub async fn previews(
     cwd: &str,
     scope: Scope,
-    seen: BTreeMap<String, BTreeSet<String>>,
+    seen: Option<BTreeMap<String, BTreeSet<String>>>,
     calls: Vec<(String, Value)>,
 ) -> Vec<Option<Preview>> {
     let late: Vec<_> = calls.iter().map(|(tool, _)| is_change(tool).then(not_looked_at)).collect();
@@ -74,7 +75,7 @@ pub async fn previews(
         let until = Instant::now() + LOOK_TIME_MAX;
         let bounds = Bounds { until, steps: AtomicUsize::new(usize::MAX) };
         let mut work = Work::looking(&cwd, scope, bounds);
-        work.seen = Arc::new(seen);
+        (work.reads_itself, work.seen) = (seen.is_none(), Arc::new(seen.unwrap_or_default()));
         calls
             .into_iter()
             .enumerate()
@@ -129,7 +130,7 @@ mod tests {
         let rule = ScopeRule { path: path.to_owned(), access: Access::Write, recursive: true };
         let scope = Scope::new([rule], []);
         let calls = vec![(tool.to_owned(), arguments)];
-        previews(path, scope, BTreeMap::new(), calls).await.remove(0).unwrap()
+        previews(path, scope, Some(BTreeMap::new()), calls).await.remove(0).unwrap()
     }
 
     fn folder() -> (tempfile::TempDir, std::path::PathBuf) {

@@ -29,6 +29,8 @@ pub(super) struct Work {
     leads: Option<String>,
     pub(super) seen: Arc<BTreeMap<String, BTreeSet<String>>>,
     pub(super) outputs: PathBuf,
+    /// Its caller reads files by itself: nobody knows what it has seen.
+    pub(super) reads_itself: bool,
     given_up: Arc<AtomicBool>,
     /// The limits of a lookup; `None` for a call, which is not limited.
     bounds: Option<Bounds>,
@@ -60,6 +62,7 @@ impl Work {
             leads: None,
             seen: Arc::default(),
             outputs: PathBuf::new(),
+            reads_itself: false,
             given_up: Arc::default(),
             bounds: Some(bounds),
             _lifeline: None,
@@ -143,6 +146,7 @@ where
         leads: place.leads.clone(),
         seen: place.seen.clone(),
         outputs: place.outputs.clone(),
+        reads_itself: false,
         given_up,
         bounds: None,
         _lifeline: Some(place.lifeline.clone()),

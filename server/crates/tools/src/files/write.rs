@@ -39,29 +39,34 @@ impl FileTool for Write {
     type Arguments = Arguments;
 
     fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
-        let new = arguments.content.as_str();
-        check_size(new)?;
-        let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Made)?;
-        let old = target.present()?;
-        let bytes = old.as_ref().map(|file| content::bytes(file, &target.asked)).transpose()?;
-        let old_text = bytes.as_deref().map(|bytes| content::text(bytes, &target.asked)).transpose()?;
-        if let Some(bytes) = &bytes {
-            seen::require(work, &target.path, &target.asked, bytes)?;
-        }
-        target.replace(new, old.as_ref())?;
-
-        let diff = diff(&target.asked, old_text, new);
-        let lines = new.lines().count();
-        let kind = match old_text {
-            None => "new".to_owned(),
-            Some(_) => format!("+{} −{}", diff.added, diff.removed),
-        };
-        Ok(ToolOutcome {
-            diff: diff.text,
-            seen: Some(seen::file(&target.path, new.as_bytes())),
-            ..ToolOutcome::done(format!("wrote {}, {lines} {} ({kind})", target.asked, noun(lines)))
-        })
+        write(work, arguments, true)
     }
+}
+
+/// `reads_first`: what is in the file now has to have been seen by the caller.
+pub(super) fn write(work: &Work, arguments: &Arguments, reads_first: bool) -> Result<ToolOutcome, Failure> {
+    let new = arguments.content.as_str();
+    check_size(new)?;
+    let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Made)?;
+    let old = target.present()?;
+    let bytes = old.as_ref().map(|file| content::bytes(file, &target.asked)).transpose()?;
+    let old_text = bytes.as_deref().map(|bytes| content::text(bytes, &target.asked)).transpose()?;
+    if let Some(bytes) = bytes.as_ref().filter(|_| reads_first) {
+        seen::require(work, &target.path, &target.asked, bytes)?;
+    }
+    target.replace(new, old.as_ref())?;
+
+    let diff = diff(&target.asked, old_text, new);
+    let lines = new.lines().count();
+    let kind = match old_text {
+        None => "new".to_owned(),
+        Some(_) => format!("+{} −{}", diff.added, diff.removed),
+    };
+    Ok(ToolOutcome {
+        diff: diff.text,
+        seen: Some(seen::file(&target.path, new.as_bytes())),
+        ..ToolOutcome::done(format!("wrote {}, {lines} {} ({kind})", target.asked, noun(lines)))
+    })
 }
 
 /// What the call would do now.
@@ -78,8 +83,8 @@ pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure>
     };
     let bytes = content::bytes(&file, &target.asked)?;
     let old = content::text(&bytes, &target.asked)?;
-    let refusal = seen::require(work, &target.path, &target.asked, &bytes).err();
-    Ok(Preview::change(diff(&target.asked, Some(old), new), 1, refusal))
+    let refusal = (!work.reads_itself).then(|| seen::require(work, &target.path, &target.asked, &bytes).err());
+    Ok(Preview::change(diff(&target.asked, Some(old), new), 1, refusal.flatten()))
 }
 
 /// Checks whether `content` may be written.

@@ -90,7 +90,7 @@ fn join_question(rows: &mut Rows, before: Key, after: Key) {
 }
 
 fn question<'a>(record: &Record, event: &'a ControlEvent) -> Option<(&'a str, BlockKind)> {
-    let (ControlEvent::ApprovalAsked { id, tool, arguments }
+    let (ControlEvent::ApprovalAsked { id, tool, arguments, .. }
     | ControlEvent::ApprovalAnswered { id, tool, arguments, .. }) = event
     else {
         return None;
@@ -101,8 +101,12 @@ fn question<'a>(record: &Record, event: &'a ControlEvent) -> Option<(&'a str, Bl
         }
         _ => (ApprovalState::Open, None, None, None, None),
     };
+    let options = match event {
+        ControlEvent::ApprovalAsked { options, .. } => options.0.clone(),
+        _ => Vec::new(),
+    };
     let (approval_id, tool, arguments) = (id.clone(), tool.clone(), arguments.clone());
-    Some((id, BlockKind::Approval { approval_id, tool, arguments, state, decision, by, reason, answered_at }))
+    Some((id, BlockKind::Approval { approval_id, tool, arguments, options, state, decision, by, reason, answered_at }))
 }
 
 /// An approval that is repeated stays answered if it was; otherwise the newer record counts.

@@ -196,7 +196,10 @@ impl Writer {
     fn called(&mut self, block: String, by: ToolBy, run_id: Option<String>) {
         let (call_id, name) = (format!("call-{block}"), "Bash".to_owned());
         let arguments = json!({ "command": block });
-        self.push_as(TurnEvent::ToolCalled { call_id, block: block.clone(), name, arguments, by }, run_id.clone());
+        self.push_as(
+            TurnEvent::ToolCalled { call_id, block: block.clone(), name, arguments, by, agent_call_id: None },
+            run_id.clone(),
+        );
         self.streams.push(Stream { kind: Kind::Output, block, text: String::new(), chunks: Vec::new(), run_id });
     }
 
@@ -276,10 +279,10 @@ impl Writer {
         }
         let (id, tool, arguments) = (format!("q{number}"), "Write".to_owned(), json!({}));
         let event = match detail % 2 {
-            0 => ControlEvent::ApprovalAsked { id, tool, arguments },
+            0 => ControlEvent::ApprovalAsked { id, tool, arguments, options: protocol::AgentOptions::default() },
             _ => {
                 let decision = Some(Decision::Allow);
-                ControlEvent::ApprovalAnswered { id, tool, arguments, decision, by: None, reason: None }
+                ControlEvent::ApprovalAnswered { id, tool, arguments, decision, option: None, by: None, reason: None }
             }
         };
         self.push_as(event, run_id);

@@ -28,6 +28,10 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let body = PatchPod { model: Some(model.clone()), provider: provider.clone(), ..PatchPod::default() };
             operations::Patch { pod, body }.into()
         }
+        Act::Mode(mode) => {
+            let body = PatchPod { mode: Some(mode.clone()), ..PatchPod::default() };
+            operations::Patch { pod, body }.into()
+        }
         Act::Think(level) => {
             let body = PatchPod { thinking: Some(*level), ..PatchPod::default() };
             operations::Patch { pod, body }.into()

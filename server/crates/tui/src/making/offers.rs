@@ -4,7 +4,9 @@ use commands::{
     Named, Offer,
     making::{Defaults, facts_of, recent_folders},
 };
-use protocol::{ModelView, ProviderView, RuntimeId, RuntimeKind, RuntimeView, ScopeRule, Thinking};
+use protocol::{
+    AgentItem, AgentState, ModelView, ProviderView, RuntimeId, RuntimeKind, RuntimeView, ScopeRule, Thinking,
+};
 use transcript::words::model_words;
 
 use super::{SETTINGS, being_said, escaped, words};
@@ -97,6 +99,7 @@ fn meaning(setting: &str, said: &Said, choices: &Choices) -> String {
     match setting {
         "profile" => "a template; default: none".to_owned(),
         "folder" => usual(choices.folder.clone()),
+        "agent" => "a program of its own that answers; default: none, a model answers".to_owned(),
         "model" => usual(Some(defaults.words())),
         "provider" => usual(defaults.provider),
         "thinking" => match defaults.thinking {
@@ -139,6 +142,11 @@ fn values(model: &Model, choices: &Choices, said: &Said, setting: &str, begun: &
         "provider" => {
             let providers = choices.providers.iter().filter(|provider| fits(&provider.name));
             providers.map(|provider| named(&provider.name, standing(provider))).collect()
+        }
+        "agent" => {
+            let is_there = |agent: &&AgentItem| agent.state != AgentState::Missing && fits(&agent.name);
+            let what = |agent: &AgentItem| agent.detail.clone().unwrap_or_else(|| agent.state.as_str().to_owned());
+            choices.agents.iter().filter(is_there).map(|agent| named(&agent.name, what(agent))).collect()
         }
         "model" => models(choices, said, begun),
         "thinking" => {

@@ -1,6 +1,8 @@
 //! The choices for a new Pod, as far as the server has sent them.
 
-use protocol::{FolderList, ProfileView, ProviderTest, ProviderView, RuntimeId, RuntimeView, UnconfiguredProvider};
+use protocol::{
+    AgentItem, FolderList, ProfileView, ProviderTest, ProviderView, RuntimeId, RuntimeView, UnconfiguredProvider,
+};
 
 /// Models, profiles, runtimes, and the default folder.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -9,6 +11,7 @@ pub(crate) struct Choices {
     pub(crate) unconfigured: Vec<UnconfiguredProvider>,
     pub(crate) profiles: Vec<ProfileView>,
     pub(crate) runtimes: Vec<RuntimeView>,
+    pub(crate) agents: Vec<AgentItem>,
     /// The folder where this console was started, or where the server was started if that is another machine.
     pub(crate) folder: Option<String>,
 }

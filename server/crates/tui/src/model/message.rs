@@ -184,6 +184,8 @@ pub(crate) enum Act {
     Network(protocol::NetworkPolicy),
     /// The model, and its provider if that changes too.
     Model(String, Option<String>),
+    /// The mode of its agent.
+    Mode(String),
     Think(protocol::Thinking),
     /// The limit of its usage.
     Budget(Option<protocol::Budget>),

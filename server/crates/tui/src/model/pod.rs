@@ -3,7 +3,10 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use commands::{FileWord, peering::called};
-use protocol::{Approval, CommandId, PeerView, PodRef, PodSummary, QueuedInput, ReceiptState, Record, Segment, Seq};
+use protocol::{
+    AgentView, Approval, CommandId, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput, ReceiptState, Record,
+    Segment, Seq,
+};
 use ratatui::text::Line;
 use transcript::{BlockId, BlockKind, Change, Transcript, group};
 
@@ -42,6 +45,8 @@ pub(crate) struct OpenPod {
     pub(crate) peers: Vec<PeerView>,
     /// Its open approvals, with their changes to the files as they are now.
     pub(crate) asked: Vec<Approval>,
+    /// What its agent is, offers and plans, where one answers in it.
+    pub(crate) agent: Option<AgentView>,
     /// The request for these details.
     pub(crate) asking: Asking,
     /// The message being sent. It stays in the composer until the server has it on disk.
@@ -132,6 +137,7 @@ impl OpenPod {
             queued: Vec::new(),
             peers: Vec::new(),
             asked: Vec::new(),
+            agent: None,
             asking: Asking::Nothing,
             sending: None,
             failed: None,
@@ -192,6 +198,12 @@ impl OpenPod {
             _ => None,
         });
         self.queued.iter().cloned().map(Waiting::Queued).chain(held).collect()
+    }
+
+    /// The newest plan of its agent: that of the stream, else the one that was there when it was looked at.
+    pub(crate) fn plan(&self) -> Vec<PlanEntry> {
+        let streamed = self.transcript.plan().and_then(|plan| serde_json::from_value(plan.clone()).ok());
+        streamed.or_else(|| self.agent.as_ref().map(|agent| agent.plan.clone())).unwrap_or_default()
     }
 
     /// What people wrote to it, oldest first, without consecutive duplicates.

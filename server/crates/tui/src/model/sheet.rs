@@ -17,6 +17,11 @@ pub(crate) enum Sheet {
     Walls(Walls),
     Providers(ProviderSheet),
     Servers(Servers),
+    /// The agent of the open Pod; drawn from the Pod itself.
+    Agent {
+        /// Lines that are scrolled off at the top.
+        skipped: usize,
+    },
     /// The open Pod's queued and held messages; drawn from the Pod itself.
     Queue {
         selected: usize,

@@ -27,6 +27,11 @@ pub(super) fn choices() -> Box<Choices> {
             "scope": [{ "path": "src", "access": "read", "recursive": true }] }]))
         .unwrap(),
         runtimes: Vec::new(),
+        agents: serde_json::from_value(json!([
+            { "name": "codex", "state": "ready", "detail": "codex 1.2" },
+            { "name": "gemini", "state": "missing", "detail": "gemini is not on the PATH" }
+        ]))
+        .unwrap(),
         folder: Some("/srv/app".to_owned()),
     })
 }

@@ -5,7 +5,8 @@ use commands::{
     said::{NO_APPROVAL, not_its_name},
 };
 use protocol::{
-    Access, CommandId, ControlVerb, CreatePod, InputCommand, PodRef, RewindCommand, ScopeRule, Segment, Seq,
+    Access, ApprovalCommand, CommandId, ControlVerb, CreatePod, InputCommand, PodRef, RewindCommand, ScopeRule,
+    Segment, Seq,
 };
 use transcript::BlockKind;
 
@@ -78,6 +79,8 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         }
         Command::Delete(name) => return delete(model, pod, name),
         Command::Answer(said) => return answer(model, said),
+        Command::Choose(id) => return choose(model, &id),
+        Command::Agent => return sheets::open_agent(model),
         Command::Rewind => return rewind(model),
         Command::Queue => return sheets::open_queue(model),
         Command::Attach(path) => {
@@ -94,6 +97,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Rename(name) => sentences::name(&name).map(Act::Rename),
         Command::Network(policy) => Ok(Act::Network(policy)),
         Command::Model(Some((model, provider))) => Ok(Act::Model(model, provider)),
+        Command::Mode(mode) => Ok(Act::Mode(mode)),
         Command::Think(level) => Ok(Act::Think(level)),
         Command::Budget(budget) => Ok(Act::Budget(budget)),
         Command::AutoResume(is_on) => Ok(Act::AutoResume(is_on)),
@@ -147,6 +151,25 @@ pub(super) fn answer(model: &mut Model, said: commands::Answer) {
         Some((pod, approval)) => model.act(pod, Act::Answer { approval, command: said.into() }),
         None => model.complain(NO_APPROVAL),
     }
+}
+
+/// Answers it with one of its agent's own options.
+fn choose(model: &mut Model, id: &str) {
+    let question = model.open.as_ref().and_then(|open| {
+        let question = open.transcript.open_questions().next()?;
+        let BlockKind::Approval { approval_id, options, .. } = &question.kind else { return None };
+        Some((open.pod.clone(), approval_id.clone(), options.clone()))
+    });
+    let Some((pod, approval, options)) = question else { return model.complain(NO_APPROVAL) };
+    let Some(option) = options.iter().find(|option| option.id == id) else {
+        let ids: Vec<_> = options.iter().map(|option| option.id.as_str()).collect();
+        return model.complain(match ids.is_empty() {
+            true => "this question has no options of its own; :allow or :deny".to_owned(),
+            false => format!("it has no option \"{id}\"; there are {}", ids.join(", ")),
+        });
+    };
+    let command = ApprovalCommand::option(option);
+    model.act(pod, Act::Answer { approval, command });
 }
 
 /// Rewinds to before the newest message that is still in the context. Needs `y`, and the head as it is now.

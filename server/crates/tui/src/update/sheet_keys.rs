@@ -6,7 +6,7 @@ use protocol::RequestDecision;
 use super::{begin_line, choices, open, queue};
 use crate::{
     model::{Act, Asked, LineOf, Model, Seek, Sheet},
-    view::{help_lines, server_lines, wall_lines},
+    view::{agent_lines, help_lines, server_lines, wall_lines},
 };
 
 /// How many pages may be loaded to reach a search result.
@@ -44,12 +44,17 @@ pub(super) fn select(model: &mut Model, step: isize) {
         Some(Sheet::Servers(servers)) => server_lines(servers, model.size.0).len(),
         _ => 0,
     };
+    let agent_height = match &model.sheet {
+        Some(Sheet::Agent { .. }) => agent_lines(model, model.size.0).len(),
+        _ => 0,
+    };
     let waiting = model.open.as_ref().map_or(0, |open| open.waiting().len());
     let choices = model.choices.as_ref();
     let providers = choices.map_or(0, |choices| choices.providers.len() + choices.unconfigured.len());
     match &mut model.sheet {
         Some(Sheet::Queue { selected }) => *selected = moved(*selected, waiting),
         Some(Sheet::Help { skipped, .. }) => *skipped = moved(*skipped, help_height),
+        Some(Sheet::Agent { skipped }) => *skipped = moved(*skipped, agent_height),
         Some(Sheet::Providers(sheet)) => sheet.selected = moved(sheet.selected, providers),
         Some(Sheet::Walls(walls)) => walls.skipped = moved(walls.skipped, list_height),
         Some(Sheet::Servers(servers)) => servers.skipped = moved(servers.skipped, list_height),
@@ -69,7 +74,14 @@ fn enter(model: &mut Model) {
             let hit = found.hits.as_ref().and_then(|hits| hits.get(found.selected));
             hit.map(|hit| (hit.pod.clone(), Some(Seek { seq: hit.seq, pages_left: SEEK_PAGES_MAX })))
         }
-        Some(Sheet::Help { .. } | Sheet::Queue { .. } | Sheet::Providers(_) | Sheet::Walls(_) | Sheet::Servers(_))
+        Some(
+            Sheet::Help { .. }
+            | Sheet::Agent { .. }
+            | Sheet::Queue { .. }
+            | Sheet::Providers(_)
+            | Sheet::Walls(_)
+            | Sheet::Servers(_),
+        )
         | None => None,
     };
     match pod {

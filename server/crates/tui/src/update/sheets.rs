@@ -16,6 +16,13 @@ pub(super) fn open_help(model: &mut Model, topic: Topic) {
     model.sheet = Some(Sheet::Help { topic, skipped: 0 });
 }
 
+pub(super) fn open_agent(model: &mut Model) {
+    match model.open.as_ref().is_some_and(|open| open.agent.is_some()) {
+        true => model.sheet = Some(Sheet::Agent { skipped: 0 }),
+        false => model.complain("no agent answers in this Pod, but a provider's model"),
+    }
+}
+
 pub(super) fn open_queue(model: &mut Model) {
     model.sheet = Some(Sheet::Queue { selected: 0 });
 }

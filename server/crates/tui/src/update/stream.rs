@@ -60,7 +60,7 @@ fn take_frame(model: &mut Model, frame: ServerFrame) {
     }
 }
 
-/// Whether the record may change the queue, the peers, or what an approval would do.
+/// Whether the record may change the queue, the peers, what its agent offers, or what an approval would do.
 fn is_telling(record: &Record) -> bool {
     matches!(
         &record.event,
@@ -72,6 +72,9 @@ fn is_telling(record: &Record) -> bool {
                 | ControlEvent::PeerRequested { .. }
                 | ControlEvent::PeerDeclined { .. }
                 | ControlEvent::ApprovalAsked { .. }
+                | ControlEvent::AgentStarted { .. }
+                | ControlEvent::AgentOffers { .. }
+                | ControlEvent::ModeChanged { .. }
         ) | Event::Turn(TurnEvent::ToolFinished { diff: Some(_), .. })
     )
 }

@@ -108,7 +108,9 @@ fn retry(open: &OpenPod) -> Option<Span<'static>> {
 
 fn hints(model: &Model) -> String {
     match (&model.sheet, &model.open) {
-        (Some(Sheet::Help { .. } | Sheet::Walls(_) | Sheet::Servers(_)), _) => "j k scroll · Esc close".to_owned(),
+        (Some(Sheet::Help { .. } | Sheet::Walls(_) | Sheet::Servers(_) | Sheet::Agent { .. }), _) => {
+            "j k scroll · Esc close".to_owned()
+        }
         (Some(Sheet::Providers(_)), _) => "j k move · Enter give a key · t test · Esc close".to_owned(),
         (Some(Sheet::Inbox(_)), _) => "a allow · A always · d deny · Enter open · Esc close".to_owned(),
         (Some(Sheet::Found(_)), _) => "j k move · Enter open · Esc close".to_owned(),
@@ -141,9 +143,10 @@ fn pod_hints(open: &OpenPod) -> String {
         return "↑ ↓ choose · Tab or Enter takes it · Esc close".to_owned();
     }
     if let Some(question) = open.transcript.open_questions().next()
-        && let BlockKind::Approval { tool, arguments, .. } = &question.kind
+        && let BlockKind::Approval { tool, arguments, options, .. } = &question.kind
     {
-        let asks = format!("{tool} {}", fit(&telling(Some(arguments), ""), QUESTION_COLUMNS));
+        let own = if options.is_empty() { "" } else { " · :option" };
+        let asks = format!("{tool} {}{own}", fit(&telling(Some(arguments), ""), QUESTION_COLUMNS));
         return match open.focus {
             Focus::Composer => format!("Alt-a allow · Alt-A always · Alt-d deny: {asks}"),
             Focus::Transcript => format!("a allow · A always · d deny: {asks}"),

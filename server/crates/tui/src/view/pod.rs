@@ -12,7 +12,7 @@ use ratatui::{
 use transcript::words::tokens_words;
 
 use super::{
-    Rows,
+    Rows, agent,
     dashboard::{figures, mark, state_style},
     pod_areas, popup,
 };
@@ -139,16 +139,18 @@ fn empty_words(model: &Model, open: &OpenPod) -> &'static str {
     }
 }
 
-pub(super) fn queue_rows(open: &OpenPod) -> u16 {
-    u16::try_from(open.queued.len().min(QUEUE_ROWS_MAX)).unwrap_or_default()
+pub(super) fn queue_rows(open: &OpenPod, width: u16) -> u16 {
+    let plan = usize::from(agent::plan_line(open, width.into()).is_some());
+    u16::try_from(open.queued.len().min(QUEUE_ROWS_MAX) + plan).unwrap_or_default()
 }
 
+/// The plan of its agent, and what waits.
 fn queue_lines(open: &OpenPod, width: usize) -> Vec<Line<'static>> {
     let shown = open.queued.iter().take(QUEUE_ROWS_MAX).map(|input| {
         let how = if input.steer { "steers" } else { "queued" };
         Line::from(fit(&format!("  {how}  {}", Segment::join(&input.segments)), width)).dim()
     });
-    shown.collect()
+    agent::plan_line(open, width).into_iter().chain(shown).collect()
 }
 
 pub(super) fn composer_rows(open: &OpenPod, width: u16) -> u16 {

@@ -12,9 +12,10 @@ use ratatui::{
 use transcript::snippet_words;
 
 use super::{
+    agent,
     blocks::Look,
     entry, help, indented, providers, servers,
-    tool::{asked_lines, telling},
+    tool::{asked_lines, option_lines, telling},
     walls,
 };
 use crate::{
@@ -34,6 +35,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
     let [heading, area] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(body);
     let width = usize::from(body.width);
     let title = match sheet {
+        Sheet::Agent { .. } => "Agent".to_owned(),
         Sheet::Help { .. } => "Help".to_owned(),
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
@@ -53,6 +55,11 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Servers(servers) => {
             let lines = servers::lines(servers, body.width);
             let skipped = servers.skipped.min(lines.len().saturating_sub(area.height.into()));
+            lines.into_iter().skip(skipped).collect()
+        }
+        Sheet::Agent { skipped } => {
+            let lines = agent::lines(model, body.width);
+            let skipped = (*skipped).min(lines.len().saturating_sub(area.height.into()));
             lines.into_iter().skip(skipped).collect()
         }
         Sheet::Walls(walls) => {
@@ -109,7 +116,11 @@ fn row(model: &Model, asked: &Asked, is_selected: bool, width: usize) -> Line<'s
 fn whole(asked: &Asked, width: usize) -> Vec<Line<'static>> {
     let look = Look { width: width.saturating_sub(INDENT.len()), detail: Detail::Normal };
     match asked {
-        Asked::Tool { approval, .. } => indented(asked_lines(&approval.arguments, Some(approval), look), INDENT),
+        Asked::Tool { approval, .. } => {
+            let mut lines = asked_lines(&approval.arguments, Some(approval), look);
+            lines.extend(option_lines(&approval.options, look));
+            indented(lines, INDENT)
+        }
         Asked::Peer(_) => in_entry(
             "They will see each other and can send each other messages. This gives neither any files, control, or output of the other.",
             width,

@@ -1,7 +1,7 @@
 //! A tool call: what it is about, and its output.
 
 use protocol::{
-    Approval, ToolBy,
+    AgentOption, Approval, ToolBy,
     tool::{self, Card},
 };
 use ratatui::{
@@ -103,6 +103,12 @@ pub(super) fn asked_lines(arguments: &Value, change: Option<&Approval>, look: Lo
         }
         None => argument_lines(arguments, look).into_iter().chain(effect()).collect(),
     }
+}
+
+/// The answers that an agent offers to its own question, and how each is given.
+pub(super) fn option_lines(options: &[AgentOption], look: Look) -> Vec<Line<'static>> {
+    let words = |option: &AgentOption| format!(":option {}  {} ({})", option.id, option.name, option.kind);
+    options.iter().flat_map(|option| indented(&words(option), "  ", look)).collect()
 }
 
 fn argument_lines(arguments: &Value, look: Look) -> Vec<Line<'static>> {

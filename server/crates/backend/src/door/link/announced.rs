@@ -55,6 +55,7 @@ impl Announced {
             state_reason,
             provider,
             model,
+            agent: None,
             cwd: String::new(),
             created_at,
             updated_at: at,
@@ -99,6 +100,7 @@ impl Announced {
             reasoning: protocol::ReasoningPolicy::default(),
             queued: Vec::new(),
             children: Vec::new(),
+            session: None,
         })
     }
 

@@ -27,7 +27,7 @@ impl Streams {
     }
 
     pub(in crate::reduce) fn tool_called(&mut self, rows: &mut Rows, record: &Record, called: &TurnEvent) {
-        let TurnEvent::ToolCalled { call_id: id, block, name: called_name, arguments: given, by: caller } = called
+        let TurnEvent::ToolCalled { call_id: id, block, name: called_name, arguments: given, by: caller, .. } = called
         else {
             return;
         };

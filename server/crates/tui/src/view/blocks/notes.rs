@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     model::Detail,
-    view::tool::{asked_lines, telling},
+    view::tool::{asked_lines, option_lines, telling},
     wrap::{fit, wrap},
 };
 
@@ -136,7 +136,9 @@ fn tokens(usage: &Usage) -> String {
 
 /// An approval; an open one says how to answer it.
 pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) -> Vec<Line<'static>> {
-    let BlockKind::Approval { tool, arguments, state, decision, by, reason, .. } = kind else { return Vec::new() };
+    let BlockKind::Approval { tool, arguments, options, state, decision, by, reason, .. } = kind else {
+        return Vec::new();
+    };
     let asked = telling(Some(arguments), "");
     if *state == ApprovalState::Open {
         let mut lines = vec![Line::default()];
@@ -144,6 +146,7 @@ pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) 
             noted(&format!("? {tool} asks for permission"), Color::Yellow, look).into_iter().map(Stylize::bold),
         );
         lines.extend(asked_lines(arguments, change, look));
+        lines.extend(option_lines(options, look));
         lines.push(
             Line::from(fit("  a allow once · A allow always · d deny (Alt, or Esc first) · :deny REASON", look.width))
                 .dim(),

@@ -1,0 +1,52 @@
+//! Which agent answers in a new Pod, where there are some on the server's PATH or in its configuration.
+
+use leptos::prelude::*;
+use protocol::{AgentItem, AgentState};
+
+use crate::{components::text_field::TextField, server_fns::list_agents};
+
+/// Nothing where there is no agent: then a provider's model answers. Of another server its name is typed.
+#[component]
+pub(crate) fn AgentField(chosen: RwSignal<String>, is_here: Signal<bool>) -> impl IntoView {
+    let found = LocalResource::new(list_agents);
+    let agents = move || {
+        let found = found.get().and_then(Result::ok).unwrap_or_default();
+        found.into_iter().filter(|agent| agent.state != AgentState::Missing).collect::<Vec<_>>()
+    };
+    let option = move |agent: AgentItem| {
+        let words = match (&agent.state, &agent.detail) {
+            (AgentState::Failed, _) => format!("{} (failed)", agent.name),
+            (_, Some(version)) => format!("{} ({version})", agent.name),
+            (_, None) => agent.name.clone(),
+        };
+        let is_it = chosen.with_untracked(|chosen| *chosen == agent.name);
+        view! { <option value=agent.name selected=is_it>{words}</option> }.into_any()
+    };
+    move || {
+        if !is_here.get() {
+            return view! { <TextField id="new-pod-agent" label="Agent" value=chosen hint="One of that server's. Empty: a model answers." /> }
+                .into_any();
+        }
+        let agents = agents();
+        if agents.is_empty() {
+            return ().into_any();
+        }
+        view! {
+            <div class="field">
+                <label for="new-pod-agent">"Agent"</label>
+                <select
+                    id="new-pod-agent"
+                    aria-describedby="new-pod-agent-hint"
+                    on:change=move |event| chosen.set(event_target_value(&event))
+                >
+                    <option value="">"default: none, a model answers"</option>
+                    {agents.into_iter().map(option).collect_view()}
+                </select>
+                <small id="new-pod-agent-hint">
+                    "A program of its own, which runs with your rights and chooses its model itself."
+                </small>
+            </div>
+        }
+        .into_any()
+    }
+}

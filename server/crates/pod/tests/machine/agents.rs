@@ -1,0 +1,161 @@
+//! A Pod in which an agent answers: its turn has the place of a model's answer.
+
+use pod::{AgentPiece, Effect, Input, PodSpec, Refusal, Stop, ToolOutcome, decide};
+use protocol::{AgentOption, PodState};
+use serde_json::json;
+
+use crate::journal::{Journal, allow, answered, ask, ended, resume, submit, text};
+
+fn spec() -> PodSpec {
+    serde_json::from_value(json!({
+        "provider": "acp", "model": "", "agent": "codex", "cwd": "/", "scope": [], "wake_on_peer": true,
+        "permissions": [{ "tool": "search", "decision": "allow" }]
+    }))
+    .unwrap()
+}
+
+trait WithAgent {
+    fn does(&mut self, input: Input) -> Result<Vec<Effect>, Refusal>;
+
+    fn tells(&mut self, piece: AgentPiece) -> Vec<Effect>;
+}
+
+impl WithAgent for Journal {
+    fn does(&mut self, input: Input) -> Result<Vec<Effect>, Refusal> {
+        let decision = decide(&self.pod, &spec(), input)?;
+        Ok(self.write(decision))
+    }
+
+    fn tells(&mut self, piece: AgentPiece) -> Vec<Effect> {
+        self.does(Input::Agent(piece)).unwrap()
+    }
+}
+
+fn started(resumed: bool) -> AgentPiece {
+    let (agent, session_id) = ("codex".to_owned(), "s1".to_owned());
+    AgentPiece::Started { agent, title: None, version: None, session_id, resumed }
+}
+
+/// An agent that was sent a message.
+fn prompted() -> Journal {
+    let mut journal = Journal::default();
+    assert_eq!(journal.does(submit()).unwrap(), [Effect::CallModel]);
+    assert_eq!(journal.tells(started(false)), []);
+    let to_seq = journal.pod.head;
+    assert_eq!(journal.tells(AgentPiece::Ready { to_seq }), [Effect::Prompt], "it is sent once that is committed");
+    journal
+}
+
+/// Up to where it has begun to answer what it was sent.
+fn heard(journal: &Journal) -> bool {
+    let session = journal.pod.session.clone().unwrap();
+    session.heard_to == session.asked_to
+}
+
+fn asks(tool: &str) -> AgentPiece {
+    let option = |id: &str, kind: &str| AgentOption { id: id.to_owned(), name: id.to_owned(), kind: kind.to_owned() };
+    AgentPiece::Asked {
+        ask: "1".to_owned(),
+        id: "t1".to_owned(),
+        tool: tool.to_owned(),
+        arguments: json!({}),
+        options: vec![option("yes", "allow_once"), option("no", "reject_once")],
+    }
+}
+
+fn calls(tool: &str) -> AgentPiece {
+    AgentPiece::Called { id: "t1".to_owned(), name: tool.to_owned(), arguments: json!({}) }
+}
+
+fn chosen(option: Option<&str>) -> Effect {
+    Effect::AnswerAgent { ask: "1".to_owned(), option: option.map(str::to_owned) }
+}
+
+#[test]
+fn a_question_of_an_agent_waits_in_its_turn_and_a_rule_answers_by_itself() {
+    let mut journal = prompted();
+    journal.tells(calls("execute"));
+    assert_eq!(journal.tells(asks("execute")), []);
+    assert_eq!((journal.pod.state, journal.pod.approvals[0].options.len()), (PodState::Waiting, 2));
+    journal.does(text("while it waits")).unwrap();
+    let id = journal.pod.approvals[0].id.clone();
+    let Input::Answer { id, decision, by, reason, .. } = allow(&id) else { unreachable!() };
+    let answer = Input::Answer { id, decision, by, reason, option: Some("yes".to_owned()) };
+    assert_eq!(journal.does(answer).unwrap(), [chosen(Some("yes"))]);
+    assert_eq!(journal.pod.state, PodState::Running);
+    assert_eq!(journal.last("approval_answered")["option"], "yes");
+    journal.tells(AgentPiece::Finished { id: "t1".to_owned(), outcome: ToolOutcome::done("done") });
+    journal.tells(calls("search"));
+    assert_eq!(journal.tells(asks("search")), [chosen(Some("yes"))]);
+    journal.tells(AgentPiece::Ended(Stop::EndTurn));
+    assert_eq!((journal.pod.state, journal.pod.calls.len()), (PodState::Idle, 0));
+}
+
+#[test]
+fn what_was_sent_and_not_answered_is_sent_again_after_a_crash_and_what_was_begun_is_not() {
+    let mut journal = prompted();
+    assert!(!heard(&journal));
+    journal.crash();
+    assert_eq!((journal.pod.state, heard(&journal)), (PodState::Paused, false));
+    assert_eq!(journal.does(resume()).unwrap(), [Effect::CallModel]);
+
+    let mut journal = prompted();
+    journal.does(text("I be")).unwrap();
+    journal.crash();
+    assert_eq!((journal.pod.state, heard(&journal)), (PodState::Paused, true));
+}
+
+#[test]
+fn an_agent_that_is_lost_pauses_its_pod_and_its_questions_are_void() {
+    let mut journal = prompted();
+    journal.tells(calls("execute"));
+    journal.tells(asks("execute"));
+    journal.tells(AgentPiece::Lost("it was killed".to_owned()));
+    assert_eq!((journal.pod.state, journal.pod.state_reason.as_deref()), (PodState::Paused, Some("it was killed")));
+    assert!(journal.pod.approvals.is_empty() && journal.pod.calls.is_empty());
+    assert_eq!(journal.last("run_finished")["outcome"], "interrupted");
+    assert_eq!(journal.does(resume()).unwrap(), [Effect::CallModel]);
+    journal.tells(started(true));
+    assert_eq!(journal.pod.session.unwrap().id, "s1");
+}
+
+#[test]
+fn what_an_agent_wants_of_yoi_goes_by_the_rules_and_what_comes_of_it_goes_back() {
+    let wants = |name: &str| AgentPiece::Wants { id: "yoi-1".to_owned(), name: name.to_owned(), arguments: json!({}) };
+    let mut journal = prompted();
+    let effects = journal.tells(wants("Read"));
+    assert!(matches!(&effects[..], [Effect::RunTool { name, .. }] if name == "Read"), "{effects:?}");
+    let call_id = journal.last_call();
+    let effects = journal.does(ended(&call_id, "seen")).unwrap();
+    assert!(matches!(&effects[..], [Effect::Reply { id, outcome }] if id == "yoi-1" && outcome.summary == "seen"));
+    assert_eq!(journal.pod.state, PodState::Running, "its turn goes on");
+
+    let mut journal = prompted();
+    assert_eq!(journal.tells(wants("Write")), []);
+    let id = journal.pod.approvals[0].id.clone();
+    let effects = journal.does(answered(&id, protocol::Decision::Deny)).unwrap();
+    assert!(
+        matches!(&effects[..], [Effect::Reply { id, outcome }] if id == "yoi-1" && outcome.is_error),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn a_plan_and_a_mode_are_in_no_context_and_the_context_is_the_agents_own() {
+    let mut journal = prompted();
+    journal.does(text("hi")).unwrap();
+    journal.tells(AgentPiece::Ended(Stop::EndTurn));
+    let before = journal.said();
+    journal.does(ask("more")).unwrap();
+    let entries = json!([{ "content": "look", "priority": "high", "status": "pending" }]);
+    for piece in [AgentPiece::Plan(entries.clone()), AgentPiece::Mode("code".to_owned())] {
+        journal.tells(piece.clone());
+        let head = journal.pod.head;
+        journal.tells(piece);
+        assert_eq!(journal.pod.head, head, "what is said twice is recorded once");
+    }
+    journal.tells(AgentPiece::Ended(Stop::EndTurn));
+    assert_eq!(journal.said(), [before, vec!["user: more".to_owned()]].concat());
+    assert_eq!(journal.pod.session.as_ref().unwrap().plan, entries);
+    assert_eq!(journal.does(Input::Compact).unwrap_err(), Refusal::OwnContext);
+}

@@ -1,0 +1,84 @@
+//! Agents that are programs of their own: what is said of them to people, and their way in to yoi's own tools.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use acp::{Agents, Door, Entrance};
+use async_trait::async_trait;
+use protocol::{AgentItem, AgentView, PodDetail, WorkerId};
+
+use crate::pod_tokens::{PodToken, PodTokens};
+
+/// Tools of ours that an agent is given.
+const TOOLS: [&str; 7] =
+    ["ListPods", "ReadPodOutput", "RestorePod", "SendToPeerPod", "SendToPod", "SpawnPod", "StopPod"];
+
+/// What yoi cannot control of an agent that runs as a program of its own,
+const BEYOND: [&str; 3] = [
+    "It can read and write files and run commands by itself, with your rights on this machine; only what it asks yoi for is held \
+     to the Pod's scope and rules.",
+    "It decides by itself what it asks you before it acts.",
+    "Its network, and the model that it asks, are its own; yoi counts only the tokens that it tells.",
+];
+/// and of one in a sandbox.
+const BEYOND_CONFINED: [&str; 3] = [
+    "Within the Pod's scope it reads, writes and runs commands by itself; other files of this machine it cannot reach.",
+    "It decides by itself what it asks you before it acts.",
+    "Its network is open, unless the Pod has none, and yoi counts only the tokens that it tells.",
+];
+
+/// With what yoi cannot control of the Pod's agent.
+pub(crate) fn with_limits(agents: &Agents, mut detail: PodDetail) -> PodDetail {
+    if let (Some(agent), Some(session)) = (&detail.summary.agent, detail.session.take()) {
+        let confined = agents.is_confined(agent);
+        let beyond: &[&str] = if confined { &BEYOND_CONFINED } else { &BEYOND };
+        let beyond = beyond.iter().map(|&sentence| sentence.to_owned()).collect();
+        detail.session = Some(AgentView { confined, beyond, ..session });
+    }
+    detail
+}
+
+/// Every agent, with the tools that it is given.
+pub(crate) async fn list(agents: &Agents) -> Vec<AgentItem> {
+    let tools = || TOOLS.iter().map(|&tool| tool.to_owned()).collect();
+    agents.list().await.into_iter().map(|item| AgentItem { tools: tools(), ..item }).collect()
+}
+
+/// The way in: a token of its Pod, for as long as the agent's process lives.
+#[derive(Debug)]
+pub(crate) struct TokenDoor {
+    tokens: PodTokens,
+    held: Mutex<HashMap<WorkerId, PodToken>>,
+}
+
+impl TokenDoor {
+    pub(crate) fn new(tokens: PodTokens) -> Self {
+        Self { tokens, held: Mutex::default() }
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<WorkerId, PodToken>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Door for TokenDoor {
+    async fn open(&self, worker_id: &WorkerId) -> Option<Entrance> {
+        let token = match self.tokens.mint(worker_id) {
+            Ok(token) => token?,
+            Err(error) => {
+                tracing::warn!(%error, %worker_id, "an agent gets no token, and so none of yoi's own tools");
+                return None;
+            }
+        };
+        let entrance = Entrance { url: token.url().to_owned(), token: token.secret().to_owned() };
+        self.held().insert(worker_id.clone(), token);
+        Some(entrance)
+    }
+
+    async fn close(&self, worker_id: &WorkerId) {
+        self.held().remove(worker_id);
+    }
+}

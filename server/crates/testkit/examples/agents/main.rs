@@ -1,0 +1,243 @@
+//! Real agents of npm as Pods, against a scripted model server of this machine: `cargo xtask real agents` runs it.
+//!
+//! For each it prints whether it talks, asks before it runs a command, is cancelled, goes on after a kill of its own and of yoi's, and
+//! whether a message from one to the other is answered with a receipt that is true.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitCode, Stdio},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+use testkit::yoi::{Launch, YoiProcess, pod_path, until};
+
+/// The agents, and a word of the command line of the process that each is.
+const AGENTS: [(&str, &str); 2] = [("opencode", "opencode acp"), ("codex", "codex-acp-linux")];
+const HELLO: &str = "Hello from the scripted model.";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let [binary, programs] = arguments.as_slice() else {
+        eprintln!("usage: agents YOI FOLDER_OF_PROGRAMS");
+        return ExitCode::from(2);
+    };
+    match tried(binary, programs).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A model server that ends with this.
+struct Model(Child);
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+async fn tried(binary: &Path, programs: &Path) -> Result<bool> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agents/model.py");
+    let child = Command::new("python3").arg(script).stdout(Stdio::piped()).spawn();
+    let mut model = Model(child.context("python3 could not be started")?);
+    let mut line = String::new();
+    let output = model.0.stdout.take().context("the model server has no output")?;
+    BufReader::new(output).read_line(&mut line)?;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let launch = Launch::new(binary.to_str().context("the path of yoi is UTF-8")?)
+        .env("PATH", &format!("{}:{path}", programs.display()));
+    settings(&launch, line.trim())?;
+    let mut yoi = launch.start().await;
+    let mut is_whole = true;
+    let mut pods = Vec::new();
+    for (name, process) in AGENTS {
+        let pod = yoi.post("/api/v1/pods", &json!({ "name": name, "agent": name })).await.expect(201);
+        for (what, outcome) in [
+            ("talks", talks(&yoi, &pod).await),
+            ("asks before it runs a command", asks(&yoi, &pod, name).await),
+            ("is cancelled", cancelled(&yoi, &pod).await),
+            ("goes on after it was killed", killed(&yoi, &pod, process).await),
+        ] {
+            is_whole &= told(name, what, &outcome);
+        }
+        pods.push(pod);
+    }
+    let answered = answers_a_peer(&yoi, &pods).await;
+    is_whole &= told("both", "write to each other with receipts", &answered);
+    yoi.kill9().await;
+    yoi.restart().await;
+    for ((name, _), pod) in AGENTS.iter().zip(&pods) {
+        is_whole &= told(name, "goes on after yoi was killed", &talks(&yoi, pod).await);
+    }
+    Ok(is_whole)
+}
+
+fn told(name: &str, what: &str, outcome: &Result<()>) -> bool {
+    match outcome {
+        Ok(()) => println!("pass  {name:10} {what}"),
+        Err(error) => println!("FAIL  {name:10} {what}: {error:#}"),
+    }
+    outcome.is_ok()
+}
+
+/// What the agents read of their model, in the home of the server.
+fn settings(launch: &Launch, port: &str) -> Result<()> {
+    let root = launch.work_dir().parent().context("a launch has a folder")?.to_owned();
+    let url = format!("http://127.0.0.1:{port}/v1");
+    let opencode = json!({
+        "autoupdate": false, "share": "disabled", "model": "scripted/m", "small_model": "scripted/m",
+        "permission": { "bash": "ask", "edit": "ask" },
+        "provider": { "scripted": { "npm": "@ai-sdk/openai-compatible", "name": "Scripted",
+            "options": { "baseURL": url, "apiKey": "none" },
+            "models": { "m": { "name": "M", "limit": { "context": 32_000, "output": 4_000 } } } } },
+    });
+    let codex = format!(
+        "model = \"m\"\nmodel_provider = \"scripted\"\napproval_policy = \"on-request\"\nsandbox_mode = \"read-only\"\n\
+         [model_providers.scripted]\nname = \"Scripted\"\nbase_url = \"{url}\"\nwire_api = \"responses\"\n"
+    );
+    for (folder, file, text) in [
+        (root.join("config/opencode"), "opencode.json", opencode.to_string()),
+        (root.join("home/.config/opencode"), "opencode.json", opencode.to_string()),
+        (root.join("home/.codex"), "config.toml", codex),
+    ] {
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join(file), text)?;
+    }
+    Ok(())
+}
+
+async fn events(yoi: &YoiProcess, pod: &Value) -> Vec<Value> {
+    yoi.journal(pod).await.into_iter().map(|record| record["event"].clone()).collect()
+}
+
+/// The events behind so many, once a run has ended in them.
+async fn ended(yoi: &YoiProcess, pod: &Value, from: usize) -> Vec<Value> {
+    until("the run has ended", async || {
+        let events = events(yoi, pod).await.split_off(from);
+        events.iter().any(|event| event["kind"] == "run_finished").then_some(events)
+    })
+    .await
+}
+
+fn outcome(events: &[Value]) -> String {
+    let finished = events.iter().find(|event| event["kind"] == "run_finished");
+    finished.map(|event| format!("{} {}", event["outcome"], event["detail"])).unwrap_or_default()
+}
+
+fn says(events: &[Value], text: &str) -> bool {
+    events.iter().any(|event| {
+        event["kind"] == "message_finished" && event["text"].as_str().is_some_and(|said| said.contains(text))
+    })
+}
+
+async fn talks(yoi: &YoiProcess, pod: &Value) -> Result<()> {
+    let from = events(yoi, pod).await.len();
+    yoi.say(pod, "Say hello.").await;
+    let events = ended(yoi, pod, from).await;
+    ensure!(says(&events, HELLO), "it said something else ({})", outcome(&events));
+    Ok(())
+}
+
+async fn question(yoi: &YoiProcess, pod: &Value) -> Value {
+    let path = format!("{}/approvals", pod_path(pod));
+    until("a question is open", async || {
+        let page = yoi.get(&path).await.expect(200);
+        page["items"].as_array().and_then(|items| items.first().cloned())
+    })
+    .await
+}
+
+async fn allow(yoi: &YoiProcess, pod: &Value) -> Result<Value> {
+    let question = question(yoi, pod).await;
+    ensure!(question["options"].as_array().is_some_and(|options| !options.is_empty()), "the question has no options");
+    let id = question["id"].as_str().context("a question has an id")?;
+    yoi.post(&format!("{}/approvals/{id}", pod_path(pod)), &json!({ "decision": "allow" })).await.expect(200);
+    Ok(question)
+}
+
+async fn asks(yoi: &YoiProcess, pod: &Value, name: &str) -> Result<()> {
+    let from = events(yoi, pod).await.len();
+    let file = yoi.launch().work_dir().join(format!("by-{name}.txt"));
+    yoi.say(pod, &format!("RUN `touch {}`", file.display())).await;
+    let question = question(yoi, pod).await;
+    ensure!(!file.exists(), "the command ran before it was allowed");
+    ensure!(question["tool"] == "execute", "it asked about {}", question["tool"]);
+    allow(yoi, pod).await?;
+    let events = ended(yoi, pod, from).await;
+    ensure!(file.exists(), "the command did not run ({})", outcome(&events));
+    Ok(())
+}
+
+/// A command that would run for long.
+async fn begins_long(yoi: &YoiProcess, pod: &Value) -> Result<()> {
+    yoi.say(pod, "RUN `sleep 600`").await;
+    allow(yoi, pod).await.map(drop)
+}
+
+async fn cancelled(yoi: &YoiProcess, pod: &Value) -> Result<()> {
+    let from = events(yoi, pod).await.len();
+    begins_long(yoi, pod).await?;
+    yoi.post(&format!("{}/cancel", pod_path(pod)), &json!({})).await.expect(202);
+    let events = ended(yoi, pod, from).await;
+    ensure!(outcome(&events).contains("cancelled"), "the run ended otherwise: {}", outcome(&events));
+    talks(yoi, pod).await
+}
+
+/// The newest process with this in its command line, among those that this server started.
+fn process(word: &str, home: &Path) -> Result<u32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc")?.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let read = |file: &str| std::fs::read(entry.path().join(file)).unwrap_or_default();
+        let line = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
+        let is_ours = String::from_utf8_lossy(&read("environ")).contains(&format!("HOME={}", home.display()));
+        if is_ours && line.contains(word) {
+            found.push(pid);
+        }
+    }
+    found.into_iter().max().with_context(|| format!("no process has \"{word}\" in its command line"))
+}
+
+async fn killed(yoi: &YoiProcess, pod: &Value, word: &str) -> Result<()> {
+    begins_long(yoi, pod).await?;
+    let home = yoi.launch().work_dir().with_file_name("home");
+    let pid = process(word, &home)?;
+    ensure!(Command::new("kill").args(["-9", &pid.to_string()]).status()?.success(), "it could not be killed");
+    let reason = until("the Pod is paused", async || {
+        let detail = yoi.get(&pod_path(pod)).await.expect(200);
+        (detail["state"] == "paused").then(|| detail["state_reason"].to_string())
+    })
+    .await;
+    ensure!(reason.contains("is gone"), "it says {reason}");
+    let from = events(yoi, pod).await.len();
+    yoi.post(&format!("{}/resume", pod_path(pod)), &json!({})).await.expect(202);
+    let events = ended(yoi, pod, from).await;
+    let started = events.iter().find(|event| event["kind"] == "agent_started");
+    match started {
+        Some(started) if started["resumed"] == true => Ok(()),
+        Some(_) => bail!("it began a new session"),
+        None => bail!("it was not started again"),
+    }
+}
+
+async fn answers_a_peer(yoi: &YoiProcess, pods: &[Value]) -> Result<()> {
+    let [one, other] = pods else { bail!("there are two") };
+    let name = other["name"].as_str().unwrap_or_default();
+    yoi.post(&format!("{}/peers", pod_path(one)), &json!({ "target": name })).await;
+    let sent = yoi.post(&format!("{}/messages", pod_path(one)), &json!({ "to": name, "text": "Say hello." })).await;
+    ensure!(sent.status < 300, "the message was refused: {}", sent.body);
+    until("the sender has the receipt that it was answered", async || {
+        let events = events(yoi, one).await;
+        events.iter().any(|event| event["kind"] == "message_receipt" && event["state"] == "answered").then_some(())
+    })
+    .await;
+    Ok(())
+}

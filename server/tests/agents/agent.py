@@ -1,0 +1,256 @@
+"""An agent that does what it is told: the first word of a message is the deed. It speaks the Agent Client Protocol, and keeps
+its sessions in the folder of AGENT_STATE, where it also writes down what it was asked."""
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+STATE = Path(os.environ["AGENT_STATE"])
+CANNOT_LOAD = os.environ.get("AGENT_CANNOT_LOAD") == "1"
+MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
+MODELS = {"currentModelId": "small", "availableModels": [{"modelId": "small", "name": "Small"}, {"modelId": "large", "name": "Large"}]}
+
+lock = threading.Lock()
+answers = {}
+counts = {"id": 0}
+cancelled = threading.Event()
+servers = []
+
+
+def send(message):
+    with lock:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def note(line):
+    with open(STATE / "log", "a") as log:
+        log.write(line + "\n")
+
+
+def ask(method, params):
+    with lock:
+        counts["id"] += 1
+        ident = counts["id"]
+    answers[ident] = queue.Queue()
+    send({"id": ident, "method": method, "params": params})
+    return answers[ident].get()
+
+
+def update(session, what, **fields):
+    send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": what, **fields}}})
+
+
+def say(session, text):
+    update(session, "agent_message_chunk", content={"type": "text", "text": text})
+    remember(session, "agent", text)
+
+
+def remember(session, who, text):
+    with open(STATE / session, "a") as history:
+        history.write(json.dumps([who, text]) + "\n")
+
+
+def tool(session, rest):
+    call = {"toolCallId": "call_1", "title": "Remove all", "kind": "execute", "rawInput": {"command": "rm -rf all"}}
+    update(session, "tool_call", status="pending", **call)
+    options = [
+        {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "always", "name": "Always", "kind": "allow_always"},
+        {"optionId": "no", "name": "No", "kind": "reject_once"},
+    ]
+    answer = ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": options})
+    outcome = answer["result"]["outcome"]
+    if outcome["outcome"] == "cancelled":
+        return
+    chosen = outcome["optionId"]
+    status = "failed" if chosen == "no" else "completed"
+    content = [{"type": "content", "content": {"type": "text", "text": f"chosen {chosen}"}}]
+    update(session, "tool_call_update", toolCallId="call_1", status=status, content=content)
+    say(session, f"You chose {chosen}.")
+
+
+def diff(session, path):
+    diff = {"type": "diff", "path": path, "oldText": "one\n", "newText": "two\n"}
+    update(session, "tool_call", toolCallId="edit_1", title="Edit it", kind="edit", status="in_progress",
+           rawInput={"file_path": path}, locations=[{"path": path, "line": 1}])
+    update(session, "tool_call_update", toolCallId="edit_1", status="completed", content=[diff])
+
+
+def plan(session, rest):
+    entry = lambda content, status: {"content": content, "priority": "high", "status": status}
+    update(session, "plan", entries=[entry("look", "in_progress"), entry("mend", "pending")])
+    update(session, "plan", entries=[entry("look", "completed"), entry("mend", "in_progress")])
+    say(session, "planned")
+
+
+def read(session, path):
+    answer = ask("fs/read_text_file", {"sessionId": session, "path": path})
+    say(session, answer["result"]["content"] if "result" in answer else "refused: " + answer["error"]["message"])
+
+
+def write(session, rest):
+    path, _, text = rest.partition(" ")
+    answer = ask("fs/write_text_file", {"sessionId": session, "path": path, "content": text + "\n"})
+    say(session, "written" if "result" in answer else "refused: " + answer["error"]["message"])
+
+
+def terminal(session, line):
+    answer = ask("terminal/create", {"sessionId": session, "command": "sh", "args": ["-c", line]})
+    if "error" in answer:
+        return say(session, "refused: " + answer["error"]["message"])
+    ident = {"sessionId": session, "terminalId": answer["result"]["terminalId"]}
+    exit = ask("terminal/wait_for_exit", ident)["result"]
+    output = ask("terminal/output", ident)["result"]["output"]
+    ask("terminal/release", ident)
+    say(session, f"exit {exit['exitCode']}: {output}")
+
+
+def kill(session, line):
+    answer = ask("terminal/create", {"sessionId": session, "command": line})
+    ident = {"sessionId": session, "terminalId": answer["result"]["terminalId"]}
+    while "ready" not in ask("terminal/output", ident)["result"]["output"]:
+        time.sleep(0.02)
+    ask("terminal/kill", ident)
+    exit = ask("terminal/wait_for_exit", ident)["result"]
+    say(session, f"killed, {exit['signal']}")
+
+
+def hang(session, rest):
+    say(session, "I begin, ")
+    say(session, "and wait.")
+    cancelled.wait()
+    note("was cancelled")
+
+
+def die(session, rest):
+    update(session, "tool_call", toolCallId="last", title="The last thing", kind="execute", status="in_progress",
+           rawInput={"command": "die"})
+    say(session, "my last words")
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def flood(session, count):
+    for number in range(int(count)):
+        update(session, "agent_message_chunk", content={"type": "text", "text": f"{number} "})
+    for number in range(int(count)):
+        update(session, "tool_call", toolCallId=f"f{number}", title="x", kind="other", status="in_progress")
+    say(session, "that was all")
+
+
+def mode(session, name):
+    update(session, "current_mode_update", currentModeId=name)
+
+
+def outside(session, path):
+    answer = ask("fs/read_text_file", {"sessionId": "another", "path": path})
+    say(session, "refused: " + answer["error"]["message"])
+
+
+def mcp(session, rest):
+    name, _, arguments = rest.partition(" ")
+    server = servers[0]
+    headers = {header["name"]: header["value"] for header in server["headers"]}
+    headers |= {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+    def post(message):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        with urllib.request.urlopen(urllib.request.Request(server["url"], body, headers)) as answer:
+            ident = answer.headers.get("Mcp-Session-Id")
+            if ident:
+                headers["Mcp-Session-Id"] = ident
+            for line in answer.read().decode().splitlines():
+                line = line.removeprefix("data:").strip()
+                if line.startswith("{") and '"id"' in line:
+                    return json.loads(line)
+
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "scripted", "version": "1"}}
+    post({"id": 1, "method": "initialize", "params": client})
+    headers["MCP-Protocol-Version"] = "2025-11-25"
+    post({"method": "notifications/initialized"})
+    answer = post({"id": 2, "method": "tools/call", "params": {"name": name, "arguments": json.loads(arguments)}})
+    result = answer.get("result") or answer["error"]
+    say(session, "\n".join(block.get("text", "") for block in result.get("content", [])) or json.dumps(result))
+
+
+DEEDS = {f.__name__: f for f in [tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside, mcp]}
+
+
+def prompt(ident, session, blocks):
+    text = "\n".join(block.get("text", "[" + block["type"] + "]") for block in blocks)
+    note("prompt " + json.dumps(text))
+    remember(session, "user", text)
+    word, _, rest = text.partition(" ")
+    if word == "login":
+        return send({"id": ident, "error": {"code": -32000, "message": "Authentication required"}})
+    if word in DEEDS:
+        DEEDS[word](session, rest)
+    else:
+        update(session, "agent_thought_chunk", content={"type": "text", "text": "I think of it."})
+        say(session, "You said: ")
+        say(session, text)
+    update(session, "usage_update", used=100, size=1000, cost={"amount": 0.5, "currency": "USD"})
+    reason = "cancelled" if cancelled.is_set() else {"full": "max_tokens", "refuse": "refusal"}.get(word, "end_turn")
+    send({"id": ident, "result": {"stopReason": reason, "usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}}})
+
+
+def opened(session):
+    update(session, "available_commands_update", availableCommands=[
+        {"name": "review", "description": "Looks at the changes", "input": {"hint": "what"}}])
+
+
+def handle(message):
+    method, params, ident = message["method"], message.get("params") or {}, message.get("id")
+    session = params.get("sessionId")
+    if method == "initialize":
+        note("initialize " + json.dumps(params["clientCapabilities"], sort_keys=True))
+        send({"id": ident, "result": {
+            "protocolVersion": 1,
+            "agentCapabilities": {"loadSession": not CANNOT_LOAD, "mcpCapabilities": {"http": True},
+                                  "promptCapabilities": {"image": True}},
+            "agentInfo": {"name": "scripted", "title": "Scripted Agent", "version": "1.2.3"}}})
+    elif method == "session/new":
+        session = f"s{os.getpid()}-{int(time.time() * 1000)}"
+        servers[:] = params["mcpServers"]
+        note(f"new {params['cwd']} {len(servers)}")
+        (STATE / session).touch()
+        send({"id": ident, "result": {"sessionId": session, "modes": MODES, "models": MODELS}})
+        opened(session)
+    elif method == "session/load":
+        servers[:] = params["mcpServers"]
+        note(f"load {session}")
+        for line in (STATE / session).read_text().splitlines():
+            who, text = json.loads(line)
+            update(session, f"{who}_message_chunk", content={"type": "text", "text": text})
+        send({"id": ident, "result": {"modes": MODES, "models": MODELS}})
+        opened(session)
+    elif method == "session/set_mode":
+        note("mode " + params["modeId"])
+        send({"id": ident, "result": {}})
+    elif method == "session/set_model":
+        note("model " + params["modelId"])
+        send({"id": ident, "result": {}})
+    elif method == "session/prompt":
+        cancelled.clear()
+        threading.Thread(target=prompt, args=(ident, session, params["prompt"]), daemon=True).start()
+    elif method == "session/cancel":
+        cancelled.set()
+    elif ident is not None:
+        send({"id": ident, "error": {"code": -32601, "message": "unknown"}})
+
+
+note(f"pid {os.getpid()}")
+print("scripted agent, listening on stdio", flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if "method" in message:
+        handle(message)
+    else:
+        answers.pop(message["id"]).put(message)
