@@ -263,13 +263,18 @@ pub struct ApprovalCommand {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What a server of tools has asked for: the fields of its form, an object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub content: Option<serde_json::Value>,
     /// One of the options that the question lists, by its id. Absent: the one of them that fits the decision, for this
     /// once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
+}
+
+fn object<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<serde_json::Value>, D::Error> {
+    let fields = Option::<serde_json::Map<String, serde_json::Value>>::deserialize(from)?;
+    Ok(fields.map(serde_json::Value::Object))
 }
 
 impl ApprovalCommand {
