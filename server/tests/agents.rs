@@ -430,8 +430,8 @@ async fn an_agent_that_cannot_load_says_so_and_begins_anew() {
 #[tokio::test]
 async fn a_login_that_is_wanted_is_said_and_a_flood_holds_up_no_other_pod() {
     let house = House::open().await;
-    let (ada, bob) = (house.pod("ada").await, house.pod("bob").await);
-    let events = house.said(&ada, "login").await;
+    let (ada, bob, cal) = (house.pod("ada").await, house.pod("bob").await, house.pod("cal").await);
+    let events = house.said(&cal, "login").await;
     let finished = of_kind(&events, "run_finished")[0];
     assert_eq!((&finished["outcome"], &finished["code"]), (&json!("error"), &json!("agent_login")));
     assert!(
@@ -455,7 +455,7 @@ async fn an_agent_writes_to_its_peers_through_yois_own_tools() {
     let listed = house.said(&ada, "mcp ListPods {}").await;
     assert!(texts(&listed)[0].contains("bob"), "{listed:#?}");
     let from = house.events(&bob).await.len();
-    let sent = house.said(&ada, r#"mcp SendToPeerPod {"name":"bob","text":"from one agent to another"}"#).await;
+    let sent = house.said(&ada, r#"mcp SendToPeerPod {"name":"bob","message":"from one agent to another"}"#).await;
     let events = house.ended(&bob, from).await;
     assert_eq!(texts(&events), ["You said: [peer message from ada]\nfrom one agent to another"], "{sent:#?}");
     until("the sender knows that it was answered", async || {

@@ -38,9 +38,10 @@ def ask(method, params):
     with lock:
         counts["id"] += 1
         ident = counts["id"]
-    answers[ident] = queue.Queue()
+    answer = answers[ident] = queue.Queue()
     send({"id": ident, "method": method, "params": params})
-    return answers[ident].get()
+    # Not looked up anew: it may have come already.
+    return answer.get()
 
 
 def update(session, what, **fields):
