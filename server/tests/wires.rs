@@ -112,7 +112,8 @@ fn launch(kind: &str, model: &ScriptedModel) -> Launch {
     let config = launch.work_dir().parent().unwrap().join("wires.toml");
     let provider =
         format!("[providers.wire]\nkind = \"{kind}\"\nbase_url = \"{base_url}\"\napi_key_env = \"WIRE_KEY\"\n");
-    std::fs::write(&config, format!("find_models = false\n{provider}")).unwrap();
+    std::fs::write(&config, format!("find_models = false\n{provider}[models.\"second\"]\ncontext_limit = 9000\n"))
+        .unwrap();
     std::fs::write(launch.work_dir().join("x"), "forty-two\n").unwrap();
     launch.arg("--config").arg(config.to_str().unwrap())
 }
@@ -238,7 +239,9 @@ async fn used_by_cancelled(kind: &str, name: &str) -> Value {
 
     let journal = yoi.journal(&pod).await;
     assert_eq!(journal.last().unwrap()["seq"], receipt["seq"], "the receipt of \"{kind}\" counts what was used");
-    let of = |wanted: &str| journal.iter().map(|record| &record["event"]).filter(move |event| event["kind"] == wanted);
+    let of = |wanted: &'static str| {
+        journal.iter().map(|record| &record["event"]).filter(move |event| event["kind"] == wanted)
+    };
     let [usage] = of("usage").collect::<Vec<_>>().try_into().unwrap();
     let finished = of("run_finished").next().unwrap();
     let fields = ["input", "cached", "output"];
@@ -294,7 +297,7 @@ async fn what_an_answer_uses_is_counted_for_the_model_that_gave_it() {
     let model = ScriptedModel::start().await;
     let yoi = launch("openai-compatible", &model).start().await;
     let pod = new_pod(&yoi, "first").await;
-    model.push(Answer::new().text("so").step(Step::Stall));
+    model.push(Answer::new().text("so it begins").step(Step::Stall));
     yoi.say(&pod, "hello").await;
     wait_for(&yoi, &pod, |record| record["event"]["kind"] == "text_chunk").await;
     yoi.patch(&pod_path(&pod), &json!({ "model": "second" })).await.expect(200);
@@ -303,4 +306,6 @@ async fn what_an_answer_uses_is_counted_for_the_model_that_gave_it() {
     let report = yoi.get("/api/v1/usage").await.expect(200);
     let used: Vec<_> = report["models"].as_array().unwrap().iter().filter(|one| one["output"] != 0).collect();
     assert_eq!(used.iter().map(|one| &one["model"]).collect::<Vec<_>>(), ["first"], "{report}");
+    let pod = yoi.get(&pod_path(&pod)).await.expect(200);
+    assert_eq!((&pod["model"], &pod["usage"]["context_limit"]), (&json!("second"), &json!(9_000)));
 }

@@ -16,7 +16,11 @@ pub(super) async fn usage(caller: &Caller) -> Result<()> {
         true => output::json(&report),
         false => {
             note_absent(&report.absent);
-            output::table(&rows(&report))
+            output::table(&rows(&report))?;
+            if report.total.estimated {
+                output::note(ESTIMATED);
+            }
+            Ok(())
         }
     }
 }
@@ -45,9 +49,6 @@ fn rows(report: &UsageReport) -> Vec<Vec<String>> {
     add(&mut rows, "BEGUN BY MESSAGES", pairs);
     let days = report.days.iter().rev().take(DAYS_SHOWN);
     add(&mut rows, "DAYS (UTC)", days.map(|day| row(day.day.clone().unwrap_or_default(), day)));
-    if report.total.estimated {
-        rows.extend([Vec::new(), vec![ESTIMATED.to_owned()]]);
-    }
     rows
 }
 
@@ -103,7 +104,6 @@ mod tests {
         estimated.total.estimated = true;
         let rows = super::rows(&estimated);
         assert_eq!(rows[1], ["total", "~210", "~1", "~3", "~2", "~$0.25"]);
-        assert_eq!(rows.last().unwrap(), &[ESTIMATED]);
         assert_eq!(rows[4][1], "20", "a day on which all was counted");
     }
 }

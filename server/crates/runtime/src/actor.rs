@@ -148,7 +148,7 @@ impl Actor {
     /// Folds in what follows from an input; gives what is to be done once that is committed.
     fn decide(&mut self, staged: &mut Staged, input: Input) -> Result<Vec<Effect>, ApiError> {
         if ends_exchange(&input)
-            && let Some(usage) = self.exchange.settle(&self.actors)
+            && let Some(usage) = self.exchange.settle(&self.actors, &self.state)
         {
             let counted = self.state.decide(Input::Unfinished(usage))?;
             self.add(staged, counted.steps);

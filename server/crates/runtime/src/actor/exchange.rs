@@ -57,8 +57,8 @@ impl Exchange {
     }
 
     /// What the answer or summary that goes on has used, when it does not come to its end. Given once.
-    pub(super) fn settle(&mut self, actors: &Actors) -> Option<Usage> {
-        let owed = self.owed(actors);
+    pub(super) fn settle(&mut self, actors: &Actors, state: &State) -> Option<Usage> {
+        let owed = self.owed(actors).map(|usage| self.in_room(actors, state, usage));
         self.owed = None;
         self.answer.iter_mut().for_each(Answer::settle);
         self.summary.iter_mut().for_each(|summary| summary.tally.settle());
@@ -71,6 +71,16 @@ impl Exchange {
             (_, Owed::Whole(usage)) => Some(usage),
             (model, Owed::Part(part)) => actors.equipment.providers.used(&model, &part),
         }
+    }
+
+    /// What was used, with the room that the Pod's model has: it may be another one by now.
+    fn in_room(&self, actors: &Actors, state: &State, usage: Usage) -> Usage {
+        let (provider, model) = state.asked();
+        if self.asked_of().is_none_or(|asked| asked == (provider, model)) {
+            return usage;
+        }
+        let context_limit = actors.equipment.providers.facts(provider, model).context_limit.unwrap_or(0);
+        Usage { context_limit, ..usage }
     }
 
     fn debt(&self) -> Option<(ModelName, Owed)> {
@@ -171,14 +181,14 @@ impl Exchange {
             }
             Heard::Pieces(pieces) => self.pieces(actors, state, pieces),
             Heard::Silence => {
-                let owed = self.settle(actors).map(Input::Unfinished);
+                let owed = self.settle(actors, state).map(Input::Unfinished);
                 let asked = self.answer.take().map_or_else(QuestionSize::default, |answer| answer.asked);
                 let detail = "the provider's stream ended before the answer did";
                 let failure = Failure { cause: Cause::Unexplained, asked, ..Failure::new(PROVIDER_ERROR, detail) };
                 owed.into_iter().chain([Input::Model(ModelPiece::Failed(failure))]).collect()
             }
             Heard::Summarised(cut, outcome) => {
-                let owed = self.settle(actors).map(Input::Unfinished);
+                let owed = self.settle(actors, state).map(Input::Unfinished);
                 let next = match next_after(&state.pod, *cut, outcome, self.halvings) {
                     Next::AskForLess => {
                         self.halvings += 1;
@@ -213,7 +223,12 @@ impl Exchange {
             piece_of(piece, answer.asked, answer.has_begun).map(Input::Model)
         };
         let mut inputs: Vec<_> = pieces.into_iter().filter_map(piece).collect();
-        if has_failed && let Some(usage) = self.settle(actors) {
+        for input in &mut inputs {
+            if let Input::Model(ModelPiece::Usage(usage)) = input {
+                *usage = self.in_room(actors, state, *usage);
+            }
+        }
+        if has_failed && let Some(usage) = self.settle(actors, state) {
             let before_failure = inputs.iter().rposition(ends_answer).unwrap_or(inputs.len());
             inputs.insert(before_failure, Input::Unfinished(usage));
         }
