@@ -79,6 +79,8 @@ pub enum Input {
         host: String,
         port: u16,
     },
+    /// Of an answer or a summary that does not come to its end: what it has used.
+    Unfinished(Usage),
     /// A tool call has ended.
     ToolFinished {
         call_id: String,
