@@ -112,7 +112,8 @@ fn launch(kind: &str, model: &ScriptedModel) -> Launch {
     let config = launch.work_dir().parent().unwrap().join("wires.toml");
     let provider =
         format!("[providers.wire]\nkind = \"{kind}\"\nbase_url = \"{base_url}\"\napi_key_env = \"WIRE_KEY\"\n");
-    std::fs::write(&config, format!("find_models = false\n{provider}")).unwrap();
+    std::fs::write(&config, format!("find_models = false\n{provider}[models.\"second\"]\ncontext_limit = 9000\n"))
+        .unwrap();
     std::fs::write(launch.work_dir().join("x"), "forty-two\n").unwrap();
     launch.arg("--config").arg(config.to_str().unwrap())
 }
@@ -199,11 +200,112 @@ async fn what_a_server_does_not_know_is_told_once_in_each_pod() {
     assert_eq!(
         texts,
         [
-            "The provider \"wire\" does not support OpenAI's Responses API; yoi uses chat completions.",
-            "The model \"own\" of \"wire\" does not support tools; yoi calls it without them, so it can only talk."
+            "The provider \"wire\" does not know OpenAI's Responses API; it is asked by chat completions.",
+            "The model \"own\" of \"wire\" takes no tools; it is asked without them, and can only talk.",
+            "The provider \"wire\" does not count the tokens of its answers; they are estimated by the length of the text."
         ]
     );
     assert!(alerts.iter().all(|alert| alert["source"] == "provider" && alert["level"] == "warn"), "{alerts:?}");
     let completed = |record: &&Value| record["event"]["outcome"] == "completed";
     assert_eq!(journal.iter().filter(completed).count(), 3);
+}
+
+/// An answer that has begun, with what its server counts by then, and stalls.
+fn counted(kind: &str) -> Answer {
+    let usage = json!({ "input_tokens": 20, "cache_read_input_tokens": 5, "output_tokens": 1 });
+    let answer = match kind {
+        "anthropic" => raw(&[
+            json!({ "type": "message_start", "message": { "usage": usage } }),
+            json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
+            json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": "twelve bytes" } }),
+        ]),
+        "gemini" => raw(&[parts(json!([{ "text": "twelve bytes" }]), None)]),
+        "ollama" => lines(&[json!({ "message": { "role": "assistant", "content": "twelve bytes" }, "done": false })]),
+        _ => Answer::new().text("twelve bytes"),
+    };
+    answer.step(Step::Stall)
+}
+
+/// What a cancelled answer has used: what was counted of it, and for the rest an estimate of three tokens.
+async fn used_by_cancelled(kind: &str, name: &str) -> Value {
+    let model = ScriptedModel::start().await;
+    let yoi = launch(kind, &model).start().await;
+    let pod = new_pod(&yoi, name).await;
+    model.push(counted(kind));
+    yoi.say(&pod, "count to twelve").await;
+    wait_for(&yoi, &pod, |record| record["event"]["kind"] == "text_chunk").await;
+    let receipt = yoi.post(&format!("{}/cancel", pod_path(&pod)), &json!({})).await.expect(202);
+    wait_for(&yoi, &pod, |record| record["event"]["outcome"] == "cancelled").await;
+
+    let journal = yoi.journal(&pod).await;
+    assert_eq!(journal.last().unwrap()["seq"], receipt["seq"], "the receipt of \"{kind}\" counts what was used");
+    let of = |wanted: &'static str| {
+        journal.iter().map(|record| &record["event"]).filter(move |event| event["kind"] == wanted)
+    };
+    let [usage] = of("usage").collect::<Vec<_>>().try_into().unwrap();
+    let finished = of("run_finished").next().unwrap();
+    let fields = ["input", "cached", "output"];
+    for field in fields {
+        assert_eq!(finished["usage"][field], usage[field], "{kind}");
+    }
+    let report = yoi.get("/api/v1/usage").await.expect(200);
+    for field in fields {
+        assert_eq!(report["total"][field], usage[field], "{kind}: {report}");
+        assert_eq!(report["models"][0][field], usage[field], "{kind}: {report}");
+    }
+    usage.clone()
+}
+
+#[tokio::test]
+async fn a_cancelled_answer_counts_what_its_server_counted_and_an_estimate_of_the_rest() {
+    for (kind, name, _) in WIRES {
+        let usage = used_by_cancelled(kind, name).await;
+        let figures = |usage: &Value| (usage["input"].as_u64().unwrap(), usage["output"].as_u64().unwrap());
+        match kind {
+            "anthropic" => assert_eq!((figures(&usage), &usage["cached"]), ((25, 4), &json!(5))),
+            "gemini" => assert_eq!(figures(&usage), (5, 3)),
+            _ => {
+                let (input, output) = figures(&usage);
+                assert!(input > 100 && output == 3, "the instructions and tools are asked too: {usage}");
+            }
+        }
+        assert_eq!(usage["estimated"].as_bool().unwrap_or(false), kind != "gemini", "{kind}: {usage}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_counts_too_and_one_that_never_began_does_not() {
+    let model = ScriptedModel::start().await;
+    let yoi = launch("openai-compatible", &model).start().await;
+    let pod = new_pod(&yoi, "own").await;
+    model.push(Answer::new().text("twelve bytes").step(Step::Cut));
+    yoi.say(&pod, "hello").await;
+    wait_for(&yoi, &pod, |record| record["event"]["kind"] == "run_finished").await;
+    model.push(Answer::new().step(Step::Stall));
+    yoi.say(&pod, "hello").await;
+    model.wait_for_requests(2).await;
+    yoi.post(&format!("{}/cancel", pod_path(&pod)), &json!({})).await.expect(202);
+    wait_for(&yoi, &pod, |record| record["event"]["outcome"] == "cancelled").await;
+    let journal = yoi.journal(&pod).await;
+    let used: Vec<_> = journal.iter().map(|record| &record["event"]).filter(|event| event["kind"] == "usage").collect();
+    assert_eq!(used.len(), 1, "{used:?}");
+    assert_eq!((&used[0]["output"], &used[0]["estimated"]), (&json!(3), &json!(true)));
+}
+
+#[tokio::test]
+async fn what_an_answer_uses_is_counted_for_the_model_that_gave_it() {
+    let model = ScriptedModel::start().await;
+    let yoi = launch("openai-compatible", &model).start().await;
+    let pod = new_pod(&yoi, "first").await;
+    model.push(Answer::new().text("so it begins").step(Step::Stall));
+    yoi.say(&pod, "hello").await;
+    wait_for(&yoi, &pod, |record| record["event"]["kind"] == "text_chunk").await;
+    yoi.patch(&pod_path(&pod), &json!({ "model": "second" })).await.expect(200);
+    yoi.post(&format!("{}/cancel", pod_path(&pod)), &json!({})).await.expect(202);
+    wait_for(&yoi, &pod, |record| record["event"]["outcome"] == "cancelled").await;
+    let report = yoi.get("/api/v1/usage").await.expect(200);
+    let used: Vec<_> = report["models"].as_array().unwrap().iter().filter(|one| one["output"] != 0).collect();
+    assert_eq!(used.iter().map(|one| &one["model"]).collect::<Vec<_>>(), ["first"], "{report}");
+    let pod = yoi.get(&pod_path(&pod)).await.expect(200);
+    assert_eq!((&pod["model"], &pod["usage"]["context_limit"]), (&json!("second"), &json!(9_000)));
 }

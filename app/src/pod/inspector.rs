@@ -10,7 +10,7 @@ mod scope;
 use leptos::prelude::*;
 use transcript::{
     unseen,
-    words::{auto_resume_words, cost_words, fallback_words, tokens_words},
+    words::{ESTIMATED, about_cost, about_tokens, auto_resume_words, fallback_words},
 };
 
 use self::{
@@ -95,7 +95,13 @@ fn Facts() -> impl IntoView {
 #[component]
 fn UsageFacts() -> impl IntoView {
     let usage = use_pod().summary;
-    let figure = move |read: fn(&protocol::Usage) -> u64| tokens_words(usage.with(|summary| read(&summary.usage)));
+    let figure = move |read: fn(&protocol::Usage) -> u64| {
+        usage.with(|summary| about_tokens(read(&summary.usage), summary.usage.estimated))
+    };
+    let cost =
+        move || usage.with(|summary| about_cost(summary.usage.cost, summary.usage.currency, summary.usage.estimated));
+    let is_estimated = Memo::new(move |_| usage.with(|summary| summary.usage.estimated));
+    let estimated = move || is_estimated.get().then(|| view! { <small>{ESTIMATED} "."</small> }.into_any());
     let cached = move || {
         usage
             .with(|summary| percent(summary.usage.cached, summary.usage.input))
@@ -119,9 +125,10 @@ fn UsageFacts() -> impl IntoView {
                 <dt>"cached"</dt>
                 <dd>{cached}</dd>
                 <dt>"cost"</dt>
-                <dd>{move || usage.with(|summary| cost_words(summary.usage.cost, summary.usage.currency))}</dd>
+                <dd>{cost}</dd>
                 {move || budget().map(|words| view! { <dt>"budget"</dt><dd>{words}</dd> }.into_any())}
             </dl>
+            {estimated}
             <RunsLine />
         </section>
     }

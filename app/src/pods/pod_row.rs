@@ -2,7 +2,7 @@ use commands::total_tokens;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use protocol::{PodRef, PodState, PodSummary};
-use transcript::{unseen, words::tokens_words};
+use transcript::{unseen, words::about_tokens};
 
 use crate::{
     components::{
@@ -132,7 +132,7 @@ pub(crate) fn Unread(count: u32) -> impl IntoView {
 fn used(pod: &PodSummary) -> Option<String> {
     let tokens = total_tokens(pod);
     let is_working = matches!(pod.state, PodState::Running | PodState::Waiting);
-    (is_working && tokens > 0).then(|| tokens_words(tokens))
+    (is_working && tokens > 0).then(|| about_tokens(tokens, pod.usage.estimated))
 }
 
 /// The second line. An idle Pod has none, because its group says it.

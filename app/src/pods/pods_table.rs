@@ -1,7 +1,7 @@
 use commands::{SortBy, sorted, total_tokens};
 use leptos::prelude::*;
 use protocol::PodSummary;
-use transcript::{unseen, words::tokens_words};
+use transcript::{unseen, words::about_tokens};
 
 use crate::{
     components::{
@@ -144,7 +144,7 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
             <td class="cell-cwd" title=move || pod.with(|pod| pod.cwd.clone())>
                 <code>{move || pod.with(|pod| format::short_path(&pod.cwd))}</code>
             </td>
-            <td class="cell-figure">{move || tokens_words(pod.with(total_tokens))}</td>
+            <td class="cell-figure">{move || pod.with(|pod| about_tokens(total_tokens(pod), pod.usage.estimated))}</td>
             <td class="cell-figure">{move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }.into_any()}</td>
         </tr>
     }

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos_meta::Title;
-use protocol::{PodDetail, Seq, Timestamp};
-use transcript::{Transcript, words::tokens_words};
+use protocol::{PodDetail, Seq, Timestamp, Usage};
+use transcript::{
+    Transcript,
+    words::{ESTIMATED, about_tokens},
+};
 
 use super::blocks::block_view;
 use crate::{
@@ -108,6 +111,12 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
     .into_any()
 }
 
+fn tokens_of(usage: &Usage) -> String {
+    let about = |count| about_tokens(count, usage.estimated);
+    let estimated = if usage.estimated { format!(" ({ESTIMATED})") } else { String::new() };
+    format!("{} in, {} out{estimated}", about(usage.input), about(usage.output))
+}
+
 fn facts(detail: &PodDetail, ends: Option<(Seq, Seq)>, dates: Option<(Timestamp, Timestamp)>) -> impl IntoView + use<> {
     let summary = &detail.summary;
     let mut facts = vec![
@@ -115,7 +124,7 @@ fn facts(detail: &PodDetail, ends: Option<(Seq, Seq)>, dates: Option<(Timestamp,
         ("Model", format!("{} · {}", summary.provider, summary.model)),
         ("Works in", summary.cwd.clone()),
         ("Since", full_time(summary.created_at, None)),
-        ("Tokens", format!("{} in, {} out", tokens_words(summary.usage.input), tokens_words(summary.usage.output))),
+        ("Tokens", tokens_of(&summary.usage)),
     ];
     if let Some((first, last)) = ends {
         let is_whole = first <= Seq(1) && last >= summary.head_seq;

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use protocol::{Outcome, Usage};
 use transcript::{
     Block, BlockKind,
-    words::{cost_words, duration_words, outcome_words, tokens_words},
+    words::{ESTIMATED, about_cost, about_tokens, duration_words, outcome_words},
 };
 
 use crate::format::ms_between;
@@ -21,13 +21,14 @@ fn line(kind: &BlockKind) -> Option<impl IntoView + use<>> {
         (Some(code), Some(detail)) => Some(format!("{detail} ({code})")),
         (code, detail) => detail.clone().or_else(|| code.clone()),
     };
+    let marked = usage.estimated.then_some(ESTIMATED);
     Some(
         view! {
             <div class="end" class:end-failed=failed>
                 <span class="outcome">{outcome_words(*outcome)}</span>
-                {tokens(usage).map(|tokens| view! { <span>{tokens}</span> }.into_any())}
+                {tokens(usage).map(|tokens| view! { <span title=marked>{tokens}</span> }.into_any())}
                 {took.map(|took| view! { <span>{took}</span> }.into_any())}
-                <span>{cost_words(usage.cost, usage.currency)}</span>
+                <span title=marked>{about_cost(usage.cost, usage.currency, usage.estimated)}</span>
                 {why.map(|why| view! { <p class="why">{why}</p> }.into_any())}
             </div>
         }
@@ -36,6 +37,8 @@ fn line(kind: &BlockKind) -> Option<impl IntoView + use<>> {
 }
 
 fn tokens(usage: &Usage) -> Option<String> {
-    (usage.input + usage.output > 0)
-        .then(|| format!("{} in · {} out", tokens_words(usage.input), tokens_words(usage.output)))
+    (usage.input + usage.output > 0).then(|| {
+        let about = |count| about_tokens(count, usage.estimated);
+        format!("{} in · {} out", about(usage.input), about(usage.output))
+    })
 }

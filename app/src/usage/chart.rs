@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use protocol::UsageReport;
-use transcript::words::{cost_words, tokens_words};
+use transcript::words::{about_cost, about_tokens, tokens_words};
 
 use crate::{
     console::use_console,
@@ -79,10 +79,10 @@ fn bar_view(bar: &Bar) -> impl IntoView + use<> {
     let said = format!(
         "{}: {} in ({} cached), {} out, {}",
         bar.day,
-        tokens_words(usage.input),
+        about_tokens(usage.input, usage.estimated),
         tokens_words(usage.cached),
-        tokens_words(usage.output),
-        cost_words(usage.cost, usage.currency)
+        about_tokens(usage.output, usage.estimated),
+        about_cost(usage.cost, usage.currency, usage.estimated)
     );
     view! {
         <g>

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use protocol::{UsageDay, UsageReport};
-use transcript::words::{cost_words, tokens_words};
+use transcript::words::{about_cost, about_tokens};
 
 use crate::{console::use_console, format::percent, usage::charts};
 
@@ -24,7 +24,7 @@ fn figures(usage: &UsageDay) -> AnyView {
         return view! { <b>"nothing"</b> }.into_any();
     }
     view! {
-        <b>{tokens_words(charts::tokens(usage))} " tokens"</b>
+        <b>{about_tokens(charts::tokens(usage), usage.estimated)} " tokens"</b>
         <small>{in_words(usage)}</small>
     }
     .into_any()
@@ -36,9 +36,9 @@ fn in_words(usage: &UsageDay) -> String {
     let cached = cached.map(|share| format!(" ({share} % cached)")).unwrap_or_default();
     format!(
         "{} in{cached} · {} out · {}",
-        tokens_words(usage.input),
-        tokens_words(usage.output),
-        cost_words(usage.cost, usage.currency)
+        about_tokens(usage.input, usage.estimated),
+        about_tokens(usage.output, usage.estimated),
+        about_cost(usage.cost, usage.currency, usage.estimated)
     )
 }
 
@@ -51,5 +51,7 @@ mod tests {
         let usage = |cached| UsageDay { input: 1_200, cached, output: 30, ..UsageDay::default() };
         assert_eq!(in_words(&usage(600)), "1.2k in (50 % cached) · 30 out · no price set");
         assert_eq!(in_words(&usage(0)), "1.2k in · 30 out · no price set");
+        let estimated = UsageDay { estimated: true, ..usage(0) };
+        assert_eq!(in_words(&estimated), "~1.2k in · ~30 out · no price set");
     }
 }

@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use protocol::UsageReport;
+use transcript::words::ESTIMATED;
 
 use crate::{
     codec::fetched,
@@ -82,6 +83,9 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
             .into_any()
         })
     };
+    let estimated = move || {
+        report.with(|report| report.total.estimated).then(|| view! { <p class="hint">{ESTIMATED} "."</p> }.into_any())
+    };
     view! {
         <Figures report=report />
         <section aria-labelledby="usage-days">
@@ -109,6 +113,7 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
             hint="Runs that a message from one started in the other; the Pods' own figures include them."
         />
         {unpriced}
+        {estimated}
     }
 }
 

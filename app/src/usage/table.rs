@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use transcript::words::{cost_words, tokens_words};
+use transcript::words::{about_cost, about_tokens, cost_words};
 
 use super::lines::Line;
 
@@ -38,7 +38,7 @@ fn row(line: Line) -> impl IntoView {
     };
     let note = (!note.is_empty()).then(|| view! { " " <small>{note}</small> }.into_any());
     let cost = match usage.cost.is_some() || usage.currency.is_some() {
-        true => cost_words(usage.cost, usage.currency).into_any(),
+        true => about_cost(usage.cost, usage.currency, usage.estimated).into_any(),
         false => view! { <span class="not-priced">{cost_words(None, None)}</span> }.into_any(),
     };
     view! {
@@ -50,8 +50,8 @@ fn row(line: Line) -> impl IntoView {
                     <rect class="bar-output" width=share.to_string() height="6" rx="3" />
                 </svg>
             </td>
-            <td title=usage.input.to_string()>{tokens_words(usage.input)}</td>
-            <td title=usage.output.to_string()>{tokens_words(usage.output)}</td>
+            <td title=usage.input.to_string()>{about_tokens(usage.input, usage.estimated)}</td>
+            <td title=usage.output.to_string()>{about_tokens(usage.output, usage.estimated)}</td>
             <td>{cost}</td>
         </tr>
     }

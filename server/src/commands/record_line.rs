@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 use protocol::{ControlEvent, Decision, Event, Record, Segment, ToolBy, TurnEvent};
-use transcript::words::{actor_words, agent_words, duration_words, limit_words, plan_words, settings_words};
+use transcript::words::{
+    actor_words, agent_words, duration_words, limit_words, plan_words, settings_words, tokens_in_full,
+};
 
 use super::word;
 use crate::output::printable;
@@ -59,7 +61,7 @@ fn control(event: &ControlEvent) -> Option<String> {
     Some(match event {
         ControlEvent::RunStarted { .. } | ControlEvent::Usage { .. } => return None,
         ControlEvent::RunFinished { outcome, detail, usage, .. } => {
-            let tokens = format!("{} in, {} out", usage.input, usage.output);
+            let tokens = tokens_in_full(usage);
             format!("— run {} ({tokens}){}", word(outcome), after(detail.as_deref()))
         }
         ControlEvent::ProviderRetry { attempt, wait_ms, detail, .. } => {

@@ -4,7 +4,7 @@ use ::commands::Sign;
 use anyhow::Result;
 use protocol::operations;
 use protocol::{PodDetail, ScopeRule, Segment};
-use transcript::words::{auto_resume_words, fallback_words};
+use transcript::words::{ESTIMATED, auto_resume_words, fallback_words, tokens_in_full};
 
 use super::{Caller, name_of, settings, word};
 use crate::output;
@@ -35,7 +35,8 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
     let state =
         reason.map_or_else(|| sign.to_owned(), |reason| format!("{sign}: {}", reason.trim_start_matches("failed: ")));
     let relations = format!("{} peers, {} children", pod.relations.peers, pod.relations.children);
-    let used = format!("{} in, {} out", pod.usage.input, pod.usage.output);
+    let estimated = if pod.usage.estimated { format!(" ({ESTIMATED})") } else { String::new() };
+    let used = format!("{}{estimated}", tokens_in_full(&pod.usage));
     let peers = match detail.wake_on_peer {
         true => format!("{}; their messages start a run", word(&detail.peer_policy)),
         false => format!("{}; their messages wait for its next run", word(&detail.peer_policy)),

@@ -1,7 +1,7 @@
 use anyhow::Result;
 use protocol::{UsageDay, UsageReport};
 use protocol::{operation::Filled, operations};
-use transcript::words::cost_words;
+use transcript::words::{ESTIMATED, about_cost};
 
 use super::{Caller, name_of, note_absent};
 use crate::output;
@@ -16,7 +16,11 @@ pub(super) async fn usage(caller: &Caller) -> Result<()> {
         true => output::json(&report),
         false => {
             note_absent(&report.absent);
-            output::table(&rows(&report))
+            output::table(&rows(&report))?;
+            if report.total.estimated {
+                output::note(ESTIMATED);
+            }
+            Ok(())
         }
     }
 }
@@ -59,8 +63,11 @@ fn add(rows: &mut Vec<Vec<String>>, heading: &str, part: impl Iterator<Item = Ve
 }
 
 fn row(name: String, usage: &UsageDay) -> Vec<String> {
-    let counts = [usage.input, usage.cached, usage.written, usage.output].map(|count| count.to_string());
-    [name].into_iter().chain(counts).chain([cost_words(usage.cost, usage.currency)]).collect()
+    let mark = |count: u64| if usage.estimated && count > 0 { "~" } else { "" };
+    let counts =
+        [usage.input, usage.cached, usage.written, usage.output].map(|count| format!("{}{count}", mark(count)));
+    let cost = about_cost(usage.cost, usage.currency, usage.estimated);
+    [name].into_iter().chain(counts).chain([cost]).collect()
 }
 
 #[cfg(test)]
@@ -92,5 +99,11 @@ mod tests {
         assert_eq!((rows[2].len(), rows[3].as_slice()), (0, ["DAYS (UTC)".to_owned()].as_slice()));
         assert_eq!(rows[4], ["2026-01-20", "20", "1", "0", "2", "no price set"]);
         assert_eq!(rows.len(), 4 + DAYS_SHOWN);
+
+        let mut estimated = report;
+        estimated.total.estimated = true;
+        let rows = super::rows(&estimated);
+        assert_eq!(rows[1], ["total", "~210", "~1", "~3", "~2", "~$0.25"]);
+        assert_eq!(rows[4][1], "20", "a day on which all was counted");
     }
 }

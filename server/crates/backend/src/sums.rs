@@ -67,7 +67,7 @@ mod tests {
 
     fn usage(day: Option<&str>, input: u64, cost: Option<&str>) -> UsageDay {
         let cost = cost.map(|cost| cost.parse().unwrap());
-        UsageDay { day: day.map(str::to_owned), input, cached: 1, written: 0, output: 2, cost, currency: None }
+        UsageDay { day: day.map(str::to_owned), input, cached: 1, output: 2, cost, ..UsageDay::default() }
     }
 
     fn report(runtime: &str, input: u64, cost: Option<&str>, days: &[&str]) -> UsageReport {

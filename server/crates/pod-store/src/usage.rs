@@ -21,6 +21,9 @@ pub struct Tokens {
     pub cost: Option<Cost>,
     /// The currency of the cost; `None` means US dollars.
     pub currency: Option<Currency>,
+    /// Not all of it was counted by a provider.
+    #[serde(default)]
+    pub estimated: bool,
 }
 
 /// The usage that the records of one change report, or the end of a run that a message began.
@@ -95,6 +98,7 @@ impl Tokens {
         self.written += more.written;
         self.output += more.output;
         (self.cost, self.currency) = both_priced((self.cost, self.currency), (more.cost, more.currency));
+        self.estimated |= more.estimated;
     }
 
     fn is_some(&self) -> bool {
@@ -104,8 +108,8 @@ impl Tokens {
 
 impl From<&Usage> for Tokens {
     fn from(usage: &Usage) -> Self {
-        let Usage { input, cached, written, output, cost, currency, .. } = *usage;
-        Self { input, cached, written, output, cost, currency }
+        let Usage { input, cached, written, output, cost, currency, estimated, .. } = *usage;
+        Self { input, cached, written, output, cost, currency, estimated }
     }
 }
 
@@ -121,6 +125,8 @@ pub(crate) struct SpentLine<'a> {
     /// In [`Cost::units`]; bounded.
     pub(crate) cost: Option<i64>,
     pub(crate) currency: Currency,
+    /// 1 where not all of it was counted, else 0.
+    pub(crate) estimated: i64,
     /// The Pod whose message began the run, and how many such runs have ended.
     pub(crate) link: Option<(&'a WorkerId, i64)>,
 }
@@ -131,7 +137,7 @@ impl<'a> SpentLine<'a> {
         let Spent { at, tokens, provider, model, begun_by, ends_run } = spent;
         let link = begun_by.as_ref().map(|worker_id| (worker_id, i64::from(*ends_run)));
         let bounded = |count: u64, max: u64| i64::try_from(count.min(max)).expect("the bound fits its column");
-        let Tokens { input, cached, written, output, cost, currency } = *tokens;
+        let Tokens { input, cached, written, output, cost, currency, estimated } = *tokens;
         let line = Self {
             pod,
             day: at.strftime("%Y-%m-%d").to_string(),
@@ -140,6 +146,7 @@ impl<'a> SpentLine<'a> {
             counts: [input, cached, written, output].map(|count| bounded(count, TOKENS_MAX)),
             cost: cost.map(|cost| bounded(cost.units(), COST_UNITS_MAX)),
             currency: currency.filter(|_| cost.is_some()).unwrap_or_default(),
+            estimated: i64::from(estimated),
             link,
         };
         (tokens.is_some() || link.is_some_and(|(_, runs)| runs > 0)).then_some(line)
@@ -166,8 +173,10 @@ mod tests {
         sum.add(&part);
         assert_eq!(sum, part);
         sum.add(&Tokens { cost: cost("0.5"), ..Tokens::default() });
-        sum.add(&Tokens { input: 1, written: 4, cost: cost("0.000001"), ..Tokens::default() });
-        let all = Tokens { input: 4, cached: 1, written: 4, output: 2, cost: cost("0.500001"), currency: None };
+        assert!(!sum.estimated);
+        sum.add(&Tokens { input: 1, written: 4, cost: cost("0.000001"), estimated: true, ..Tokens::default() });
+        let cost = cost("0.500001");
+        let all = Tokens { input: 4, cached: 1, written: 4, output: 2, cost, currency: None, estimated: true };
         assert_eq!(sum, all);
     }
 

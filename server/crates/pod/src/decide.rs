@@ -15,7 +15,7 @@ use protocol::{ErrorCode, Outcome, PodState, ToolBy, Trigger, TurnEvent};
 
 use self::{
     agent::agent_piece,
-    answer::answer_piece,
+    answer::{answer_piece, unfinished},
     asked::ask,
     calls::{Said, agent_call, answer, operator_call, tool_finished},
     commands::{Message, cancel, pause, restore, resume, steer, stop, submit},
@@ -169,6 +169,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
         Input::AgentCall { name, arguments } => agent_call(&mut draft, spec, name, arguments)?,
         Input::Model(piece) if pod.takes_pieces() => answer_piece(&mut draft, spec, piece),
+        Input::Unfinished(usage) => unfinished(&mut draft, usage),
         // From a call that has ended.
         Input::ToolOutput { .. } => (),
         Input::WayOut { call_id, host, port } => way_out(&mut draft, spec, call_id, host, port),

@@ -92,6 +92,8 @@ pub enum Input {
         message: String,
         schema: Value,
     },
+    /// The usage of an answer or a summary that did not reach its end.
+    Unfinished(Usage),
     /// A tool call has ended.
     ToolFinished {
         call_id: String,

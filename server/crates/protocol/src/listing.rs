@@ -376,6 +376,9 @@ pub struct UsageDay {
     /// The currency of the cost; US dollars when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<Currency>,
+    /// Not all of these tokens were counted by a provider: some were estimated by the length of what was said.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub estimated: bool,
 }
 
 impl UsageDay {
@@ -386,7 +389,12 @@ impl UsageDay {
         self.written += more.written;
         self.output += more.output;
         (self.cost, self.currency) = both_priced((self.cost, self.currency), (more.cost, more.currency));
+        self.estimated |= more.estimated;
     }
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
 }
 
 /// Tokens of one model, over all Pods.

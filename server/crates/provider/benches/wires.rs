@@ -33,6 +33,7 @@ async fn read(vendor: &Vendor) -> usize {
         messages: vec![Message::new(Role::User, "go")],
         attached: provider::Attached::default(),
         tools: Vec::new(),
+        context_limit: None,
     };
     let (mut answer, mut pieces, mut is_whole) = (vendor.stream(request), 0, false);
     while let Some(event) = answer.next().await {

@@ -25,6 +25,8 @@ impl fmt::Debug for Accounted {
 impl Provider for Accounted {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let (source, catalogue) = (self.source.clone(), Arc::clone(&self.catalogue));
+        let context_limit = catalogue.facts(&source.0, source.1, &request.model).context_limit;
+        let request = ModelRequest { context_limit, ..request };
         let mut length = Length { model: request.model.clone(), asked: bytes_of(&request), ..Length::default() };
         Box::pin(self.provider.stream(request).flat_map(move |item| {
             let (provider, kind) = (&source.0, source.1);
@@ -71,8 +73,30 @@ struct Length {
 
 impl Length {
     fn estimate(&self) -> Usage {
-        let (input, output) = (pod::tokens_of_bytes(self.asked), pod::tokens_of_bytes(self.said));
-        Usage { input, output, context_used: input + output, estimated: true, ..Usage::default() }
+        Unfinished { asked: pod::tokens_of_bytes(self.asked), counted: None, said: self.said }.used()
+    }
+}
+
+/// An answer that does not come to its end, as far as it has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unfinished {
+    /// Size of the question, in estimated tokens.
+    pub asked: u64,
+    /// What its server has counted so far.
+    pub counted: Option<Usage>,
+    /// Bytes of what was said since.
+    pub said: usize,
+}
+
+impl Unfinished {
+    /// What was counted, and for all else an estimate.
+    pub(crate) fn used(&self) -> Usage {
+        let counted = self.counted.unwrap_or_default();
+        let said = pod::tokens_of_bytes(self.said);
+        let input = if counted.input > 0 { counted.input } else { self.asked };
+        let output = counted.output.saturating_add(said);
+        let estimated = counted.input == 0 || said > 0;
+        Usage { input, output, context_used: input.saturating_add(output), estimated, ..counted }
     }
 }
 

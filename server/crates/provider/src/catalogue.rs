@@ -17,6 +17,9 @@ use crate::ProviderKind;
 /// How long a server's list of models counts as fresh.
 const LIST_AGE_MAX: Duration = Duration::from_secs(60);
 
+/// Ollama gives a model as much context as it is asked for, and takes the memory for it. It is asked for no more than this by itself.
+pub(crate) const OLLAMA_CONTEXT_MAX: u64 = 16_384;
+
 /// `[models."NAME"]` in the configuration; prices are per million tokens.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -108,6 +111,7 @@ impl Catalogue {
         if kind == ProviderKind::Ollama {
             // The table's prices are those of vendors.
             (facts.prices, facts.currency, facts.origin.prices) = (None, None, None);
+            facts.context_limit = facts.context_limit.map(|limit| limit.min(OLLAMA_CONTEXT_MAX));
         }
         // The rehearsal model is the same under any name.
         let is_it = |view: &ModelView| view.name == model || kind == ProviderKind::Rehearsal;

@@ -22,6 +22,7 @@ mod request;
 mod retry;
 mod vendor;
 
+pub use accounted::Unfinished;
 pub use attached::{ATTACHED_BYTES_MAX, Attached, Held, Takes, called};
 pub use catalogue::{Catalogue, ModelSettings};
 pub use config::{ProviderConfig, ProviderEnvironment, ProviderKind, ProviderKindError, ProviderSource};

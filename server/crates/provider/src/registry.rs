@@ -7,12 +7,12 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use protocol::{ModelFacts, ModelItem, ModelView, ProviderView, Thinking};
+use protocol::{ModelFacts, ModelItem, ModelName, ModelView, ProviderView, Thinking, Usage};
 use tokio::sync::Semaphore;
 
 use crate::{
     Catalogue, ModelSettings, Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource, Rehearsal,
-    RetryPolicy, Retrying, Takes, TimeLimits, Vendor, accounted::Accounted, nearby::Nearby,
+    RetryPolicy, Retrying, Takes, TimeLimits, Unfinished, Vendor, accounted::Accounted, nearby::Nearby,
 };
 
 /// How long listing the providers waits for a server's list of models.
@@ -176,6 +176,16 @@ impl Providers {
     /// What is known about this provider's model.
     pub fn facts(&self, provider: &str, model: &str) -> ModelFacts {
         self.entry(provider).map(|entry| entry.facts(model)).unwrap_or_default()
+    }
+
+    /// What an answer of this model of this provider has used that does not come to its end, and what it cost. Nothing of the
+    /// rehearsal model: what it has not said was made by nobody.
+    pub fn used(&self, ModelName { provider, model }: &ModelName, answer: &Unfinished) -> Option<Usage> {
+        match self.entry(provider) {
+            Some(entry) if entry.config.kind == ProviderKind::Rehearsal => None,
+            Some(entry) => Some(entry.catalogue.account(provider, entry.config.kind, model, answer.used())),
+            None => Some(answer.used()),
+        }
     }
 
     /// What this provider's model accepts besides text.

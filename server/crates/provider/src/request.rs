@@ -18,6 +18,8 @@ pub struct ModelRequest {
     /// The contents of the messages' attachments.
     pub attached: Attached,
     pub tools: Vec<ToolSpec>,
+    /// What the model is known to have room for, for servers that give it as much as they are asked for.
+    pub context_limit: Option<u64>,
 }
 
 /// The purpose of a request.
@@ -72,6 +74,9 @@ pub enum ModelEvent {
     Alert {
         text: String,
     },
+    /// Tokens of this call as its server counts them on the way, all from its beginning; none: it has begun to work. They
+    /// count when the answer does not come to its end.
+    UsedSoFar(Usage),
     /// The tokens used by this request.
     Usage(Usage),
     /// The answer is complete. Nothing follows.

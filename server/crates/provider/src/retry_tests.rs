@@ -37,6 +37,7 @@ async fn run(scripts: Vec<Script>) -> (Vec<Item>, usize, f64) {
         messages: Vec::new(),
         attached: Default::default(),
         tools: Vec::new(),
+        context_limit: None,
     };
     let began = Instant::now();
     let items = Retrying::new(Arc::clone(&provider) as Arc<dyn Provider>, policy).stream(request).collect().await;

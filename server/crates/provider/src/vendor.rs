@@ -20,6 +20,7 @@ mod plain;
 mod quiet;
 mod request;
 mod responses;
+mod usage;
 mod weak;
 
 use std::{
@@ -175,10 +176,11 @@ impl Shared {
         let frames = Frames::new(manner.wire);
         let question = ChatQuestion::new(manner, &request, self.limits, &frames);
         let line = self.line()?;
-        let ask = line.gate.ask(match manner.wire {
+        let shape = match manner.wire {
             ProviderKind::Ollama => Shape::Lines,
             _ => Shape::Events,
-        });
+        };
+        let ask = line.gate.ask_with(shape, request::fields(manner.wire, &request));
         let response = line
             .client
             .exec_chat_stream(self.target(&ask, &request, manner)?, question.chat, Some(&question.options))

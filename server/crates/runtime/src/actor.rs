@@ -160,6 +160,12 @@ impl Actor {
 
     /// Decides on an input and stages the resulting steps. Returns the effects to run once they are committed.
     fn decide(&mut self, staged: &mut Staged, input: Input) -> Result<Vec<Effect>, ApiError> {
+        if ends_exchange(&input)
+            && let Some(usage) = self.exchange.settle(&self.actors, &self.state)
+        {
+            let counted = self.state.decide(Input::Unfinished(usage))?;
+            self.add(staged, counted.steps);
+        }
         let decision = self.state.decide(input)?;
         self.add(staged, decision.steps);
         Ok(decision.effects)
@@ -245,6 +251,11 @@ impl Actor {
         let is_over = self.calls.end_all().await;
         self.servers.clients.end().await && is_over
     }
+}
+
+/// What the model says does not come to its end.
+fn ends_exchange(input: &Input) -> bool {
+    matches!(input, Input::Cancel | Input::Pause | Input::Stop)
 }
 
 impl Drop for Actor {

@@ -97,8 +97,8 @@ fn pod_ref(pod: &PodTokens) -> PodRef {
 }
 
 fn day(tokens: &Tokens) -> UsageDay {
-    let Tokens { input, cached, written, output, cost, currency } = *tokens;
-    UsageDay { day: None, input, cached, written, output, cost, currency }
+    let Tokens { input, cached, written, output, cost, currency, estimated } = *tokens;
+    UsageDay { day: None, input, cached, written, output, cost, currency, estimated }
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::{
     ApprovalState, Block, BlockKind, Status, ToolResult,
     words::{
-        actor_words, child_words, cost_words, duration_words, outcome_words, receipt_text, relation_words,
-        tokens_words, trigger_words,
+        about_cost, about_tokens, actor_words, child_words, duration_words, outcome_words, receipt_text,
+        relation_words, trigger_words,
     },
 };
 
@@ -169,8 +169,8 @@ fn run_end_text(end: &BlockKind) -> String {
 }
 
 fn usage_text(usage: &Usage) -> String {
-    let (read, written) = (tokens_words(usage.input), tokens_words(usage.output));
-    format!("tokens: {read} in, {written} out · {}", cost_words(usage.cost, usage.currency))
+    let (read, written) = (about_tokens(usage.input, usage.estimated), about_tokens(usage.output, usage.estimated));
+    format!("tokens: {read} in, {written} out · {}", about_cost(usage.cost, usage.currency, usage.estimated))
 }
 
 fn approval_text(approval: &BlockKind) -> String {

@@ -2,7 +2,7 @@
 
 use protocol::{
     Blobs, ControlEvent, Cost, Currency, FactOrigin, ModelFacts, ModelName, Outcome, ReceiptState, Segment, Timestamp,
-    Trigger,
+    Trigger, Usage,
 };
 
 use crate::{ChildStep, Receipt, RelationStep};
@@ -49,6 +49,29 @@ pub fn tokens_words(count: u64) -> String {
         1_000_000..10_000_000 => tenths(count / 100_000, "M"),
         _ => format!("{}M", count / 1_000_000),
     }
+}
+
+/// As [`tokens_words`], with the mark of figures that are estimated in part.
+pub fn about_tokens(count: u64, estimated: bool) -> String {
+    format!("{}{}", mark(estimated && count > 0), tokens_words(count))
+}
+
+/// As [`cost_words`], with the mark of figures that are estimated in part.
+pub fn about_cost(cost: Option<Cost>, currency: Option<Currency>, estimated: bool) -> String {
+    format!("{}{}", mark(estimated && cost.is_some()), cost_words(cost, currency))
+}
+
+/// Both counts to the last token, with the mark where it belongs.
+pub fn tokens_in_full(usage: &Usage) -> String {
+    let about = |count: u64| format!("{}{count}", mark(usage.estimated && count > 0));
+    format!("{} in, {} out", about(usage.input), about(usage.output))
+}
+
+/// What the mark means, wherever it stands.
+pub const ESTIMATED: &str = "~ estimated in part: a provider did not count all of these tokens";
+
+fn mark(estimated: bool) -> &'static str {
+    if estimated { "~" } else { "" }
 }
 
 /// A size: `940 B`, `66 kB`, `2.0 MB`. Rounded down.
@@ -325,6 +348,16 @@ mod tests {
         let event = serde_json::json!({ "kind": "settings_changed", "by": "operator", "provider": "openai",
             "model": "gpt-5.4", "thinking": "high", "instructions": "" });
         assert_eq!(read(event), "model gpt-5.4 (openai), thinking high, no instructions: set by you");
+    }
+
+    #[test]
+    fn what_was_estimated_is_marked_where_there_is_a_figure() {
+        assert_eq!((about_tokens(4_250, true), about_tokens(4_250, false)), ("~4.2k".to_owned(), "4.2k".to_owned()));
+        assert_eq!(about_tokens(0, true), "0");
+        assert_eq!(about_cost(Some("1.25".parse().unwrap()), None, true), "~$1.25");
+        assert_eq!(about_cost(None, None, true), "no price set");
+        let usage = Usage { input: 1_200, estimated: true, ..Usage::default() };
+        assert_eq!(tokens_in_full(&usage), "~1200 in, 0 out");
     }
 
     #[test]

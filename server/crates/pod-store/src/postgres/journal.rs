@@ -63,17 +63,18 @@ impl JournalPen for PostgresPen {
         if !used.is_empty() {
             let count = |column: usize| used.iter().map(|line| line.counts[column]).collect::<Vec<_>>();
             let query = sqlx::query(
-                "insert into usage as standing (pod, day, provider, model, currency, input, cached, written, output, cost)
+                "insert into usage as standing (pod, day, provider, model, currency, input, cached, written, output, cost, estimated)
                  select pod, day, provider, model, currency, sum(input)::bigint, sum(cached)::bigint, sum(written)::bigint,
-                        sum(output)::bigint, sum(cost)::bigint
+                        sum(output)::bigint, sum(cost)::bigint, max(estimated)
                  from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-                             $8::bigint[], $9::bigint[], $10::text[])
-                      as line (pod, day, provider, model, input, cached, written, output, cost, currency)
+                             $8::bigint[], $9::bigint[], $10::text[], $11::bigint[])
+                      as line (pod, day, provider, model, input, cached, written, output, cost, currency, estimated)
                  group by pod, day, provider, model, currency
                  on conflict (pod, day, provider, model, currency) do update set
                      input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
                      written = standing.written + excluded.written, output = standing.output + excluded.output,
-                     cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)",
+                     cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost),
+                     estimated = greatest(standing.estimated, excluded.estimated)",
             )
             .bind(used.iter().map(|line| line.pod.0).collect::<Vec<_>>())
             .bind(used.iter().map(|line| line.day.as_str()).collect::<Vec<_>>())
@@ -84,7 +85,8 @@ impl JournalPen for PostgresPen {
             .bind(count(2))
             .bind(count(3))
             .bind(used.iter().map(|line| line.cost).collect::<Vec<_>>())
-            .bind(used.iter().map(|line| line.currency.as_str()).collect::<Vec<_>>());
+            .bind(used.iter().map(|line| line.currency.as_str()).collect::<Vec<_>>())
+            .bind(used.iter().map(|line| line.estimated).collect::<Vec<_>>());
             self.run("count what was used", query).await?;
         }
         let links: Vec<(&SpentLine<'_>, (&WorkerId, i64))> =
@@ -92,18 +94,21 @@ impl JournalPen for PostgresPen {
         if !links.is_empty() {
             let count = |column: usize| links.iter().map(|(line, _)| line.counts[column]).collect::<Vec<_>>();
             let query = sqlx::query(
-                "insert into usage_links as standing (low, high, currency, runs, input, cached, written, output, cost)
+                "insert into usage_links as standing (low, high, currency, runs, input, cached, written, output, cost, estimated)
                  select least(line.pod, pods.key), greatest(line.pod, pods.key), line.currency, sum(runs)::bigint, sum(input)::bigint,
-                        sum(cached)::bigint, sum(written)::bigint, sum(output)::bigint, sum(cost)::bigint
+                        sum(cached)::bigint, sum(written)::bigint, sum(output)::bigint, sum(cost)::bigint,
+                        max(line.estimated)
                  from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-                             $8::bigint[], $9::text[]) as line (pod, peer, runs, input, cached, written, output, cost, currency)
+                             $8::bigint[], $9::text[], $10::bigint[])
+                      as line (pod, peer, runs, input, cached, written, output, cost, currency, estimated)
                  join pods on pods.worker_id = line.peer and pods.key <> line.pod
                  group by 1, 2, 3
                  on conflict (low, high, currency) do update set
                      runs = standing.runs + excluded.runs, input = standing.input + excluded.input,
                      cached = standing.cached + excluded.cached, written = standing.written + excluded.written,
                      output = standing.output + excluded.output,
-                     cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)",
+                     cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost),
+                     estimated = greatest(standing.estimated, excluded.estimated)",
             )
             .bind(links.iter().map(|(line, _)| line.pod.0).collect::<Vec<_>>())
             .bind(links.iter().map(|(_, (worker_id, _))| worker_id.as_str()).collect::<Vec<_>>())
@@ -113,7 +118,8 @@ impl JournalPen for PostgresPen {
             .bind(count(2))
             .bind(count(3))
             .bind(links.iter().map(|(line, _)| line.cost).collect::<Vec<_>>())
-            .bind(links.iter().map(|(line, _)| line.currency.as_str()).collect::<Vec<_>>());
+            .bind(links.iter().map(|(line, _)| line.currency.as_str()).collect::<Vec<_>>())
+            .bind(links.iter().map(|(line, _)| line.estimated).collect::<Vec<_>>());
             self.run("count what a pair of Pods used", query).await?;
         }
         Ok(())

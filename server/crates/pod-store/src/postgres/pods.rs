@@ -85,17 +85,19 @@ impl PodPen for PostgresPen {
         let query = sqlx::query(
             "with gone_usage as (
                       delete from usage where pod in ($1, -$1)
-                      returning day, provider, model, currency, input, cached, written, output, cost),
+                      returning day, provider, model, currency, input, cached, written, output, cost, estimated),
                   kept_usage as (
-                      insert into usage as standing (pod, day, provider, model, currency, input, cached, written, output, cost)
+                      insert into usage as standing (pod, day, provider, model, currency, input, cached, written, output, cost,
+                                                     estimated)
                       select coalesce((select -parent from children where child = $1), 0), day, provider, model, currency,
                              sum(input)::bigint, sum(cached)::bigint, sum(written)::bigint, sum(output)::bigint,
-                             sum(cost)::bigint
+                             sum(cost)::bigint, max(estimated)
                       from gone_usage group by day, provider, model, currency
                       on conflict (pod, day, provider, model, currency) do update set
                           input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
                           written = standing.written + excluded.written, output = standing.output + excluded.output,
-                          cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)),
+                          cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost),
+                          estimated = greatest(standing.estimated, excluded.estimated)),
                   gone_uses as (delete from blob_uses where pod = $1),
                   gone_pairs as (delete from usage_links where low = $1 or high = $1),
                   gone_texts as (delete from search_texts where pod = $1),

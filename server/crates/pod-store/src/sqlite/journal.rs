@@ -74,27 +74,31 @@ impl JournalPen for SqlitePen {
     async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError> {
         let used: Vec<_> = lines.iter().filter(|line| line.has_tokens()).map(used_row).collect();
         if !used.is_empty() {
-            let sql = "insert into usage (pod, day, provider, model, input, cached, written, output, cost, currency)
+            let sql = "insert into usage (pod, day, provider, model, input, cached, written, output, cost, currency, estimated)
                        select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8,
-                              value->>9
+                              value->>9, value->>10
                        from json_each(?) where true
                        on conflict (pod, day, provider, model, currency) do update set
                            input = input + excluded.input, cached = cached + excluded.cached,
                            written = written + excluded.written, output = output + excluded.output,
-                           cost = coalesce(cost + excluded.cost, cost, excluded.cost)";
+                           cost = coalesce(cost + excluded.cost, cost, excluded.cost),
+                           estimated = max(estimated, excluded.estimated)";
             self.write("count what was used", sql, used).await?;
         }
         let links: Vec<_> = lines.iter().filter_map(link_row).collect();
         if !links.is_empty() {
-            let sql = "insert into usage_links (low, high, runs, input, cached, written, output, cost, currency)
+            let sql = "insert into usage_links (low, high, runs, input, cached, written, output, cost, currency,
+                                                estimated)
                        select min(line.value->>0, pods.key), max(line.value->>0, pods.key), line.value->>2,
-                              line.value->>3, line.value->>4, line.value->>5, line.value->>6, line.value->>7, line.value->>8
+                              line.value->>3, line.value->>4, line.value->>5, line.value->>6, line.value->>7, line.value->>8,
+                              line.value->>9
                        from json_each(?) line cross join pods
                        where pods.worker_id = line.value->>1 and pods.key <> line.value->>0
                        on conflict (low, high, currency) do update set
                            runs = runs + excluded.runs, input = input + excluded.input, cached = cached + excluded.cached,
                            written = written + excluded.written, output = output + excluded.output,
-                           cost = coalesce(cost + excluded.cost, cost, excluded.cost)";
+                           cost = coalesce(cost + excluded.cost, cost, excluded.cost),
+                           estimated = max(estimated, excluded.estimated)";
             self.write("count what a pair of Pods used", sql, links).await?;
         }
         Ok(())
@@ -127,11 +131,13 @@ fn rows_of(lines: &[(PodKey, &NewRecord)]) -> Result<String, WriteError> {
 
 fn used_row(line: &SpentLine<'_>) -> serde_json::Value {
     let [input, cached, written, output] = line.counts;
-    json!([line.pod.0, line.day, line.provider, line.model, input, cached, written, output, line.cost, line.currency])
+    let SpentLine { pod, day, provider, model, cost, currency, estimated, .. } = line;
+    json!([pod.0, day, provider, model, input, cached, written, output, cost, currency, estimated])
 }
 
 fn link_row(line: &SpentLine<'_>) -> Option<serde_json::Value> {
     let (worker_id, runs) = line.link?;
     let [input, cached, written, output] = line.counts;
-    Some(json!([line.pod.0, worker_id, runs, input, cached, written, output, line.cost, line.currency]))
+    let SpentLine { pod, cost, currency, estimated, .. } = line;
+    Some(json!([pod.0, worker_id, runs, input, cached, written, output, cost, currency, estimated]))
 }

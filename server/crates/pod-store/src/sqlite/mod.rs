@@ -51,6 +51,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_13.sql"),
     include_str!("../../migrations/sqlite_14.sql"),
     include_str!("../../migrations/sqlite_15.sql"),
+    include_str!("../../migrations/sqlite_16.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

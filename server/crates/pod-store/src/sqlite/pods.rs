@@ -96,13 +96,14 @@ impl PodPen for SqlitePen {
 
 /// Several statements in one text, so that they run in one go on the database's thread; each argument is the Pod's key.
 /// The usage of the Pod and of its deleted children goes to its parent, if it has one (`store/usage.rs`).
-const DELETE: &str = "insert into usage (pod, day, provider, model, currency, input, cached, written, output, cost)
+const DELETE: &str = "insert into usage (pod, day, provider, model, currency, input, cached, written, output, cost, estimated)
              select coalesce((select -parent from children where child = ?), 0), day, provider, model, currency, input, cached,
-                    written, output, cost
+                    written, output, cost, estimated
              from usage where pod in (?, -?)
              on conflict (pod, day, provider, model, currency) do update set
                  input = input + excluded.input, cached = cached + excluded.cached, written = written + excluded.written,
-                 output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost);
+                 output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost),
+                 estimated = max(estimated, excluded.estimated);
          delete from usage where pod in (?, -?);
          delete from blob_uses where pod = ?;
          delete from usage_links where low = ?;

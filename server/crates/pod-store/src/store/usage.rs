@@ -15,12 +15,13 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub struct Usage<'s>(pub(super) &'s Shared);
 
-/// The sums of some rows: input, cached, written, output, cost; and the smallest and largest currency.
+/// The sums of some rows: input, cached, written, output, cost; its first and its last currency; whether any was estimated.
 macro_rules! sums {
     () => {
         "cast(coalesce(sum(input), 0) as bigint), cast(coalesce(sum(cached), 0) as bigint),
          cast(coalesce(sum(written), 0) as bigint), cast(coalesce(sum(output), 0) as bigint), cast(sum(cost) as bigint),
-         min(case when cost is not null then currency end), max(case when cost is not null then currency end)"
+         min(case when cost is not null then currency end), max(case when cost is not null then currency end),
+         cast(coalesce(max(estimated), 0) as bigint)"
     };
 }
 
@@ -80,54 +81,56 @@ impl Usage<'_> {
     }
 }
 
-/// Input, cached, written, output, cost; the smallest and largest currency.
-type Sums = (i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
+/// Input, cached, written, output, cost; the first and the last currency; estimated.
+type Sums = (i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>, i64);
 
 /// Key, worker id, name, parent; sums.
 #[rustfmt::skip]
-type PodColumns = (i64, String, String, Option<i64>, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
+type PodColumns = (i64, String, String, Option<i64>, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>, i64);
 
-fn pod((key, worker_id, name, parent, a, b, c, d, cost, first, last): PodColumns) -> Result<PodTokens, StoreError> {
+fn pod(
+    (key, worker_id, name, parent, a, b, c, d, cost, first, last, est): PodColumns,
+) -> Result<PodTokens, StoreError> {
     Ok(PodTokens {
         key: PodKey(key),
         worker_id: WorkerId::parse(&worker_id).map_err(damaged("worker id"))?,
         name: PodName::parse(&name).map_err(damaged("Pod name"))?,
         parent: parent.map(PodKey),
-        tokens: tokens(&(a, b, c, d, cost, first, last))?,
+        tokens: tokens(&(a, b, c, d, cost, first, last, est))?,
     })
 }
 
 /// The parent, then the sums.
-type BelowColumns = (i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
+type BelowColumns = (i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>, i64);
 
-fn below((parent, a, b, c, d, cost, first, last): BelowColumns) -> Result<(PodKey, Tokens), StoreError> {
-    Ok((PodKey(parent), tokens(&(a, b, c, d, cost, first, last))?))
+fn below((parent, a, b, c, d, cost, first, last, est): BelowColumns) -> Result<(PodKey, Tokens), StoreError> {
+    Ok((PodKey(parent), tokens(&(a, b, c, d, cost, first, last, est))?))
 }
 
 /// The day, then the sums.
-type DayColumns = (String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
+type DayColumns = (String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>, i64);
 
-fn day((day, a, b, c, d, cost, first, last): DayColumns) -> Result<DayTokens, StoreError> {
-    Ok(DayTokens { day, tokens: tokens(&(a, b, c, d, cost, first, last))? })
+fn day((day, a, b, c, d, cost, first, last, est): DayColumns) -> Result<DayTokens, StoreError> {
+    Ok(DayTokens { day, tokens: tokens(&(a, b, c, d, cost, first, last, est))? })
 }
 
 /// Provider, model; sums.
-type ModelColumns = (String, String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
+type ModelColumns = (String, String, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>, i64);
 
-fn model((provider, model, a, b, c, d, cost, first, last): ModelColumns) -> Result<ModelTokens, StoreError> {
-    Ok(ModelTokens { provider, model, tokens: tokens(&(a, b, c, d, cost, first, last))? })
+fn model((provider, model, a, b, c, d, cost, first, last, est): ModelColumns) -> Result<ModelTokens, StoreError> {
+    Ok(ModelTokens { provider, model, tokens: tokens(&(a, b, c, d, cost, first, last, est))? })
 }
 
 /// Both keys, runs; sums.
-type LinkColumns = (i64, i64, i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>);
+type LinkColumns = (i64, i64, i64, i64, i64, i64, i64, Option<i64>, Option<String>, Option<String>, i64);
 
-fn link((low, high, runs, a, b, c, d, cost, first, last): LinkColumns) -> Result<LinkTokens, StoreError> {
-    let tokens = tokens(&(a, b, c, d, cost, first, last))?;
+fn link((low, high, runs, a, b, c, d, cost, first, last, est): LinkColumns) -> Result<LinkTokens, StoreError> {
+    let tokens = tokens(&(a, b, c, d, cost, first, last, est))?;
     Ok(LinkTokens { low: PodKey(low), high: PodKey(high), runs: count(runs), tokens })
 }
 
 /// If there are several currencies, there is no sum of the cost.
-fn tokens((input, cached, written, output, cost, first, last): &Sums) -> Result<Tokens, StoreError> {
+fn tokens((input, cached, written, output, cost, first, last, estimated): &Sums) -> Result<Tokens, StoreError> {
     let [input, cached, written, output] = [*input, *cached, *written, *output].map(count);
     let currency = match first {
         Some(currency) if first == last => currency.parse().map_err(damaged("currency"))?,
@@ -135,7 +138,7 @@ fn tokens((input, cached, written, output, cost, first, last): &Sums) -> Result<
         None => Currency::USD,
     };
     let cost = cost.filter(|_| currency != Currency::SEVERAL).map(|units| Cost::from_units(count(units)));
-    Ok(Tokens { input, cached, written, output, cost, currency: currency.told() })
+    Ok(Tokens { input, cached, written, output, cost, currency: currency.told(), estimated: *estimated > 0 })
 }
 
 fn count(column: i64) -> u64 {

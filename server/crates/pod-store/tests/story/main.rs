@@ -114,6 +114,7 @@ on_both_engines! {
     usage::tokens_are_summed_per_pod_day_and_model,
     usage::a_tree_is_summed_ever_and_for_a_day,
     usage::what_a_deleted_child_used_still_counts_for_those_above_it,
+    usage::a_sum_with_an_estimate_in_it_says_so_also_when_the_pod_is_gone,
     usage::costs_of_several_currencies_make_no_sum,
     usage::tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its_name,
     usage::runs_that_messages_began_are_summed_per_pair,

@@ -135,6 +135,7 @@ pub(crate) async fn what_was_used_before_it_was_counted_is_read_from_the_journal
             output,
             cost: Some(cost.parse().unwrap()),
             currency: None,
+            estimated: false,
         };
         let days: Vec<_> = usage.days.iter().map(|day| (day.day.as_str(), day.tokens)).collect();
         let expected = [("2026-03-01", tokens(101, 40, 9, "0.25")), ("2026-03-02", tokens(3, 0, 5, "0.001"))];

@@ -10,7 +10,7 @@ pub(crate) fn used(round: i64) -> Spent {
 
 fn tokens(input: u64, cost: Option<&str>) -> Tokens {
     let cost = cost.map(|cost| cost.parse().unwrap());
-    Tokens { input, cached: input / 2, written: input, output: input * 3, cost, currency: None }
+    Tokens { input, cached: input / 2, written: input, output: input * 3, cost, currency: None, estimated: false }
 }
 
 /// On the first day, this many seconds after `at(0)`.
@@ -141,6 +141,33 @@ pub(crate) async fn what_a_deleted_child_used_still_counts_for_those_above_it(wo
     assert_eq!(gone, [(lead, 120)]);
     done(&store, one(deletion(lead))).await;
     assert_eq!((usage(&store).await.gone, usage(&store).await.days), (Vec::new(), before.1));
+}
+
+pub(crate) async fn a_sum_with_an_estimate_in_it_says_so_also_when_the_pod_is_gone(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    let estimated = |mut spent: Spent| {
+        spent.tokens.estimated = true;
+        spent
+    };
+    done(&store, spending(ada, vec![spent(0, 2, None), estimated(used(1)), spent(2, 4, None)])).await;
+    done(&store, spending(ada, vec![spent(3, 1, None)])).await;
+    done(&store, spending(bob, vec![spent(DAY, 1, None)])).await;
+    for is_gone in [false, true] {
+        let usage = usage(&store).await;
+        let days: Vec<_> = usage.days.iter().map(|day| day.tokens.estimated).collect();
+        assert_eq!(days, [true, false]);
+        let models: Vec<_> = usage.models.iter().map(|one| (one.model.as_str(), one.tokens.estimated)).collect();
+        assert_eq!(models, [("even", true), ("odd", false)]);
+        let pods: Vec<_> = usage.pods.iter().map(|pod| pod.tokens.estimated).collect();
+        match is_gone {
+            false => {
+                assert_eq!((pods, usage.links[0].tokens.estimated), (vec![true, false], true));
+                done(&store, one(deletion(ada))).await;
+            }
+            true => assert_eq!(pods, [false]),
+        }
+    }
 }
 
 pub(crate) async fn costs_of_several_currencies_make_no_sum(world: World) {

@@ -2,7 +2,7 @@
 
 use protocol::{Attachment, Message, Role, Seq};
 
-use super::{Context, Entry, Room, joined, open_answer, prompt, told};
+use super::{Context, Entry, Room, joined, open_answer, prompt, room::SUMMARY_HEADER_TOKENS, told};
 use crate::{Newest, QuestionSize};
 
 /// Bytes of text per token. An estimate, on the safe side for prose and code.
@@ -11,8 +11,6 @@ const BYTES_PER_TOKEN: usize = 4;
 const PICTURE_TOKENS: usize = 1_600;
 /// The most bytes that a text file, or any other file except a picture, counts for.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// The most tokens of the header above a summary.
-const SUMMARY_HEADER_TOKENS: u64 = 64;
 
 /// A context cut in two.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +77,7 @@ impl Context {
         let floor = if room.is_too_long() { newest_unsettled(&entries) } else { unsettled(&entries) };
         let at = boundary(&entries, &behind, room.kept(system).min(in_tokens(behind[0]) / 2)).min(floor);
         let (dropped, kept) = entries.split_at(at);
-        let tokens_summary = room.summary(system);
+        let tokens_summary = room.summary(system, in_tokens(behind[at]));
         // Summarising nothing but an earlier summary frees nothing, unless that one was made when there was more room.
         let summary_at = self.compacted.last().map(|(at, _)| *at);
         let is_long = room.is_too_long() && in_tokens(behind[0] - behind[at]) > tokens_summary + SUMMARY_HEADER_TOKENS;

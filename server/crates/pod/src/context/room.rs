@@ -13,6 +13,12 @@ const REQUEST_PERCENT_MAX: u64 = 60;
 const FREE_DIVISOR: u64 = 4;
 /// A shorter summary would be meaningless.
 const SUMMARY_TOKENS_MIN: u64 = 200;
+/// But where the newest message leaves less, a few lines are better than no answer.
+const SUMMARY_TOKENS_LEAST: u64 = 32;
+/// What stands above a summary takes so much, at most.
+pub(super) const SUMMARY_HEADER_TOKENS: u64 = 64;
+/// Part of what fits that is filled again: the rest is for the answer, and for estimates that are not exact.
+const FILLED_PERCENT_MAX: u64 = 95;
 
 /// Sizes in tokens; those of the conversation are estimates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,14 +52,18 @@ impl Room {
         }
     }
 
-    /// The room for the summary.
-    pub(super) fn summary(&self, system: u64) -> u64 {
+    /// For the summary, beside a retained end of this size: where it is known what fits, both have to.
+    pub(super) fn summary(&self, system: u64, kept: u64) -> u64 {
         let part = match (self.fits, self.limit) {
             (Some(size), _) => (self.free(size, system) * SUMMARY_PERCENT_MAX / 100).max(SUMMARY_TOKENS_MIN),
             (None, 0) => SUMMARY_TOKENS_MAX,
             (None, limit) => limit * SUMMARY_PERCENT_MAX / 100,
         };
-        part.min(SUMMARY_TOKENS_MAX)
+        let left = self.fits.map_or(u64::MAX, |size| {
+            let taken = system + self.tools + kept + SUMMARY_HEADER_TOKENS;
+            (size * FILLED_PERCENT_MAX / 100).saturating_sub(taken).max(SUMMARY_TOKENS_LEAST)
+        });
+        part.min(left).min(SUMMARY_TOKENS_MAX)
     }
 
     /// The room for the text to be summarised, out of a context of `now` tokens; `None` if nothing has to be left out.
@@ -67,5 +77,20 @@ impl Room {
         // This request offers no tools.
         let part = size.saturating_sub(system).max(size / FREE_DIVISOR) * REQUEST_PERCENT_MAX / 100;
         Some(part.checked_shr(self.halvings).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_leaves_room_for_the_newest_message_that_has_to_stay() {
+        let room = Room { limit: 2_048, fits: Some(1_500), ..Room::default() };
+        assert_eq!(room.summary(47, 100), 290, "a fifth of what is free");
+        // 1,425 of 1,500 may be filled; 47, 1,173 and the header are taken.
+        assert_eq!(room.summary(47, 1_173), 141);
+        assert_eq!(room.summary(47, 1_400), SUMMARY_TOKENS_LEAST);
+        assert_eq!(Room { limit: 2_048, ..Room::default() }.summary(47, 1_173), 409, "nothing was too long");
     }
 }

@@ -79,6 +79,18 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
     }
 }
 
+/// Counts what an answer has used that does not come to its end. How much room the conversation takes is known better from the
+/// last one that did.
+pub(super) fn unfinished(draft: &mut Draft, usage: Usage) {
+    let Usage { context_used, context_limit, .. } = draft.pod.usage;
+    let room = match context_used {
+        0 => (usage.context_used, draft.pod.limit_of(&usage)),
+        known => (known, context_limit),
+    };
+    let (context_used, context_limit) = room;
+    draft.event(ControlEvent::Usage { usage: Usage { context_used, context_limit, ..usage } });
+}
+
 /// Closes the reasoning with the proof that its model wants back; the proof may also come without any text.
 fn proven(draft: &mut Draft, proof: Proof) {
     let open = draft.pod.model_block().filter(|open| open.kind == BlockKind::Reasoning);

@@ -16,6 +16,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         messages,
         attached: Default::default(),
         tools: Vec::new(),
+        context_limit: None,
     }
 }
 

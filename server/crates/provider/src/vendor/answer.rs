@@ -116,6 +116,14 @@ impl Answer {
         if !self.ready.is_empty() {
             self.plain = None;
         }
+        // Last, since it counts what was said with it.
+        self.take_used();
+    }
+
+    /// Whether there was something to tell. Who has ended tells it all.
+    fn take_used(&mut self) -> bool {
+        let used = self.frames.with(|noticed| noticed.used.take()).filter(|_| self.stream.is_some());
+        used.map(|used| self.show(ModelEvent::UsedSoFar(used))).is_some()
     }
 
     /// Emits the signature, now that it is complete.
@@ -331,6 +339,8 @@ impl Stream for Answer {
                     turn.made_progress();
                     self.accept(event);
                 }
+                // Not each frame is an event.
+                Ok(Poll::Pending) if self.take_used() => (),
                 Ok(Poll::Pending) => return Poll::Pending,
                 Err(_panicked) => {
                     let error = self.failures.unreadable();

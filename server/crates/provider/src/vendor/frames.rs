@@ -9,6 +9,7 @@ use std::sync::{
 };
 
 use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
+use protocol::Usage;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ use super::{
     calls::CallPiece,
     notice::Notice,
     responses::{self, AFTER_CALLS, End, Read},
+    usage,
 };
 use crate::ProviderKind;
 
@@ -33,6 +35,8 @@ pub(super) struct Noticed {
     pub(super) finish_reason: Option<String>,
     /// `usage` from the newest frame that had one.
     pub(super) usage: Option<Value>,
+    /// Tokens that were counted on the way, and not yet told.
+    pub(super) used: Option<Usage>,
     /// An error inside the stream.
     pub(super) error: Option<Value>,
     /// Whether something arrived that is not an event, which the library drops.
@@ -93,15 +97,45 @@ impl ChatFrameSink for Frames {
                 }
             }
             ProviderKind::Anthropic => {
+                if frame.data.contains("\"message_start\"")
+                    && let Ok(Started { message }) = serde_json::from_str(frame.data)
+                {
+                    self.with(|noticed| noticed.used = message.usage.as_ref().map(usage::anthropic));
+                }
                 if frame.data.contains("\"redacted_thinking\"")
                     && let Ok(Begun { content_block }) = serde_json::from_str(frame.data)
                 {
                     self.with(|noticed| noticed.notices.push(Notice::Thought(content_block)));
                 }
             }
-            ProviderKind::Gemini | ProviderKind::Rehearsal => (),
+            ProviderKind::Gemini => {
+                if frame.data.contains("\"usageMetadata\"")
+                    && let Ok(Counted { usage: Some(usage) }) = serde_json::from_str(frame.data)
+                {
+                    self.with(|noticed| noticed.used = Some(usage::gemini(&usage)));
+                }
+            }
+            ProviderKind::Rehearsal => (),
         }
     }
+}
+
+/// The beginning of an answer of Anthropic's.
+#[derive(Deserialize)]
+struct Started {
+    message: StartedMessage,
+}
+
+#[derive(Deserialize)]
+struct StartedMessage {
+    usage: Option<Value>,
+}
+
+/// A piece of Gemini's, as far as it counts.
+#[derive(Deserialize)]
+struct Counted {
+    #[serde(rename = "usageMetadata")]
+    usage: Option<Value>,
 }
 
 /// The start of one of Anthropic's blocks.
@@ -125,6 +159,7 @@ impl Noticed {
     fn take(&mut self, read: Read) {
         match read {
             Read::Notice(notice) => self.push(notice),
+            Read::Begun => self.used = Some(Usage::default()),
             Read::End(end) => self.end = Some(end),
         }
     }
@@ -149,7 +184,10 @@ impl Noticed {
             let pieces = tool_calls.unwrap_or_default();
             self.notices.extend(pieces.into_iter().map(|piece| Notice::Call(CallPiece::from(piece))));
         }
-        self.usage = chunk.usage.filter(Value::is_object).or_else(|| self.usage.take());
+        if let Some(usage) = chunk.usage.filter(Value::is_object) {
+            self.used = Some(usage::chat_completions(&usage));
+            self.usage = Some(usage);
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use std::{convert::Infallible, io, sync::Arc};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
+use serde_json::{Map, Value};
 use tokio::{
     net::{UnixListener, UnixStream},
     task::{JoinHandle, JoinSet},
@@ -55,7 +56,12 @@ impl Gate {
 
     /// Registers one request.
     pub(super) fn ask(&self, shape: Shape) -> Ask {
-        Asks::begin(&self.asks, shape)
+        self.ask_with(shape, Map::new())
+    }
+
+    /// As [`Self::ask`], with these fields in the question's body.
+    pub(super) fn ask_with(&self, shape: Shape, fields: Map<String, Value>) -> Ask {
+        Asks::begin(&self.asks, shape, fields)
     }
 }
 

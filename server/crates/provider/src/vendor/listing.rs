@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::{
     KEY_BYTES_MIN, Shape, Shared,
     bounds::{MODELS_MAX, NAME_BYTES_MAX, TooMuch},
+    request::has_levels,
 };
-use crate::{ProviderError, ProviderKind};
+use crate::{ProviderError, ProviderKind, catalogue::OLLAMA_CONTEXT_MAX};
 
 /// Ollama is asked individually about at most this many models; of others only the name is known.
 const SHOWN_MAX: usize = 32;
@@ -88,6 +89,8 @@ impl Shared {
     }
 
     async fn ollama(&self) -> Result<Vec<ModelView>, ProviderError> {
+        // Older ones do not say how much room a model has that runs.
+        let running = self.get("api/ps").await.unwrap_or_default();
         let list = views(&self.get("api/tags").await?, "models", |model| {
             Some(ModelView { name: text(model, &["/model", "/name"])?, facts: ModelFacts::default() })
         });
@@ -97,7 +100,8 @@ impl Shared {
             }
             let body = json!({ "model": view.name });
             let shown = self.asked(Method::POST, "api/show", |question| question.json(&body)).await;
-            ModelView { facts: shown.map(|shown| ollama(&shown)).unwrap_or_default(), ..view }
+            let facts = shown.map(|shown| ollama(&view.name, &shown, room_given(&running, &view.name)));
+            ModelView { facts: facts.unwrap_or_default(), ..view }
         });
         Ok(shown.buffered(SHOWN_AT_ONCE).collect().await)
     }
@@ -191,21 +195,39 @@ fn anthropic(model: &Value) -> Option<ModelView> {
     Some(ModelView { name: text(model, &["/id"])?, facts })
 }
 
-fn ollama(shown: &Value) -> ModelFacts {
+/// `given` is the room that the model has now, if it runs.
+fn ollama(name: &str, shown: &Value, given: Option<u64>) -> ModelFacts {
     let info = shown.get("model_info").and_then(Value::as_object);
     let length = info.and_then(|info| info.iter().find(|(key, _)| key.ends_with(".context_length")));
+    let trained = length.and_then(|(_, length)| length.as_u64());
+    // Who made the model said how much room it gets, or it gets what it may have without being asked for.
+    let wanted = room_set(shown).or(given.filter(|given| *given > OLLAMA_CONTEXT_MAX)).unwrap_or(OLLAMA_CONTEXT_MAX);
     let can = |word: &str| has(shown, "/capabilities", word);
-    let levels = |thinks: bool| match thinks {
-        true => vec![Thinking::Off, Thinking::Low, Thinking::Medium, Thinking::High],
-        false => vec![Thinking::Off],
+    let levels = |thinks: bool| match (thinks, has_levels(name)) {
+        (true, true) => vec![Thinking::Low, Thinking::Medium, Thinking::High],
+        (true, false) => vec![Thinking::Off, Thinking::High],
+        (false, _) => vec![Thinking::Off],
     };
     ModelFacts {
-        context_limit: length.and_then(|(_, length)| length.as_u64()),
+        context_limit: trained.map(|trained| trained.min(wanted)),
         images: can("vision"),
         tools: can("tools"),
         thinking: can("thinking").map(levels),
         ..ModelFacts::default()
     }
+}
+
+/// `num_ctx` of a model's own parameters, which are lines of a name and a value.
+fn room_set(shown: &Value) -> Option<u64> {
+    let lines = shown.get("parameters")?.as_str()?.lines();
+    lines.filter_map(|line| line.trim().strip_prefix("num_ctx")).find_map(|value| value.trim().parse().ok())
+}
+
+/// Of a model that runs.
+fn room_given(running: &Value, name: &str) -> Option<u64> {
+    let models = running.get("models")?.as_array()?;
+    let one = models.iter().find(|one| text(one, &["/model", "/name"]).as_deref() == Some(name))?;
+    count(one, &["/context_length"])
 }
 
 #[cfg(test)]
@@ -224,9 +246,31 @@ mod tests {
         assert_eq!(limit(json!({ "id": "gpt" })), None);
         assert!(compatible(&json!({ "object": "model" })).is_none());
         let shown = json!({ "model_info": { "general.architecture": "qwen3", "qwen3.context_length": 40_960 }, "capabilities": ["completion", "tools"] });
-        let facts = ollama(&shown);
-        assert_eq!((facts.context_limit, facts.tools, facts.images), (Some(40_960), Some(true), Some(false)));
+        let facts = ollama("qwen3", &shown, None);
+        assert_eq!((facts.context_limit, facts.tools, facts.images), (Some(16_384), Some(true), Some(false)));
         assert_eq!(facts.thinking, Some(vec![Thinking::Off]));
+    }
+
+    #[test]
+    fn a_model_of_ollamas_has_the_room_that_its_maker_or_its_server_gives_it_and_else_a_bounded_one() {
+        let shown = |trained: u64, parameters: &str| json!({ "model_info": { "qwen3.context_length": trained }, "parameters": parameters });
+        let limit = |shown: &Value, given| ollama("qwen3", shown, given).context_limit;
+        assert_eq!(limit(&shown(262_144, ""), None), Some(OLLAMA_CONTEXT_MAX));
+        assert_eq!(limit(&shown(8_192, ""), None), Some(8_192));
+        assert_eq!(limit(&shown(262_144, "stop \"x\"\nnum_ctx                        4096"), None), Some(4_096));
+        assert_eq!(limit(&shown(262_144, ""), Some(4_096)), Some(OLLAMA_CONTEXT_MAX), "it is asked for more");
+        assert_eq!(limit(&shown(262_144, ""), Some(32_768)), Some(32_768));
+        assert_eq!(limit(&json!({}), None), None);
+        let running = json!({ "models": [{ "model": "qwen3:8b", "context_length": 32_768 }] });
+        assert_eq!((room_given(&running, "qwen3:8b"), room_given(&running, "qwen3")), (Some(32_768), None));
+    }
+
+    #[test]
+    fn only_models_of_ollamas_with_levels_offer_them() {
+        let thinks = json!({ "capabilities": ["completion", "thinking"] });
+        assert_eq!(ollama("qwen3:8b", &thinks, None).thinking, Some(vec![Thinking::Off, Thinking::High]));
+        let levels = vec![Thinking::Low, Thinking::Medium, Thinking::High];
+        assert_eq!(ollama("gpt-oss:20b", &thinks, None).thinking, Some(levels));
     }
 
     #[test]

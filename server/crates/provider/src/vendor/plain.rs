@@ -19,7 +19,7 @@ use super::{
     Frames, Shape, Shared,
     calls::CallPiece,
     notice::Notice,
-    request::{ChatQuestion, REASONING_CONTENT},
+    request::{ChatQuestion, REASONING_CONTENT, fields},
     responses::{self, End},
     weak::Manner,
 };
@@ -69,7 +69,7 @@ impl Plain {
         let Self { shared, request, manner } = self;
         let question = ChatQuestion::new(*manner, request, shared.limits, &Frames::new(manner.wire));
         let line = shared.line()?;
-        let ask = line.gate.ask(Shape::Whole);
+        let ask = line.gate.ask_with(Shape::Whole, fields(manner.wire, request));
         let options = question.options.with_capture_raw_body(true);
         let asked = line.client.exec_chat(shared.target(&ask, request, *manner)?, question.chat, Some(&options));
         let answer = tokio::time::timeout(shared.limits.silence, ask.drive(asked))

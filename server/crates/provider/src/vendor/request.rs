@@ -5,7 +5,7 @@ use genai::chat::{
     Tool, ToolCall, ToolResponse,
 };
 use protocol::{Message, Role, Thinking, Thought};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     TimeLimits,
@@ -43,6 +43,18 @@ impl ChatQuestion {
         }
         Self { chat, options }
     }
+}
+
+/// What Ollama is asked for beyond what the library can say: as much room as the model is known to have here, which it does not give
+/// by itself, and a refusal of what is longer. It would leave out the beginning and say nothing.
+pub(super) fn fields(kind: ProviderKind, request: &ModelRequest) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if kind == ProviderKind::Ollama {
+        let room = request.context_limit.map(|limit| ("options", json!({ "num_ctx": limit })));
+        let whole = [("truncate", json!(false)), ("shift", json!(false))];
+        fields.extend(room.into_iter().chain(whole).map(|(name, value)| (name.to_owned(), value)));
+    }
+    fields
 }
 
 fn options(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frames: &Frames) -> ChatOptions {
@@ -93,6 +105,10 @@ fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort>
         let budget = OPUS_4_5_BUDGETS.iter().find(|(known, _)| *known == level);
         return Some(budget.map_or(ReasoningEffort::Zero, |(_, budget)| ReasoningEffort::Budget(*budget)));
     }
+    // Only this family of Ollama's takes a level; the others think or do not, and refuse a question with a level.
+    if kind == ProviderKind::Ollama && level != Thinking::Off && !has_levels(&request.model) {
+        return Some(ReasoningEffort::Budget(0));
+    }
     Some(match level {
         // A budget of zero turns it off in this family.
         Thinking::Off if kind == ProviderKind::Gemini => ReasoningEffort::Budget(0),
@@ -105,6 +121,11 @@ fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort>
         Thinking::Max if kind.is_like(ProviderKind::OpenAi) => ReasoningEffort::XHigh,
         Thinking::Max => ReasoningEffort::High,
     })
+}
+
+/// A model of Ollama's that can be told how hard to think.
+pub(super) fn has_levels(model: &str) -> bool {
+    model.contains("gpt-oss")
 }
 
 /// Anthropic refuses thinking in the middle of calls that were made without it, or whose reasoning is another

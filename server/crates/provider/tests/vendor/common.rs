@@ -50,13 +50,15 @@ pub(crate) fn request() -> ModelRequest {
         messages: vec![Message::new(Role::System, "be good"), Message::new(Role::User, "hi")],
         attached: Default::default(),
         tools: Vec::new(),
+        context_limit: None,
     }
 }
 
-/// Without estimated usage, which `uncounted` tests.
+/// Without what is counted on the way and the estimate of what nobody counted, which `uncounted` is about.
 pub(crate) async fn all(stream: ModelStream) -> Vec<Item> {
     let is_estimate = |item: &Item| match item {
         Ok(ModelEvent::Usage(usage)) => usage.estimated,
+        Ok(ModelEvent::UsedSoFar(_)) => true,
         Ok(ModelEvent::Alert { text }) => text.contains("does not count"),
         _ => false,
     };

@@ -3,9 +3,9 @@
 use crate::common::{Item, KEY, all, config, connect, request, text};
 use protocol::Usage;
 use provider::{
-    FinishReason, ModelEvent, ModelRequest, ProviderErrorCode, ProviderKind,
+    FinishReason, ModelEvent, ModelRequest, ModelSettings, ProviderErrorCode, ProviderKind,
     ProviderKind::{Gemini, Ollama},
-    TimeLimits,
+    ProviderOptions, Providers, TimeLimits,
 };
 use serde_json::{Value, json};
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
@@ -124,4 +124,44 @@ async fn gemini_speaks_calls_and_reports_its_tokens() {
     assert_eq!(question.headers["x-goog-api-key"], KEY);
     assert!(question.path.ends_with("models/scripted:streamGenerateContent"), "{}", question.path);
     assert_eq!(question.body["contents"][0]["parts"][0]["text"], "hi");
+}
+
+#[tokio::test]
+async fn ollama_is_asked_for_the_room_that_its_model_has_and_to_refuse_what_is_longer() {
+    let body = async |settings: Option<ModelSettings>, model: &str| {
+        let server = ScriptedModel::start().await;
+        server.otherwise(Answer::refuse(400, "enough"));
+        let mut config = config(Ollama, &server);
+        config.base_url = Some(server.anthropic_base_url());
+        let models = settings.map(|settings| (model.to_owned(), settings)).into_iter().collect();
+        let options = ProviderOptions { configs: vec![config], models, ..ProviderOptions::default() };
+        let provider = Providers::of(options).unwrap().get("mine").unwrap();
+        all(provider.stream(ModelRequest { model: model.to_owned(), ..request() })).await;
+        let [question] = server.requests().try_into().unwrap();
+        assert_eq!((&question.body["truncate"], &question.body["shift"]), (&json!(false), &json!(false)));
+        assert_eq!(question.body["model"], model);
+        question.body["options"].clone()
+    };
+    let configured = ModelSettings { context_limit: Some(65_536), ..ModelSettings::default() };
+    assert_eq!(body(Some(configured), "own").await, json!({ "num_ctx": 65_536 }));
+    assert_eq!(body(None, "qwen3:8b").await, json!({ "num_ctx": 16_384 }), "known, and bounded");
+    assert_eq!(body(None, "own").await, Value::Null, "of this one nothing is known");
+}
+
+#[tokio::test]
+async fn ollama_says_how_much_room_a_running_model_has_and_is_asked_for_that() {
+    let server = ScriptedModel::start().await;
+    let json_of = |value: Value| Answer::refuse(200, value.to_string());
+    server.push(json_of(json!({ "models": [{ "model": "own", "context_length": 32_768 }] })));
+    server.push(json_of(json!({ "models": [{ "model": "own" }] })));
+    server.push(json_of(json!({ "model_info": { "own.context_length": 262_144 } })));
+    server.otherwise(Answer::refuse(400, "enough"));
+    let mut config = config(Ollama, &server);
+    config.base_url = Some(server.anthropic_base_url());
+    let provider = connect(config, TimeLimits::default());
+    assert_eq!(provider.models().await.unwrap()[0].facts.context_limit, Some(32_768));
+    all(provider.stream(ModelRequest { model: "own".to_owned(), ..request() })).await;
+    let paths: Vec<_> = server.requests().iter().map(|question| question.path.clone()).collect();
+    assert_eq!(paths[..3], ["/api/ps", "/api/tags", "/api/show"]);
+    assert_eq!(server.requests()[3].body["options"], json!({ "num_ctx": 32_768 }));
 }

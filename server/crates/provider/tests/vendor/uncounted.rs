@@ -1,16 +1,17 @@
-//! Servers that do not report token counts, as llama-cpp-python's when streaming.
+//! Servers that do not say how many tokens an answer took, as llama-cpp-python's does not where it streams; and what the others say
+//! before the end.
 
 use futures_util::StreamExt;
 use protocol::Usage;
 use provider::{
     FinishReason, ModelEvent, ModelRequest, ProviderKind,
-    ProviderKind::{OpenAi, OpenAiCompatible},
+    ProviderKind::{Anthropic, Gemini, OpenAi, OpenAiCompatible},
     TimeLimits, ToolSpec,
 };
-use serde_json::json;
-use testkit::scripted_model::{Answer, ScriptedModel, Tokens};
+use serde_json::{Value, json};
+use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
-use crate::common::{Item, config, connect, request};
+use crate::common::{Item, KEY, config, connect, request};
 
 async fn answered(kind: ProviderKind, answer: Answer, question: ModelRequest) -> Vec<Item> {
     let server = ScriptedModel::start().await;
@@ -68,4 +69,78 @@ async fn what_a_server_counts_is_taken_as_it_is() {
     let items = answered(OpenAiCompatible, Answer::new().text("ok").usage(tokens).finish(), request()).await;
     assert_eq!(usages(&items), [Usage { input: 3, output: 1, context_used: 4, ..Usage::default() }]);
     assert_eq!(alerts(&items), [""; 0]);
+}
+
+/// Of an answer that stalls after these frames: everything up to the first count that is told, and that count. The scripted server
+/// begins an answer of Anthropic's by itself, with a count of its own.
+async fn begun(kind: ProviderKind, frames: &[Value]) -> (Vec<Item>, Usage) {
+    let server = ScriptedModel::start().await;
+    let frame = |frame: &Value| match frame["type"].as_str() {
+        Some(name) => format!("event: {name}\ndata: {frame}\n\n"),
+        None => format!("data: {frame}\n\n"),
+    };
+    let answer = frames.iter().fold(Answer::new(), |answer, one| answer.step(Step::Raw(frame(one))));
+    server.push(answer.step(Step::Stall));
+    let mut config = config(kind, &server);
+    if kind == Gemini {
+        config.base_url = Some(server.anthropic_base_url());
+    }
+    let mut stream = connect(config, TimeLimits::default()).stream(request());
+    let mut before = Vec::new();
+    loop {
+        match stream.next().await.expect("the answer stalls before its end") {
+            Ok(ModelEvent::UsedSoFar(used)) if kind == Anthropic && used.input == 0 => (),
+            Ok(ModelEvent::UsedSoFar(used)) => return (before, used),
+            item => before.push(item),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_counts_on_the_way_is_told_as_it_comes() {
+    let usage = json!({ "input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 20, "output_tokens": 1 });
+    let start = json!({ "type": "message_start", "message": { "usage": usage } });
+    let (before, used) = begun(Anthropic, &[start]).await;
+    let counted = Usage { input: 33, cached: 10, written: 20, output: 1, context_used: 34, ..Usage::default() };
+    assert_eq!((before, used), (Vec::new(), counted), "before a word is said");
+
+    let parts = json!({
+        "candidates": [{ "content": { "role": "model", "parts": [{ "text": "so" }] } }],
+        "usageMetadata": { "promptTokenCount": 5, "candidatesTokenCount": 2, "thoughtsTokenCount": 7, "cachedContentTokenCount": 4 },
+    });
+    let (before, used) = begun(Gemini, &[parts]).await;
+    let counted = Usage { input: 5, cached: 4, output: 9, context_used: 14, ..Usage::default() };
+    assert_eq!((before, used), (vec![Ok(ModelEvent::Text("so".to_owned()))], counted), "with the words that it counts");
+
+    let chunk = json!({
+        "choices": [{ "delta": { "content": "so" }, "finish_reason": null }],
+        "usage": { "prompt_tokens": 5, "completion_tokens": 2, "prompt_tokens_details": { "cached_tokens": 1 } },
+    });
+    let (_, used) = begun(OpenAiCompatible, &[chunk]).await;
+    assert_eq!(used, Usage { input: 5, cached: 1, output: 2, context_used: 7, ..Usage::default() });
+
+    // OpenAI counts at the end alone, and may think for minutes before a word comes.
+    let created = json!({ "type": "response.created", "response": { "status": "in_progress", "usage": null } });
+    assert_eq!(begun(OpenAi, &[created]).await, (Vec::new(), Usage::default()));
+}
+
+#[tokio::test]
+async fn a_count_between_two_pieces_of_a_key_lets_none_of_it_through() {
+    let piece = |text: &str| {
+        json!({
+            "candidates": [{ "content": { "role": "model", "parts": [{ "text": text }] } }],
+            "usageMetadata": { "promptTokenCount": 5, "candidatesTokenCount": 2 },
+        })
+    };
+    let (first, second) = KEY.split_at(10);
+    let end = json!({ "candidates": [{ "content": { "parts": [] }, "finishReason": "STOP" }] });
+    let server = ScriptedModel::start().await;
+    let frames = [piece(first), piece(second), end];
+    server.push(frames.iter().fold(Answer::new(), |answer, one| answer.step(Step::Raw(format!("data: {one}\n\n")))));
+    let mut config = config(Gemini, &server);
+    config.base_url = Some(server.anthropic_base_url());
+    let items: Vec<_> = connect(config, TimeLimits::default()).stream(request()).collect().await;
+    let said: String =
+        items.iter().flatten().map(|event| if let ModelEvent::Text(text) = event { text } else { "" }).collect();
+    assert!(!said.is_empty() && !KEY.contains(said.as_str()) && !said.contains(first), "{said}");
 }

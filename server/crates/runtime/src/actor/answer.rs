@@ -11,7 +11,8 @@ use std::{
 
 use futures_util::StreamExt;
 use pod::QuestionSize;
-use provider::{ModelEvent, ModelStream, ProviderError};
+use protocol::{ModelName, Usage};
+use provider::{ModelEvent, ModelStream, ProviderError, Unfinished};
 
 /// Limits of one batch: the number of pieces, and the bytes of their texts.
 pub(super) const PIECES_MAX: usize = 4_096;
@@ -25,15 +26,81 @@ pub(super) struct Answer {
     pub(super) asked: QuestionSize,
     /// Whether any piece of it has been taken.
     pub(super) has_begun: bool,
+    pub(super) tally: Tally,
     stream: ModelStream,
     come: Vec<Piece>,
     bytes: usize,
     is_over: bool,
 }
 
+/// Who is asked, and what the answer uses while it comes, so that it counts if it does not come to its end.
+#[derive(Debug)]
+pub(super) struct Tally {
+    pub(super) model: ModelName,
+    counts: Counts,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    /// Size of the question, in estimated tokens.
+    asked: u64,
+    /// What its server has counted so far.
+    counted: Option<Usage>,
+    /// Bytes of what was said since.
+    said: usize,
+    /// All that it used, from its end.
+    whole: Option<Usage>,
+    is_settled: bool,
+}
+
+/// What nobody has counted of an answer that does not go on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Owed {
+    Whole(Usage),
+    Part(Unfinished),
+}
+
+impl Tally {
+    /// Of a question of so many tokens, about.
+    pub(super) fn new(model: ModelName, asked: u64) -> Self {
+        Self { model, counts: Counts { asked, ..Counts::default() } }
+    }
+
+    pub(super) fn take(&mut self, event: &ModelEvent) {
+        self.counts.take(event);
+    }
+
+    pub(super) fn owed(&self) -> Option<Owed> {
+        self.counts.owed()
+    }
+
+    /// From now on nothing is owed.
+    pub(super) fn settle(&mut self) {
+        self.counts.is_settled = true;
+    }
+}
+
+impl Counts {
+    fn take(&mut self, event: &ModelEvent) {
+        match event {
+            ModelEvent::UsedSoFar(used) => (self.counted, self.said) = (Some(*used), 0),
+            ModelEvent::Usage(used) => self.whole = Some(*used),
+            other => self.said += words_of(other),
+        }
+    }
+
+    /// Nothing where nothing has come: nobody knows whether its server began.
+    fn owed(&self) -> Option<Owed> {
+        let Self { asked, counted, said, .. } = *self;
+        let part = (counted.is_some() || said > 0).then_some(Owed::Part(Unfinished { asked, counted, said }));
+        self.whole.map(Owed::Whole).or(part).filter(|_| !self.is_settled)
+    }
+}
+
 impl Answer {
-    pub(super) fn new(stream: ModelStream, asked: QuestionSize) -> Self {
-        Self { asked, has_begun: false, stream, come: Vec::new(), bytes: 0, is_over: false }
+    pub(super) fn new(stream: ModelStream, asked: QuestionSize, model: ModelName) -> Self {
+        let tally = Tally::new(model, asked.whole);
+        Self { asked, has_begun: false, tally, stream, come: Vec::new(), bytes: 0, is_over: false }
     }
 
     /// Returns everything that has arrived, waiting until there is something; `None` once the stream is over. Cancel
@@ -52,7 +119,22 @@ impl Answer {
 
     fn take(&mut self) -> Vec<Piece> {
         self.bytes = 0;
-        std::mem::take(&mut self.come)
+        let come = std::mem::take(&mut self.come);
+        come.iter().flatten().for_each(|event| self.tally.take(event));
+        // Whoever takes all of it counts it.
+        self.tally.counts.is_settled |= self.tally.counts.whole.is_some();
+        come
+    }
+
+    /// What it has used, should it not go on.
+    pub(super) fn owed(&self) -> Option<Owed> {
+        let mut counts = self.tally.counts;
+        self.come.iter().flatten().for_each(|event| counts.take(event));
+        counts.owed()
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.tally.settle();
     }
 
     /// Takes what is available, as far as there is room.
@@ -60,7 +142,7 @@ impl Answer {
         while !self.is_over && self.come.len() < PIECES_MAX && self.bytes < BYTES_MAX {
             match self.stream.poll_next_unpin(context) {
                 Poll::Ready(Some(piece)) => {
-                    self.bytes += bytes(&piece);
+                    self.bytes += piece.as_ref().map_or(0, words_of);
                     self.come.push(piece);
                 }
                 Poll::Ready(None) => self.is_over = true,
@@ -84,10 +166,11 @@ pub(super) async fn gathering<T>(answer: Option<&mut Answer>, other: impl Future
     .await
 }
 
-fn bytes(piece: &Piece) -> usize {
-    match piece {
-        Ok(ModelEvent::Text(text) | ModelEvent::Reasoning(text) | ModelEvent::ToolArgs { text, .. }) => text.len(),
-        Ok(_) | Err(_) => 0,
+/// In bytes.
+fn words_of(event: &ModelEvent) -> usize {
+    match event {
+        ModelEvent::Text(text) | ModelEvent::Reasoning(text) | ModelEvent::ToolArgs { text, .. } => text.len(),
+        _ => 0,
     }
 }
 
@@ -102,6 +185,35 @@ mod tests {
         Ok(ModelEvent::Text(text.to_owned()))
     }
 
+    fn model() -> ModelName {
+        ModelName { provider: "mine".to_owned(), model: "own".to_owned() }
+    }
+
+    #[test]
+    fn an_answer_without_an_end_owes_what_was_counted_and_what_was_said_since() {
+        let answer = |pieces: &[Piece]| {
+            let pieces = Box::pin(stream::iter(pieces.to_vec()));
+            Answer::new(pieces, QuestionSize { whole: 7, said: 5 }, model())
+        };
+        let counted = Usage { input: 20, output: 3, ..Usage::default() };
+        let so_far = Ok(ModelEvent::UsedSoFar(counted));
+        let mut cut = answer(&[text("before"), so_far, Ok(ModelEvent::Reasoning("since".to_owned()))]);
+        assert_eq!(cut.owed(), None, "nothing has come");
+        assert!(cut.next().now_or_never().flatten().is_some());
+        let part = Unfinished { asked: 7, counted: Some(counted), said: 5 };
+        assert_eq!(cut.owed(), Some(Owed::Part(part)));
+        cut.settle();
+        assert_eq!(cut.owed(), None);
+
+        let whole = [text("all"), Ok(ModelEvent::Usage(counted))];
+        let mut taken = answer(&whole);
+        assert_eq!(taken.next().now_or_never().flatten(), Some(whole.to_vec()));
+        assert_eq!(taken.owed(), None, "whoever took it counts it");
+        let mut dropped = answer(&whole);
+        dropped.gather(&mut Context::from_waker(std::task::Waker::noop()));
+        assert_eq!(dropped.owed(), Some(Owed::Whole(counted)));
+    }
+
     #[tokio::test]
     async fn what_comes_while_something_else_is_waited_for_is_the_next_portion() {
         let (sender, pieces) = tokio::sync::mpsc::unbounded_channel();
@@ -111,6 +223,7 @@ mod tests {
                 Some((piece, pieces))
             })),
             QuestionSize::default(),
+            model(),
         );
         sender.send(text("a")).unwrap();
         assert_eq!(answer.next().await, Some(vec![text("a")]));
@@ -133,13 +246,12 @@ mod tests {
 
     #[test]
     fn a_portion_has_a_bound_and_nothing_is_lost_at_it() {
-        let mut answer =
-            Answer::new(Box::pin(stream::repeat_with(|| text("x")).take(PIECES_MAX + 1)), QuestionSize::default());
+        let answering = |stream: ModelStream| Answer::new(stream, QuestionSize::default(), model());
+        let mut answer = answering(Box::pin(stream::repeat_with(|| text("x")).take(PIECES_MAX + 1)));
         assert_eq!(answer.next().now_or_never().flatten().map(|pieces| pieces.len()), Some(PIECES_MAX));
         assert_eq!(answer.next().now_or_never().flatten().map(|pieces| pieces.len()), Some(1));
         let long = "x".repeat(BYTES_MAX);
-        let mut answer =
-            Answer::new(Box::pin(stream::repeat_with(move || text(&long)).take(3)), QuestionSize::default());
+        let mut answer = answering(Box::pin(stream::repeat_with(move || text(&long)).take(3)));
         for _ in 0..3 {
             assert_eq!(answer.next().now_or_never().flatten().map(|pieces| pieces.len()), Some(1));
         }

@@ -15,6 +15,7 @@ use super::{
     Actor,
     budgets::{self, Budgets},
     commit::{Extras, Outcome},
+    ends_exchange,
     patch::Patch,
     place,
 };
@@ -233,7 +234,10 @@ impl Carrying<'_> {
         action: &str,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<String, ApiError> {
-        let seq = self.actor.state.seq_after(input.clone(), wanted)?;
+        let mut seq = self.actor.state.seq_after(input.clone(), wanted)?;
+        if ends_exchange(&input) && self.actor.exchange.owed(&self.actor.actors).is_some() {
+            seq = seq.next();
+        }
         let now = clock::now();
         let receipt = self.receipt(now, seq);
         let first = self.commit(Some(input), self.extras(action, now, &receipt)).await?;

@@ -55,7 +55,7 @@ impl Actor {
         for mut step in steps {
             self.calls.time(&mut step.event);
             let runs = self.state.pod.bare_runs.len();
-            let seq = staged.add(&mut self.state, &step);
+            let seq = staged.add(&mut self.state, self.exchange.asked_of(), &step);
             if let Event::Turn(event) = &step.event {
                 let begun = &self.state.pod.bare_runs[runs..];
                 self.exchange.hear(begun, seq, step.run_id.as_deref(), event);

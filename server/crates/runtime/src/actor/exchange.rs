@@ -10,7 +10,7 @@ use provider::{Attached, ModelEvent, ModelRequest, ModelStream, ProviderError, P
 use super::{
     Actors,
     agent::AgentTurn,
-    answer::{Answer, gathering},
+    answer::{Answer, Owed, Tally, gathering},
     budgets::{Budgets, warned},
     conversation::Conversation,
     pieces::{PROVIDER_ERROR, piece_of},
@@ -33,6 +33,10 @@ pub(super) struct Exchange {
     halvings: u32,
     /// The context was compacted, or could not be, just before this request.
     is_compacted: bool,
+    /// Who was asked last.
+    asked_of: Option<ModelName>,
+    /// What was used by what was dropped, and not counted yet.
+    owed: Option<(ModelName, Owed)>,
 }
 
 /// News from the exchange.
@@ -57,7 +61,45 @@ impl Exchange {
 
     /// Closes the connection to the model and drops the conversation.
     pub(super) fn abort(&mut self) {
-        *self = Self::default();
+        *self = Self { owed: self.debt(), asked_of: self.asked_of.take(), ..Self::default() };
+    }
+
+    /// What the answer or summary that goes on has used, when it does not come to its end. Given once.
+    pub(super) fn settle(&mut self, actors: &Actors, state: &State) -> Option<Usage> {
+        let owed = self.owed(actors).map(|usage| self.in_room(actors, state, usage));
+        self.owed = None;
+        self.answer.iter_mut().for_each(Answer::settle);
+        self.summary.iter_mut().for_each(|summary| summary.tally.settle());
+        owed
+    }
+
+    /// As [`Self::settle`], to be looked at.
+    pub(super) fn owed(&self, actors: &Actors) -> Option<Usage> {
+        match self.debt()? {
+            (_, Owed::Whole(usage)) => Some(usage),
+            (model, Owed::Part(part)) => actors.equipment.providers.used(&model, &part),
+        }
+    }
+
+    /// What was used, with the room that the Pod's model has: it may be another one by now.
+    fn in_room(&self, actors: &Actors, state: &State, usage: Usage) -> Usage {
+        let (provider, model) = state.asked();
+        if self.asked_of().is_none_or(|asked| asked == (provider, model)) {
+            return usage;
+        }
+        let context_limit = actors.equipment.providers.facts(provider, model).context_limit.unwrap_or(0);
+        Usage { context_limit, ..usage }
+    }
+
+    fn debt(&self) -> Option<(ModelName, Owed)> {
+        let of_answer = || self.answer.as_ref().and_then(|one| Some((one.tally.model.clone(), one.owed()?)));
+        let of_summary = || self.summary.as_ref().and_then(Summarising::debt);
+        self.owed.clone().or_else(of_answer).or_else(of_summary)
+    }
+
+    /// Who was asked last: what comes is of that one, whoever is asked next.
+    pub(super) fn asked_of(&self) -> Option<(&str, &str)> {
+        self.asked_of.as_ref().map(|name| (name.provider.as_str(), name.model.as_str()))
     }
 
     /// Adds an event of the Pod to the conversation, with the runs that begin with it.
@@ -119,7 +161,9 @@ impl Exchange {
             heard = agent.next() => heard,
             outcome = async { match summary { Some(summary) => summary.run().await, None => pending().await } } => {
                 match self.summary.take() {
-                    Some(Summarising { cut, text, usage, .. }) => {
+                    Some(summary) => {
+                        self.owed = summary.debt().filter(|_| outcome.is_err());
+                        let Summarising { cut, text, usage, .. } = summary;
                         Heard::Summarised(Box::new(cut), outcome.map(|()| (text, usage)))
                     }
                     None => Heard::Pieces(Vec::new()),
@@ -151,19 +195,24 @@ impl Exchange {
             Heard::Agent(said) => self.agent.inputs(said),
             Heard::Prompt(prompt) => self.agent.prompted(prompt),
             Heard::Silence => {
+                let owed = self.settle(actors, state).map(Input::Unfinished);
                 let asked = self.answer.take().map_or_else(QuestionSize::default, |answer| answer.asked);
                 let detail = "the provider's stream ended before the answer did";
                 let failure = Failure { cause: Cause::Unexplained, asked, ..Failure::new(PROVIDER_ERROR, detail) };
-                vec![Input::Model(ModelPiece::Failed(failure))]
+                owed.into_iter().chain([Input::Model(ModelPiece::Failed(failure))]).collect()
             }
-            Heard::Summarised(cut, outcome) => match next_after(&state.pod, *cut, outcome, self.halvings) {
-                Next::AskForLess => {
-                    self.halvings += 1;
-                    self.ask(actors, state, servers, Purpose::Summary);
-                    Vec::new()
-                }
-                Next::Take(summary) => vec![self.end_summary(state, summary)],
-            },
+            Heard::Summarised(cut, outcome) => {
+                let owed = self.settle(actors, state).map(Input::Unfinished);
+                let next = match next_after(&state.pod, *cut, outcome, self.halvings) {
+                    Next::AskForLess => {
+                        self.halvings += 1;
+                        self.ask(actors, state, servers, Purpose::Summary);
+                        None
+                    }
+                    Next::Take(summary) => Some(self.end_summary(state, summary)),
+                };
+                owed.into_iter().chain(next).collect()
+            }
         }
     }
 
@@ -183,11 +232,21 @@ impl Exchange {
         if told.is_some() {
             pieces.pop();
         }
+        let has_failed = told.is_some() || pieces.last().is_some_and(Result::is_err);
         let piece = |piece: Result<ModelEvent, ProviderError>| {
             answer.has_begun |= piece.as_ref().is_ok_and(ModelEvent::is_delta);
-            Input::Model(piece_of(piece, answer.asked, answer.has_begun))
+            piece_of(piece, answer.asked, answer.has_begun).map(Input::Model)
         };
-        let inputs: Vec<_> = pieces.into_iter().map(piece).collect();
+        let mut inputs: Vec<_> = pieces.into_iter().filter_map(piece).collect();
+        for input in &mut inputs {
+            if let Input::Model(ModelPiece::Usage(usage)) = input {
+                *usage = self.in_room(actors, state, *usage);
+            }
+        }
+        if has_failed && let Some(usage) = self.settle(actors, state) {
+            let before_failure = inputs.iter().rposition(ends_answer).unwrap_or(inputs.len());
+            inputs.insert(before_failure, Input::Unfinished(usage));
+        }
         if told.is_some() || inputs.iter().any(ends_answer) {
             self.answer = None;
         }
@@ -258,16 +317,19 @@ impl Exchange {
         let asked = QuestionSize { whole: asked.whole + tokens_of(&tools), ..asked };
         let refusal = |level: &Thinking| actors.equipment.providers.thinking_refusal(name, model, *level);
         let thinking = state.spec.thinking.filter(|level| refusal(level).is_none());
-        let model = model.to_owned();
-        let request = ModelRequest { purpose: Purpose::Answer, model, thinking, messages, attached, tools };
-        self.answer = Some(Answer::new(provider.stream(request), asked));
+        let name = ModelName { provider: name.to_owned(), model: model.to_owned() };
+        let (model, context_limit) = (name.model.clone(), None);
+        let purpose = Purpose::Answer;
+        let request = ModelRequest { purpose, model, thinking, messages, attached, tools, context_limit };
+        self.asked_of = Some(name.clone());
+        self.answer = Some(Answer::new(provider.stream(request), asked, name));
     }
 
     /// Makes a request that cannot be sent look like an answer that fails, so that both are handled alike.
     fn fail(&mut self, detail: String) {
         let error = ProviderError::new(ProviderErrorCode::Failed, detail);
         let failed: ModelStream = Box::pin(futures_util::stream::iter([Err(error)]));
-        self.answer = Some(Answer::new(failed, QuestionSize::default()));
+        self.answer = Some(Answer::new(failed, QuestionSize::default(), nobody()));
     }
 
     /// Asks for a summary of what the cut drops.
@@ -279,10 +341,20 @@ impl Exchange {
             .providers
             .get(name)
             .ok_or_else(|| NoSummary::Failed("its provider is not configured any more".to_owned()))?;
-        let (model, messages) = (model.to_owned(), mem::take(&mut cut.request));
-        let (attached, tools) = (Attached::default(), Vec::new());
-        let request = ModelRequest { purpose: Purpose::Summary, model, thinking: None, messages, attached, tools };
-        self.summary = Some(Summarising::new(provider.stream(request), cut));
+        let name = ModelName { provider: name.to_owned(), model: model.to_owned() };
+        let messages = mem::take(&mut cut.request);
+        let asked = pod::tokens_of_bytes(messages.iter().map(|message| message.content.len()).sum());
+        let request = ModelRequest {
+            purpose: Purpose::Summary,
+            model: name.model.clone(),
+            thinking: None,
+            messages,
+            attached: Attached::default(),
+            tools: Vec::new(),
+            context_limit: None,
+        };
+        self.asked_of = Some(name.clone());
+        self.summary = Some(Summarising::new(provider.stream(request), cut, Tally::new(name, asked)));
         Ok(())
     }
 
@@ -291,6 +363,11 @@ impl Exchange {
         self.is_compacted = state.pod.run.is_some();
         Input::Summarised(summary)
     }
+}
+
+/// Of an answer that nobody was asked for.
+fn nobody() -> ModelName {
+    ModelName { provider: String::new(), model: String::new() }
 }
 
 /// Switches to the next fallback model when the current one cannot answer. Returns the events to record, or `None` if

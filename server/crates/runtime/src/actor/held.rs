@@ -23,6 +23,8 @@ pub(crate) struct Held {
     pub(crate) pod: Pod,
     /// A command of the Pod is running now.
     pub(crate) runs_command: bool,
+    /// An answer goes on that has used something: a stop counts that.
+    pub(crate) owes_usage: bool,
     /// The host that runs the Pod, if it is another one.
     pub(crate) host: Option<i64>,
     pub(crate) orders: oneshot::Sender<Order>,
@@ -83,6 +85,7 @@ impl Actor {
             spec: self.state.spec.clone(),
             pod: self.state.pod.clone(),
             runs_command: self.calls.runs(&self.state.pod, |tool| tool == "Bash" || tool.contains(SERVER_TOOL)),
+            owes_usage: self.exchange.owed(&self.actors).is_some(),
             host: None,
             orders,
         };

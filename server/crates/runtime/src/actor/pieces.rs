@@ -11,9 +11,13 @@ use crate::clock;
 /// The code of a failure that has none of its own.
 pub(super) const PROVIDER_ERROR: &str = "provider_error";
 
-/// A piece of the answer to a request of the given size.
-pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: QuestionSize, has_begun: bool) -> ModelPiece {
-    match event {
+/// A piece of the answer to a question of this size. None for what is no part of it.
+pub(super) fn piece_of(
+    event: Result<ModelEvent, ProviderError>,
+    asked: QuestionSize,
+    has_begun: bool,
+) -> Option<ModelPiece> {
+    Some(match event {
         Ok(ModelEvent::Text(text)) => ModelPiece::Text(text),
         Ok(ModelEvent::Reasoning(text)) => ModelPiece::Reasoning(text),
         Ok(ModelEvent::Proof(proof)) => ModelPiece::Proof(proof),
@@ -23,6 +27,7 @@ pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: Question
             ModelPiece::Retry { attempt, wait_ms: wait.as_millis().try_into().unwrap_or(u64::MAX), code, detail }
         }
         Ok(ModelEvent::Alert { text }) => ModelPiece::Alert(text),
+        Ok(ModelEvent::UsedSoFar(_)) => return None,
         Ok(ModelEvent::Usage(usage)) => ModelPiece::Usage(usage),
         Ok(ModelEvent::Finished { reason: FinishReason::Filtered }) => {
             let detail = "the provider withheld the rest of the answer (content filter)";
@@ -34,7 +39,7 @@ pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: Question
         Ok(ModelEvent::Finished { reason: FinishReason::Length }) => ModelPiece::Limit,
         Ok(ModelEvent::Finished { reason: FinishReason::Stop | FinishReason::ToolCalls }) => ModelPiece::Finished,
         Err(error) => ModelPiece::Failed(Failure { asked, ..failure_of(error) }),
-    }
+    })
 }
 
 /// A provider's failure in the Pod's terms.

@@ -84,11 +84,12 @@ impl Staged {
         }
     }
 
-    /// Folds a step in and encodes it. Returns the position of its record.
-    pub(super) fn add(&mut self, state: &mut State, step: &Step) -> Seq {
+    /// Folds a step in and encodes it; gives the place of its record. `asked` are the provider and the model that were asked.
+    pub(super) fn add(&mut self, state: &mut State, asked: Option<(&str, &str)>, step: &Step) -> Seq {
         let seq = state.pod.head.next();
         self.folds.extend(fold(&state.pod, &step.event));
-        self.spent.extend(spending::spent(&state.pod, state.asked(), self.at, &step.event));
+        let asked = asked.unwrap_or_else(|| state.asked());
+        self.spent.extend(spending::spent(&state.pod, asked, self.at, &step.event));
         state.pod.evolve_at(seq, self.at, &step.event);
         self.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
         self.note(seq, &step.event);

@@ -2,10 +2,13 @@
 
 use futures_util::StreamExt;
 use pod::{Cause, Cut, Failure, NoSummary, Pod, Summary};
-use protocol::Usage;
+use protocol::{ModelName, Usage};
 use provider::{FinishReason, ModelEvent, ModelStream};
 
-use super::pieces::{PROVIDER_ERROR, failure_of};
+use super::{
+    answer::{Owed, Tally},
+    pieces::{PROVIDER_ERROR, failure_of},
+};
 
 /// The most characters of a summary; the rest is cut off.
 const SUMMARY_CHARS_MAX: usize = 16_000;
@@ -18,17 +21,25 @@ pub(super) struct Summarising {
     pub(super) cut: Cut,
     pub(super) text: String,
     pub(super) usage: Usage,
+    pub(super) tally: Tally,
 }
 
 impl Summarising {
-    pub(super) fn new(stream: ModelStream, cut: Cut) -> Self {
-        Self { stream, cut, text: String::new(), usage: Usage::default() }
+    pub(super) fn new(stream: ModelStream, cut: Cut, tally: Tally) -> Self {
+        Self { stream, cut, text: String::new(), usage: Usage::default(), tally }
+    }
+
+    /// Who was asked, and what it has used, should it not go on.
+    pub(super) fn debt(&self) -> Option<(ModelName, Owed)> {
+        Some((self.tally.model.clone(), self.tally.owed()?))
     }
 
     /// Reads the summary to its end. What has arrived stays in `self`, so the future can be dropped and started again.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         while let Some(event) = self.stream.next().await {
-            match event.map_err(failure_of)? {
+            let event = event.map_err(failure_of)?;
+            self.tally.take(&event);
+            match event {
                 ModelEvent::Text(text) => self.text.push_str(&text),
                 ModelEvent::Usage(usage) => self.usage = usage,
                 ModelEvent::Finished { reason: FinishReason::Filtered } => {
@@ -40,6 +51,7 @@ impl Summarising {
                 | ModelEvent::ToolArgs { .. }
                 | ModelEvent::ToolCall { .. }
                 | ModelEvent::Retry { .. }
+                | ModelEvent::UsedSoFar(_)
                 | ModelEvent::Alert { .. } => (),
             }
         }

@@ -174,10 +174,13 @@ impl PodTask {
     /// Handles an outside event: decides, commits, publishes, acts.
     async fn happened(&mut self, happening: Happening) {
         let inputs = self.actor.inputs(happening);
-        let is_summary = matches!(inputs.first(), Some(Input::Summarised(_)));
-        let is_used = inputs
-            .iter()
-            .any(|input| matches!(input, Input::Model(ModelPiece::Usage(_)) | Input::Agent(AgentPiece::Usage(_))));
+        let is_summary = inputs.iter().any(|input| matches!(input, Input::Summarised(_)));
+        let is_used = inputs.iter().any(|input| {
+            matches!(
+                input,
+                Input::Model(ModelPiece::Usage(_)) | Input::Agent(AgentPiece::Usage(_)) | Input::Unfinished(_)
+            )
+        });
         if !inputs.is_empty()
             && let Err(error) = self.actor.advance(inputs, Extras::default()).await
         {

@@ -83,6 +83,8 @@ pub(crate) struct HeldView {
     pub(crate) pod: Pod,
     #[serde(default)]
     pub(crate) runs_command: bool,
+    #[serde(default)]
+    pub(crate) owes_usage: bool,
 }
 
 /// What is wanted of a held Pod.

@@ -44,11 +44,12 @@ impl Cluster {
     ) -> Result<Option<Held>, ApiError> {
         let hold = uuid::Uuid::now_v7().to_string();
         let call = Call::Hold { hold: hold.clone(), worker_id: worker_id.clone() };
-        let Some(HeldView { key, label, spec, pod, runs_command }) = self.calls.call(&host, &call).await? else {
+        let Some(HeldView { key, label, spec, pod, runs_command, owes_usage }) = self.calls.call(&host, &call).await?
+        else {
             return Ok(None);
         };
         let (orders, order) = oneshot::channel();
-        let held = Held { key, label, spec, pod, runs_command, host: Some(host.id), orders };
+        let held = Held { key, label, spec, pod, runs_command, owes_usage, host: Some(host.id), orders };
         self.tracker.spawn(stand_in(self.clone(), host, hold, order));
         Ok(Some(held))
     }
@@ -70,9 +71,9 @@ impl StandStill {
     /// Pauses the Pod for a host that asks for it.
     pub(super) async fn hold(&self, hold: String, worker_id: &WorkerId) -> Result<HeldView, ApiError> {
         let held = self.actors.hold_here(worker_id).await?;
-        let Held { key, label, spec, pod, runs_command, .. } = &held;
+        let Held { key, label, spec, pod, runs_command, owes_usage, .. } = &held;
         let (label, spec, pod) = (label.clone(), spec.clone(), pod.clone());
-        let view = HeldView { key: *key, label, spec, pod, runs_command: *runs_command };
+        let view = HeldView { key: *key, label, spec, pod, runs_command: *runs_command, owes_usage: *owes_usage };
         self.put(hold, Stage::Held(Box::new(held)));
         Ok(view)
     }

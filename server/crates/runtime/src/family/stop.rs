@@ -119,7 +119,7 @@ fn parent_of(row: &PodRow) -> Option<&WorkerId> {
 fn outlook(row: &PodRow, held: Option<&Held>) -> (Seq, bool) {
     let Some(held) = held else { return (row.head, false) };
     let steps = decide(&held.pod, &held.spec, Input::Stop).map_or(0, |decision| decision.steps.len());
-    (Seq(held.pod.head.0 + steps as i64), held.pod.state != PodState::Stopped)
+    (Seq(held.pod.head.0 + steps as i64 + i64::from(held.owes_usage)), held.pod.state != PodState::Stopped)
 }
 
 /// The mail to the parent, unless it knows already.

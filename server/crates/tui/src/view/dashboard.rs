@@ -9,7 +9,7 @@ use ratatui::{
     text::{Line, Span},
     widgets::Paragraph,
 };
-use transcript::words::tokens_words;
+use transcript::words::about_tokens;
 
 use super::entry;
 use crate::{
@@ -121,7 +121,8 @@ fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
 /// `⇄2 ⤷1 4.2k`: peers, children, tokens. Zeros are omitted.
 pub(super) fn figures(summary: &PodSummary) -> String {
     let counted = |mark: &str, count: u32| (count > 0).then(|| format!("{mark}{count}"));
-    let tokens = Some(total_tokens(summary)).filter(|tokens| *tokens > 0).map(tokens_words);
+    let tokens = Some(total_tokens(summary)).filter(|tokens| *tokens > 0);
+    let tokens = tokens.map(|tokens| about_tokens(tokens, summary.usage.estimated));
     let parts = [counted("⇄", summary.relations.peers), counted("⤷", summary.relations.children), tokens];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

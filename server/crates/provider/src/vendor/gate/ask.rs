@@ -12,6 +12,7 @@ use std::{
     task::Poll,
 };
 
+use serde_json::{Map, Value};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::super::failure::Refused;
@@ -38,6 +39,8 @@ pub(super) struct Asks {
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) shape: Shape,
+    /// What the library cannot say: fields of the question's body.
+    pub(super) fields: Map<String, Value>,
     /// Why the gate gave up. The library only sees a broken connection.
     failure: Mutex<Option<ProviderError>>,
     refused: Mutex<Option<Refused>>,
@@ -53,9 +56,10 @@ pub(in crate::vendor) struct Ask {
 }
 
 impl Asks {
-    pub(super) fn begin(asks: &Arc<Self>, shape: Shape) -> Ask {
+    pub(super) fn begin(asks: &Arc<Self>, shape: Shape, fields: Map<String, Value>) -> Ask {
         let asked = Arc::new(Asked {
             shape,
+            fields,
             failure: Mutex::default(),
             refused: Mutex::default(),
             is_heavy: AtomicBool::new(false),

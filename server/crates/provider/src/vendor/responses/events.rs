@@ -22,6 +22,8 @@ pub(in crate::vendor) struct End {
 /// What one event says; the library reads the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::vendor) enum Read {
+    /// The server has begun to work on it.
+    Begun,
     Notice(Notice),
     End(End),
 }
@@ -45,6 +47,7 @@ pub(in crate::vendor) fn read(frame: &str) -> Option<Read> {
         "response.refusal.delta" => Notice::Text(delta?),
         // Separates two paragraphs.
         "response.reasoning_summary_part.added" if summary_index > Some(0) => Notice::Reasoning("\n\n".to_owned()),
+        "response.created" => return Some(Read::Begun),
         "response.completed" | "response.incomplete" | "response.failed" => return Some(Read::End(end(response?))),
         _ => return None,
     }))

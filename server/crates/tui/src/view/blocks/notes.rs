@@ -8,7 +8,7 @@ use ratatui::{
 use transcript::{
     ApprovalState, Block, BlockKind,
     words::{
-        actor_words, child_words, cost_words, duration_words, outcome_words, relation_words, tokens_words,
+        about_cost, about_tokens, actor_words, child_words, duration_words, outcome_words, relation_words,
         trigger_words,
     },
 };
@@ -128,8 +128,9 @@ fn tokens(usage: &Usage) -> String {
     match usage.input + usage.output {
         0 => String::new(),
         _ => {
-            let (read, written) = (tokens_words(usage.input), tokens_words(usage.output));
-            format!(" · {read} in, {written} out · {}", cost_words(usage.cost, usage.currency))
+            let (read, written) =
+                (about_tokens(usage.input, usage.estimated), about_tokens(usage.output, usage.estimated));
+            format!(" · {read} in, {written} out · {}", about_cost(usage.cost, usage.currency, usage.estimated))
         }
     }
 }
