@@ -15,6 +15,7 @@ mod line;
 mod listing;
 mod masked;
 mod notice;
+mod ollama;
 mod overflow;
 mod plain;
 mod quiet;
@@ -174,10 +175,11 @@ impl Shared {
         let frames = Frames::new(manner.wire);
         let question = ChatQuestion::new(manner, &request, self.limits, &frames);
         let line = self.line()?;
-        let ask = line.gate.ask(match manner.wire {
+        let shape = match manner.wire {
             ProviderKind::Ollama => Shape::Lines,
             _ => Shape::Events,
-        });
+        };
+        let ask = line.gate.ask(shape, question.messages);
         let response = line
             .client
             .exec_chat_stream(self.target(&ask, &request, manner)?, question.chat, Some(&question.options))

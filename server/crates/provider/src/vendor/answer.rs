@@ -37,7 +37,7 @@ pub(super) struct Answer {
     said: usize,
     /// Of the present thought, as far as it has come.
     signature: String,
-    /// The present thought came as `reasoning_content`.
+    /// The present thought came as `reasoning_content`, or as Ollama's `thinking`: its words go back.
     has_reasoning_content: bool,
     failures: Failures,
     /// The question, until something of an answer has come.
@@ -82,7 +82,8 @@ impl Answer {
             }
             Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.say(chunk.content, ModelEvent::Text),
             Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
-                self.has_reasoning_content |= self.frames.with(|noticed| noticed.has_reasoning_content);
+                self.has_reasoning_content |= self.frames.kind == ProviderKind::Ollama
+                    || self.frames.with(|noticed| noticed.has_reasoning_content);
                 self.say(chunk.content, ModelEvent::Reasoning);
             }
             // On OpenAI's wire the frames say more than the library's event.

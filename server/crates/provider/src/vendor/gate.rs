@@ -52,9 +52,9 @@ impl Gate {
         Ok(Self { client, asks, server: tokio::spawn(serve(listener, forward)) })
     }
 
-    /// A way through for one question.
-    pub(super) fn ask(&self, shape: Shape) -> Ask {
-        Asks::begin(&self.asks, shape)
+    /// A way through for one question. What it says in the place of the library's messages is JSON.
+    pub(super) fn ask(&self, shape: Shape, messages: Option<String>) -> Ask {
+        Asks::begin(&self.asks, shape, messages)
     }
 }
 

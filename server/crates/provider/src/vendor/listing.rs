@@ -47,7 +47,7 @@ impl Shared {
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> Result<Value, ProviderError> {
         let line = self.line()?;
-        let ask = line.gate.ask(Shape::Whole);
+        let ask = line.gate.ask(Shape::Whole, None);
         let question = line.gate.client.request(method, format!("{}{path}", ask.base_url()));
         let question = match (self.key(), self.config.kind) {
             (None, _) => question,

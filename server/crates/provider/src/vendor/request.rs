@@ -11,7 +11,7 @@ use super::{
     TimeLimits,
     attachments::{self, Shown},
     frames::Frames,
-    responses,
+    ollama, responses,
     weak::Manner,
 };
 use crate::{ModelRequest, ProviderKind, ToolSpec, attached::Attached};
@@ -19,13 +19,15 @@ use crate::{ModelRequest, ProviderKind, ToolSpec, attached::Attached};
 /// Said for the person who resumes, where the context ends with the model's own words: most vendors refuse that.
 pub(super) const GO_ON: &str = "Go on.";
 
-/// The `type` of a thought that goes back as `reasoning_content` of its message.
+/// The `type` of a thought that goes back as `reasoning_content` of its message, or as Ollama's `thinking`.
 pub(super) const REASONING_CONTENT: &str = "reasoning_content";
 
 /// A question in the library's terms.
 pub(super) struct ChatQuestion {
     pub(super) chat: ChatRequest,
     pub(super) options: ChatOptions,
+    /// What goes out in the place of the library's messages, where it would leave something out.
+    pub(super) messages: Option<String>,
 }
 
 impl ChatQuestion {
@@ -34,13 +36,19 @@ impl ChatQuestion {
         let options = options(kind, request, limits, frames);
         if kind == ProviderKind::OpenAi {
             let body = responses::body(request, manner.offers_tools);
-            return Self { chat: ChatRequest::new(Vec::new()), options: options.with_extra_body(body) };
+            let options = options.with_extra_body(body);
+            return Self { chat: ChatRequest::new(Vec::new()), options, messages: None };
         }
-        let mut chat = ChatRequest::new(messages(kind, request));
+        let said = messages(kind, request);
+        let (said, messages) = match kind {
+            ProviderKind::Ollama => (Vec::new(), Some(ollama::messages(&said).to_string())),
+            _ => (said, None),
+        };
+        let mut chat = ChatRequest::new(said);
         if manner.offers_tools && !request.tools.is_empty() {
             chat = chat.with_tools(request.tools.iter().map(tool));
         }
-        Self { chat, options }
+        Self { chat, options, messages }
     }
 }
 
@@ -135,7 +143,10 @@ fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
             continue;
         }
         flush(kind, &mut results, &mut chat);
-        let gives_thoughts = if kind == ProviderKind::OpenAiCompatible { has_called } else { thinks };
+        let gives_thoughts = match kind {
+            ProviderKind::OpenAiCompatible | ProviderKind::Ollama => has_called,
+            _ => thinks,
+        };
         chat.extend(chat_message(kind, message, attached, gives_thoughts));
     }
     flush(kind, &mut results, &mut chat);
@@ -159,7 +170,7 @@ fn user(kind: ProviderKind, text: &str, shown: Vec<ContentPart>) -> ChatMessage 
 }
 
 /// What goes back of the thoughts before an answer. Anthropic wants its blocks whole, Gemini each signature before the part
-/// that it came with; who gave `reasoning_content` may demand it of each answer of a turn with calls.
+/// that it came with; who gave `reasoning_content` may demand it of each answer of a turn with calls, and Ollama gets its `thinking` there.
 fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
     let part = |thought: &Thought| match (kind, thought.data.get("signature").and_then(Value::as_str)) {
         (ProviderKind::Anthropic, None) => Some(ContentPart::from_custom(thought.data.clone(), None)),
@@ -168,7 +179,7 @@ fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
             Some(ContentPart::from_custom(block, None))
         }
         (ProviderKind::Gemini, Some(signature)) => Some(ContentPart::ThoughtSignature(signature.to_owned())),
-        (ProviderKind::OpenAiCompatible, None) if thought.data["type"] == REASONING_CONTENT => {
+        (ProviderKind::OpenAiCompatible | ProviderKind::Ollama, None) if thought.data["type"] == REASONING_CONTENT => {
             Some(ContentPart::ReasoningContent(thought.text.clone()))
         }
         _ => None,
@@ -178,6 +189,9 @@ fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
 
 fn flush(kind: ProviderKind, results: &mut Vec<Shown>, chat: &mut Vec<ChatMessage>) {
     if !results.is_empty() {
+        if kind == ProviderKind::Ollama {
+            ollama::in_order_of_calls(results, chat.last());
+        }
         chat.extend(attachments::results(kind, std::mem::take(results)));
     }
 }

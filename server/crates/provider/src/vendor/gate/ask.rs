@@ -14,7 +14,7 @@ use std::{
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use super::super::failure::Refused;
+use super::super::{failure::Refused, ollama};
 use crate::ProviderError;
 
 /// What an answer is made of.
@@ -38,6 +38,7 @@ pub(super) struct Asks {
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) shape: Shape,
+    messages: Option<String>,
     /// Why the gate gave up. The library only sees a connection that breaks.
     failure: Mutex<Option<ProviderError>>,
     refused: Mutex<Option<Refused>>,
@@ -53,9 +54,10 @@ pub(in crate::vendor) struct Ask {
 }
 
 impl Asks {
-    pub(super) fn begin(asks: &Arc<Self>, shape: Shape) -> Ask {
+    pub(super) fn begin(asks: &Arc<Self>, shape: Shape, messages: Option<String>) -> Ask {
         let asked = Arc::new(Asked {
             shape,
+            messages,
             failure: Mutex::default(),
             refused: Mutex::default(),
             is_heavy: AtomicBool::new(false),
@@ -79,6 +81,14 @@ impl Drop for Ask {
 }
 
 impl Asked {
+    /// The library's question as it goes out.
+    pub(super) fn worded(&self, question: Vec<u8>) -> Vec<u8> {
+        match &self.messages {
+            Some(messages) => ollama::with_messages(question, messages),
+            None => question,
+        }
+    }
+
     pub(super) fn fail(&self, error: ProviderError) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }

@@ -73,7 +73,7 @@ impl Forward {
         let (head, body) = request.into_parts();
         let mut headers = head.headers;
         OWN_HEADERS.iter().for_each(|name| drop(headers.remove(name)));
-        let body = question(body).await.map_err(|_| self.failures.cut())?;
+        let body = asked.worded(question(body).await.map_err(|_| self.failures.cut())?);
         let sent = self.outer.request(head.method, url).headers(headers).body(body).send();
         let answer = timeout(self.limits.header, sent)
             .await
