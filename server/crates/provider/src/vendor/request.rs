@@ -131,8 +131,8 @@ pub(super) fn cache_key(messages: &[Message]) -> String {
 
 fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
     let ModelRequest { messages, attached, .. } = request;
-    // To a model that does not think they are of no use.
-    let thinks = request.thinking.is_some_and(|level| level != Thinking::Off);
+    // To a model that does not think they are of no use. Gemini's think, and sign, also when nothing is said about it.
+    let thinks = request.thinking.map_or(kind == ProviderKind::Gemini, |level| level != Thinking::Off);
     let mut chat: Vec<ChatMessage> = Vec::new();
     let mut results: Vec<Shown> = Vec::new();
     let mut has_called = false;

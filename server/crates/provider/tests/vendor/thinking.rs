@@ -158,10 +158,14 @@ async fn a_signature_of_gemini_goes_back_with_the_call_that_it_came_with() {
     let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap(), hidden: false }];
     question.messages.push(Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "I read it.") });
     question.messages.push(Message { call_id: Some("call-b3".to_owned()), ..Message::new(Role::Tool, "done") });
-    send(Gemini, &server, question).await;
-    let parts = server.requests()[1].body["contents"][1]["parts"].clone();
-    assert_eq!(parts[0], json!({ "text": "I read it." }));
-    assert_eq!((&parts[1]["functionCall"]["name"], &parts[1]["thoughtSignature"]), (&json!("Read"), &json!("c2ln")));
+    // It signs what nobody asked it to think about, too.
+    for (at, thinking) in [(1, Some(Thinking::High)), (2, None)] {
+        send(Gemini, &server, ModelRequest { thinking, ..question.clone() }).await;
+        let parts = server.requests()[at].body["contents"][1]["parts"].clone();
+        assert_eq!(parts[0], json!({ "text": "I read it." }));
+        let signed = (&parts[1]["functionCall"]["name"], &parts[1]["thoughtSignature"]);
+        assert_eq!(signed, (&json!("Read"), &json!("c2ln")), "{thinking:?}");
+    }
 }
 
 #[tokio::test]
