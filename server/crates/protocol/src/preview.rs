@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct PreviewCommand {
     /// A port on the loopback of the Pod's commands: 1 to 65535.
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 65_535))]
     pub port: u16,
 }
 
@@ -15,6 +16,7 @@ pub struct PreviewCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Preview {
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 65_535))]
     pub port: u16,
     /// The preview is open.
     pub is_open: bool,

@@ -175,7 +175,7 @@ struct SentFields {
     #[serde(default, deserialize_with = "there")]
     blob: Option<BlobId>,
     #[serde(default, deserialize_with = "there")]
-    name: Option<String>,
+    name: Option<Option<String>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -188,7 +188,7 @@ enum SentType {
     File,
 }
 
-/// Accepts an absent field or a value, but not null.
+/// Absent or a value; null is one for a name alone, which a picture need not have.
 fn there<'de, T: Deserialize<'de>, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -219,10 +219,10 @@ impl TryFrom<SentFields> for SentSegment {
             SentType::Text => Self::Text { text: text.ok_or_else(|| missing("text"))? },
             SentType::Paste => Self::Paste { text: text.ok_or_else(|| missing("text"))? },
             SentType::FileRef => Self::FileRef { path: path.ok_or_else(|| missing("path"))? },
-            SentType::Image => Self::Image { blob: blob.ok_or_else(|| missing("blob"))?, name },
+            SentType::Image => Self::Image { blob: blob.ok_or_else(|| missing("blob"))?, name: name.flatten() },
             SentType::File => {
                 let blob = blob.ok_or_else(|| missing("blob"))?;
-                Self::File { blob, name: name.ok_or_else(|| missing("name"))? }
+                Self::File { blob, name: name.flatten().ok_or_else(|| missing("name"))? }
             }
         })
     }
@@ -303,6 +303,8 @@ mod tests {
         let image = format!(r#"{{"type":"image","blob":"{blob}"}}"#);
         assert_eq!(sent(&image).unwrap(), [Segment::Image { blob: blob.clone(), name: None }]);
         assert_eq!(serde_json::to_string(&sent(&image).unwrap()[0]).unwrap(), image);
+        let nameless = format!(r#"{{"type":"image","blob":"{blob}","name":null}}"#);
+        assert_eq!(sent(&nameless).unwrap(), sent(&image).unwrap(), "as the description of the API has it");
         let kept = format!(r#"{{"type":"file","blob":"{blob}","name":"a.txt"}}"#);
         assert_eq!(sent(&kept).unwrap(), [Segment::File { blob: blob.clone(), name: "a.txt".to_owned() }]);
         assert_eq!(serde_json::from_str::<Segment>(&kept).unwrap(), sent(&kept).unwrap()[0]);
@@ -314,6 +316,9 @@ mod tests {
             r#"{"type":"image","blob":"a"}"#,
             r#"{"type":"image"}"#,
             &kept.replace(r#","name":"a.txt""#, r#""#),
+            &kept.replace(r#""a.txt""#, "null"),
+            r#"{"type":"text","text":null}"#,
+            r#"{"type":"text","text":"a","name":null}"#,
             &kept.replace("blob", "path"),
             r#"{"text":"a"}"#,
         ] {

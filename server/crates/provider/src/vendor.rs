@@ -15,6 +15,7 @@ mod line;
 mod listing;
 mod masked;
 mod notice;
+mod ollama;
 mod overflow;
 mod plain;
 mod quiet;
@@ -42,7 +43,7 @@ use self::{
     answer::Answer,
     failure::Failures,
     frames::Frames,
-    gate::{Ask, Shape},
+    gate::{Ask, Extra, Shape},
     line::Line,
     masked::{KEY_BYTES_MIN, Masked},
     plain::Plain,
@@ -180,7 +181,8 @@ impl Shared {
             ProviderKind::Ollama => Shape::Lines,
             _ => Shape::Events,
         };
-        let ask = line.gate.ask_with(shape, request::fields(manner.wire, &request));
+        let extra = Extra { fields: request::fields(manner.wire, &request), messages: question.messages };
+        let ask = line.gate.ask(shape, extra);
         let response = line
             .client
             .exec_chat_stream(self.target(&ask, &request, manner)?, question.chat, Some(&question.options))

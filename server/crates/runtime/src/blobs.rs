@@ -108,6 +108,10 @@ fn plain(body: &[u8]) -> &'static str {
 /// `invalid_input`: a blob that is not stored here, is called a picture but is none, or has no name; or too many bytes.
 pub(crate) async fn named(store: &Store, segments: &[Segment]) -> Result<Blobs, ApiError> {
     let mut blobs = Blobs::default();
+    // One that is named twice goes to the model twice.
+    if segments.iter().filter_map(Segment::blob).count() > BLOBS_OF_MESSAGE_MAX {
+        return Err(ApiError::invalid(format!("a message has at most {BLOBS_OF_MESSAGE_MAX} pictures and files")));
+    }
     for segment in segments {
         let Some(blob) = segment.blob() else { continue };
         check_name(segment)?;
@@ -127,9 +131,6 @@ pub(crate) async fn named(store: &Store, segments: &[Segment]) -> Result<Blobs, 
         if blobs.find(blob).is_none() {
             blobs.0.push(known);
         }
-    }
-    if blobs.0.len() > BLOBS_OF_MESSAGE_MAX {
-        return Err(ApiError::invalid(format!("a message has at most {BLOBS_OF_MESSAGE_MAX} pictures and files")));
     }
     // Keeps the sweep from removing them before the message is stored.
     store.blobs().touch(blobs.0.iter().map(|view| view.blob.clone()).collect(), clock::now()).await?;
@@ -159,12 +160,18 @@ pub(crate) async fn attached(
 ) -> Result<(Attached, Vec<String>), ApiError> {
     let answered = messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1);
     let mut held: HashMap<BlobId, Held> = HashMap::new();
+    // It is sent at each place where it stands.
+    let mut places: HashMap<&BlobId, usize> = HashMap::new();
+    for attachment in messages.iter().flat_map(|message| &message.attachments) {
+        *places.entry(&attachment.blob).or_default() += 1;
+    }
     let (mut room, mut untold, mut told) = (ATTACHED_BYTES_MAX, Vec::new(), HashSet::new());
     for (at, message) in messages.iter().enumerate().rev() {
         for attachment in message.attachments.iter().rev() {
             if !held.contains_key(&attachment.blob) {
-                let one = held_within(store, takes, attachment, room).await?;
-                room -= one.len();
+                let places = places.get(&attachment.blob).copied().unwrap_or(1);
+                let one = held_within(store, takes, attachment, (room, places)).await?;
+                room -= one.len() * places;
                 held.insert(attachment.blob.clone(), one);
             }
             if let Some(Held::Not(why)) = held.get(&attachment.blob)
@@ -179,7 +186,7 @@ pub(crate) async fn attached(
     Ok((held.into_iter().collect(), untold))
 }
 
-/// A picture or a file as an agent is sent it, and what it is; none of one that is not kept, or too large.
+/// A picture or a file as an agent is sent it, and its media type; none if it is not kept or too large.
 pub(crate) async fn for_agent(store: &Store, attachment: &Attachment) -> Result<Option<(String, Bytes)>, ApiError> {
     let Some(BlobView { media_type, bytes, .. }) = store.blobs().find(&attachment.blob).await? else { return Ok(None) };
     if bytes > AGENT_BYTES_MAX {
@@ -188,7 +195,13 @@ pub(crate) async fn for_agent(store: &Store, attachment: &Attachment) -> Result<
     Ok(store.blobs().read(&attachment.blob).await?.map(|(_, body)| (media_type, body)))
 }
 
-async fn held_within(store: &Store, takes: Takes, attachment: &Attachment, room: usize) -> Result<Held, ApiError> {
+async fn held_within(
+    store: &Store,
+    takes: Takes,
+    attachment: &Attachment,
+    (room, places): (usize, usize),
+) -> Result<Held, ApiError> {
+    let room = room / places;
     // The record's description is for people; what counts is what is stored.
     let Some(BlobView { media_type, bytes, .. }) = store.blobs().find(&attachment.blob).await? else {
         return Ok(Held::Not("it is not kept here".to_owned()));
@@ -196,8 +209,14 @@ async fn held_within(store: &Store, takes: Takes, attachment: &Attachment, room:
     if let Some(why) = takes.refusal(&media_type, bytes) {
         return Ok(Held::Not(why));
     }
-    let too_much =
-        || Held::Not(format!("newer attachments take all the room of a model call ({ATTACHED_BYTES_MAX} bytes)"));
+    let too_much = || {
+        Held::Not(match places {
+            1 => format!("newer ones take all the room that a question has ({ATTACHED_BYTES_MAX} bytes)"),
+            _ => format!(
+                "it stands here {places} times, and a question has no room for that ({ATTACHED_BYTES_MAX} bytes)"
+            ),
+        })
+    };
     if PictureKind::of_media_type(&media_type).is_some() && bytes > room as u64 {
         return Ok(too_much());
     }
@@ -210,7 +229,39 @@ async fn held_within(store: &Store, takes: Takes, attachment: &Attachment, room:
 
 #[cfg(test)]
 mod tests {
+    use pod_store::StoreOptions;
+
     use super::*;
+
+    #[tokio::test]
+    async fn what_stands_at_several_places_takes_room_at_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+        let words = Bytes::from("x".repeat(200 * 1024));
+        let BlobView { blob, media_type, bytes } = keep(&store, "text/plain".to_owned(), words).await.unwrap();
+        let takes = provider::Providers::new(Vec::new()).unwrap().takes("rehearsal", "rehearsal");
+        let held = async |places: usize| {
+            let one = Attachment { blob: blob.clone(), media_type: media_type.clone(), bytes, name: None };
+            let message = Message { attachments: vec![one], ..Message::new(Role::User, "look") };
+            attached(&store, takes, &vec![message; places]).await.unwrap()
+        };
+        let (few, untold) = held(70).await;
+        assert!(format!("{few:?}").contains("Text(204800 bytes)"), "{few:?}");
+        assert_eq!(untold, Vec::<String>::new());
+        let (many, untold) = held(80).await;
+        assert!(format!("{many:?}").contains("Not("), "{many:?}");
+        assert!(untold.len() == 1 && untold[0].contains("80 times"), "{untold:?}");
+    }
+
+    #[tokio::test]
+    async fn a_message_names_no_more_than_20_however_often_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+        let kept = keep(&store, "text/plain".to_owned(), Bytes::from_static(b"words")).await.unwrap();
+        let file = Segment::File { blob: kept.blob, name: "a.txt".to_owned() };
+        assert_eq!(named(&store, &vec![file.clone(); 20]).await.unwrap().0.len(), 1);
+        assert_eq!(named(&store, &vec![file; 21]).await.unwrap_err().code, protocol::ErrorCode::InvalidInput);
+    }
 
     #[test]
     fn what_is_kept_is_what_its_bytes_say() {

@@ -28,7 +28,7 @@ pub(crate) async fn create(
     let spec = recipe::of_person(recipes, &create).await?;
     let _seat = ground.seat().await?;
     let target = create.name.to_string();
-    Newborn::of(spec, create.name, clock::now()).commit(ground, asked, "pod_create", target).await
+    Newborn::of(recipes, spec, create.name, clock::now()).commit(ground, asked, "pod_create", target).await
 }
 
 /// A Pod that is about to be created.
@@ -58,12 +58,14 @@ impl Newborn {
         }
     }
 
-    pub(crate) fn of(spec: PodSpec, name: PodName, now: Timestamp) -> Self {
+    pub(crate) fn of(recipes: &Recipes, spec: PodSpec, name: PodName, now: Timestamp) -> Self {
         let status = ControlEvent::Status { state: PodState::Idle, state_reason: None };
         let step = Step { run_id: None, event: status.into() };
         let record = encode::record(Seq(1), &encode::timestamp(now), &step, spec.reasoning);
         let mut pod = Pod::default();
         pod.evolve(Seq(1), &step.event);
+        // What is known of its model is said before it was asked anything.
+        pod.usage.context_limit = recipes.providers.facts(&spec.provider, &spec.model).context_limit.unwrap_or(0);
         Self::with(&spec, name, now, &pod, vec![record])
     }
 

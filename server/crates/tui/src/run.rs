@@ -27,7 +27,7 @@ const FRAME_TIME: Duration = Duration::from_millis(33);
 /// Why the console could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum TuiError {
-    #[error("the terminal cannot be used: {0}")]
+    #[error("the console cannot be drawn here; run it in a terminal")]
     Terminal(#[from] std::io::Error),
     /// The panic message has been printed above, after the terminal was restored.
     #[error("the console crashed; the server and its Pods keep running")]
@@ -132,5 +132,19 @@ fn take(model: &mut Model, effects: &Effects, message: Message) {
         if let Some(answer) = effects.perform(effect) {
             take(model, effects, answer);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::TuiError;
+
+    #[test]
+    fn what_the_system_said_is_told_once() {
+        let error = TuiError::from(std::io::Error::other("no such device"));
+        assert!(!error.to_string().contains("no such device"), "{error}");
+        assert_eq!(error.source().unwrap().to_string(), "no such device");
     }
 }

@@ -61,7 +61,9 @@ fn watch(headers: &HeaderMap, asked: EventsAsked) -> Result<Watch, Problem> {
     let pod: PodRef = pod.parse().map_err(|error| invalid(format!("`pod`: {error}")))?;
     // A cursor that is not text is treated as an invalid one, which the stream reports.
     let last = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default().to_owned());
-    Ok(Watch::Pod { pod, after: last.or(asked.after), tail })
+    // As in every list, an empty one is the beginning.
+    let after = last.or(asked.after.filter(|after| !after.is_empty()));
+    Ok(Watch::Pod { pod, after, tail })
 }
 
 /// Adds heartbeats during silence.
@@ -123,6 +125,22 @@ mod tests {
         assert_eq!(after(&headers).as_deref(), Some("a"));
         headers.insert("last-event-id", "b".parse().unwrap());
         assert_eq!(after(&headers).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn an_empty_cursor_in_the_address_is_the_beginning() {
+        let asked = |after: &str| EventsAsked {
+            pod: Some("local/w".to_owned()),
+            after: Some(after.to_owned()),
+            tail: None,
+            runtime: None,
+        };
+        let after = |text: &str| match watch(&HeaderMap::new(), asked(text)) {
+            Ok(Watch::Pod { after, .. }) => after,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(after(""), None);
+        assert_eq!(after("c1").as_deref(), Some("c1"));
     }
 
     #[tokio::test(start_paused = true)]

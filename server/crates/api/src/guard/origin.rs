@@ -20,7 +20,8 @@ const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
 /// Refuses what pages of other origins send. `Origin` is checked for requests that may change something or open a
 /// socket, and `Sec-Fetch-Site`, which no page can forge, wherever it is sent.
 pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiError> {
-    if needs_own_origin(parts) {
+    let is_of_a_file = place == Place::Submit && is_of_no_site(&parts.headers);
+    if needs_own_origin(parts) && !is_of_a_file {
         check_origin(host, &parts.headers)?;
     }
     if is_ahead(&parts.headers) && (is_foreign(&parts.headers) || address::secret_in(&parts.uri).is_some()) {
@@ -28,7 +29,7 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
     }
     let is_refused = match place {
         Place::Health => false,
-        // A login may come from the file that `yoi open` writes, which contains a secret that no page has.
+        // A login may come from the file that `yoi open` writes; it carries a secret that no page has. Sites are stopped above.
         Place::Submit => false,
         // A link may lead to a page, but nothing may embed one or load it as something else.
         Place::Login | Place::Page => is_foreign(&parts.headers) && !is_for_a_window(&parts.headers),
@@ -67,11 +68,16 @@ fn is_for_a_window(headers: &HeaderMap) -> bool {
 fn needs_own_origin(parts: &Parts) -> bool {
     let reads = parts.method == Method::GET || parts.method == Method::HEAD;
     let path = parts.uri.path();
-    let is_login = !reads && path == "/login";
     let is_upgrade = parts.headers.contains_key(header::UPGRADE);
     // Reading there can begin a stream, and the protocol requires the check.
     let is_mcp = path == MCP_PATH;
-    !is_login && (!reads || is_mcp || path == "/fn" || path.starts_with("/fn/") || is_upgrade)
+    !reads || is_mcp || path == "/fn" || path.starts_with("/fn/") || is_upgrade
+}
+
+/// Whether it comes from a page that is no site's, as a file is.
+fn is_of_no_site(headers: &HeaderMap) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    origins.next().is_some_and(|origin| origin == "null") && origins.next().is_none()
 }
 
 /// `Origin`, if present, has to be exactly `http://` and the request's own `Host`; for a host from `--allow-host`,
@@ -175,6 +181,22 @@ mod tests {
             (Place::Health, "cross-site", "empty", true),
         ] {
             assert_eq!(check(place, site, dest), is_let_in, "{place:?} {site} {dest}");
+        }
+    }
+
+    #[test]
+    fn a_login_is_brought_by_the_login_page_a_file_or_a_program_and_by_no_other_site() {
+        let check = |origins: &[&str]| {
+            let mut request = axum::http::Request::post("/login").header(FETCH_SITE, "cross-site");
+            for origin in origins {
+                request = request.header(header::ORIGIN, *origin);
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            check(&Host::parse("yoi-x.localhost:1").unwrap(), Place::Submit, &parts).is_ok()
+        };
+        assert!(check(&[]) && check(&["null"]) && check(&["http://yoi-x.localhost:1"]));
+        for foreign in [&["http://evil.example"][..], &["http://yoi-x.localhost:2"], &["null", "http://evil.example"]] {
+            assert!(!check(foreign), "{foreign:?}");
         }
     }
 

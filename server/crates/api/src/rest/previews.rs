@@ -62,7 +62,7 @@ pub(crate) async fn open(
 
 /// Redirects a browser to an open preview.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}", tag = "previews",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path), ("port" = u16, Path)),
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), ("port" = u16, Path, minimum = 1, maximum = 65_535)),
     responses((status = 303, description = "To the preview, with a code that lets one browser in")))]
 pub(crate) async fn enter(
     State(api): State<Api>,

@@ -151,10 +151,11 @@ impl Shape {
             |format| ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(format)));
         match self {
             Self::Named(name) => Ref::from_schema_name(name).into(),
-            Self::Text | Self::Needed => ObjectBuilder::new().schema_type(Type::String).into(),
+            Self::Text => ObjectBuilder::new().schema_type(Type::String).into(),
+            Self::Needed => ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).into(),
             Self::Flag => ObjectBuilder::new().schema_type(Type::Boolean).into(),
             Self::Count => number(KnownFormat::Int32).minimum(Some(1)).into(),
-            Self::Port => number(KnownFormat::Int32).minimum(Some(0)).into(),
+            Self::Port => number(KnownFormat::Int32).minimum(Some(1)).maximum(Some(65_535)).into(),
             Self::Seq => number(KnownFormat::Int64).into(),
         }
     }

@@ -37,7 +37,7 @@ pub(super) struct Answer {
     said: usize,
     /// The signature of the current thought, as far as received.
     signature: String,
-    /// Whether the current thought came as `reasoning_content`.
+    /// The present thought came as `reasoning_content`, or as Ollama's `thinking`: its words go back.
     has_reasoning_content: bool,
     failures: Failures,
     /// The request, kept until something of an answer has arrived.
@@ -82,7 +82,8 @@ impl Answer {
             }
             Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.say(chunk.content, ModelEvent::Text),
             Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
-                self.has_reasoning_content |= self.frames.with(|noticed| noticed.has_reasoning_content);
+                self.has_reasoning_content |= self.frames.kind == ProviderKind::Ollama
+                    || self.frames.with(|noticed| noticed.has_reasoning_content);
                 self.say(chunk.content, ModelEvent::Reasoning);
             }
             // For OpenAI's protocols the frames carry more than the library's event.

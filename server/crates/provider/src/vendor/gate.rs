@@ -14,13 +14,12 @@ use std::{convert::Infallible, io, sync::Arc};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use serde_json::{Map, Value};
 use tokio::{
     net::{UnixListener, UnixStream},
     task::{JoinHandle, JoinSet},
 };
 
-pub(super) use self::ask::{Ask, Shape};
+pub(super) use self::ask::{Ask, Extra, Shape};
 use self::{ask::Asks, forward::Forward};
 use super::{TimeLimits, address::Address, failure::Failures};
 
@@ -54,14 +53,9 @@ impl Gate {
         Ok(Self { client, asks, server: tokio::spawn(serve(listener, forward)) })
     }
 
-    /// Registers one request.
-    pub(super) fn ask(&self, shape: Shape) -> Ask {
-        self.ask_with(shape, Map::new())
-    }
-
-    /// As [`Self::ask`], with these fields in the question's body.
-    pub(super) fn ask_with(&self, shape: Shape, fields: Map<String, Value>) -> Ask {
-        Asks::begin(&self.asks, shape, fields)
+    /// Registers one request, with what its body needs beyond what the library writes.
+    pub(super) fn ask(&self, shape: Shape, extra: Extra) -> Ask {
+        Asks::begin(&self.asks, shape, extra)
     }
 }
 

@@ -6,7 +6,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::{
-    KEY_BYTES_MIN, Shape, Shared,
+    Extra, KEY_BYTES_MIN, Shape, Shared,
     bounds::{MODELS_MAX, NAME_BYTES_MAX, TooMuch},
     request::has_levels,
 };
@@ -48,7 +48,7 @@ impl Shared {
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> Result<Value, ProviderError> {
         let line = self.line()?;
-        let ask = line.gate.ask(Shape::Whole);
+        let ask = line.gate.ask(Shape::Whole, Extra::default());
         let question = line.gate.client.request(method, format!("{}{path}", ask.base_url()));
         let question = match (self.key(), self.config.kind) {
             (None, _) => question,

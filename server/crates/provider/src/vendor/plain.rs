@@ -16,7 +16,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{
-    Frames, Shape, Shared,
+    Extra, Frames, Shape, Shared,
     calls::CallPiece,
     notice::Notice,
     request::{ChatQuestion, REASONING_CONTENT, fields},
@@ -69,7 +69,8 @@ impl Plain {
         let Self { shared, request, manner } = self;
         let question = ChatQuestion::new(*manner, request, shared.limits, &Frames::new(manner.wire));
         let line = shared.line()?;
-        let ask = line.gate.ask_with(Shape::Whole, fields(manner.wire, request));
+        let extra = Extra { fields: fields(manner.wire, request), messages: question.messages };
+        let ask = line.gate.ask(Shape::Whole, extra);
         let options = question.options.with_capture_raw_body(true);
         let asked = line.client.exec_chat(shared.target(&ask, request, *manner)?, question.chat, Some(&options));
         let answer = tokio::time::timeout(shared.limits.silence, ask.drive(asked))
@@ -111,8 +112,13 @@ fn whole(wire: ProviderKind, answer: ChatResponse) -> Whole {
         ProviderKind::Anthropic => blocks(&body),
         _ => reasoning_content.filter(|text| !text.is_empty()).map(Notice::Reasoning).into_iter().collect(),
     };
-    let has_reasoning_content = body.pointer("/choices/0/message/reasoning_content").is_some_and(Value::is_string);
-    if wire == ProviderKind::OpenAiCompatible && has_reasoning_content && !items.is_empty() {
+    let wants_words_back = match wire {
+        ProviderKind::OpenAiCompatible => {
+            body.pointer("/choices/0/message/reasoning_content").is_some_and(Value::is_string)
+        }
+        _ => wire == ProviderKind::Ollama,
+    };
+    if wants_words_back && !items.is_empty() {
         items.push(Notice::Thought(json!({ "type": REASONING_CONTENT })));
     }
     for part in content.into_parts() {

@@ -11,7 +11,7 @@ use super::{
     TimeLimits,
     attachments::{self, Shown},
     frames::Frames,
-    responses,
+    ollama, responses,
     weak::Manner,
 };
 use crate::{ModelRequest, ProviderKind, ToolSpec, attached::Attached};
@@ -20,13 +20,15 @@ use crate::{ModelRequest, ProviderKind, ToolSpec, attached::Attached};
 /// that.
 pub(super) const GO_ON: &str = "Go on.";
 
-/// The `type` of a thought that goes back as `reasoning_content` of its message.
+/// The `type` of a thought that goes back as `reasoning_content` of its message, or as Ollama's `thinking`.
 pub(super) const REASONING_CONTENT: &str = "reasoning_content";
 
 /// A request in the library's types.
 pub(super) struct ChatQuestion {
     pub(super) chat: ChatRequest,
     pub(super) options: ChatOptions,
+    /// What goes out in the place of the library's messages, where it would leave something out.
+    pub(super) messages: Option<String>,
 }
 
 impl ChatQuestion {
@@ -35,13 +37,19 @@ impl ChatQuestion {
         let options = options(kind, request, limits, frames);
         if kind == ProviderKind::OpenAi {
             let body = responses::body(request, manner.offers_tools);
-            return Self { chat: ChatRequest::new(Vec::new()), options: options.with_extra_body(body) };
+            let options = options.with_extra_body(body);
+            return Self { chat: ChatRequest::new(Vec::new()), options, messages: None };
         }
-        let mut chat = ChatRequest::new(messages(kind, request));
+        let said = messages(kind, request);
+        let (said, messages) = match kind {
+            ProviderKind::Ollama => (Vec::new(), Some(ollama::messages(&said).to_string())),
+            _ => (said, None),
+        };
+        let mut chat = ChatRequest::new(said);
         if manner.offers_tools && !request.tools.is_empty() {
             chat = chat.with_tools(request.tools.iter().map(tool));
         }
-        Self { chat, options }
+        Self { chat, options, messages }
     }
 }
 
@@ -147,8 +155,8 @@ pub(super) fn cache_key(messages: &[Message]) -> String {
 
 fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
     let ModelRequest { messages, attached, .. } = request;
-    // They are useless to a model that does not think.
-    let thinks = request.thinking.is_some_and(|level| level != Thinking::Off);
+    // To a model that does not think they are of no use. Gemini's think, and sign, also when nothing is said about it.
+    let thinks = request.thinking.map_or(kind == ProviderKind::Gemini, |level| level != Thinking::Off);
     let mut chat: Vec<ChatMessage> = Vec::new();
     let mut results: Vec<Shown> = Vec::new();
     let mut has_called = false;
@@ -159,7 +167,10 @@ fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
             continue;
         }
         flush(kind, &mut results, &mut chat);
-        let gives_thoughts = if kind == ProviderKind::OpenAiCompatible { has_called } else { thinks };
+        let gives_thoughts = match kind {
+            ProviderKind::OpenAiCompatible | ProviderKind::Ollama => has_called,
+            _ => thinks,
+        };
         chat.extend(chat_message(kind, message, attached, gives_thoughts));
     }
     flush(kind, &mut results, &mut chat);
@@ -182,9 +193,8 @@ fn user(kind: ProviderKind, text: &str, shown: Vec<ContentPart>) -> ChatMessage 
     ChatMessage::user(MessageContent::from_parts(std::iter::once(text).chain(shown).collect::<Vec<_>>()))
 }
 
-/// The reasoning data that goes back before an answer. Anthropic wants its blocks complete, Gemini each signature
-/// before the part that it came with; a server that sent `reasoning_content` may require it for each answer of a turn
-/// with calls.
+/// What goes back of the thoughts before an answer. Anthropic wants its blocks whole, Gemini each signature before the part
+/// that it came with; who gave `reasoning_content` may demand it of each answer of a turn with calls, and Ollama gets its `thinking` there.
 fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
     let part = |thought: &Thought| match (kind, thought.data.get("signature").and_then(Value::as_str)) {
         (ProviderKind::Anthropic, None) => Some(ContentPart::from_custom(thought.data.clone(), None)),
@@ -193,7 +203,7 @@ fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
             Some(ContentPart::from_custom(block, None))
         }
         (ProviderKind::Gemini, Some(signature)) => Some(ContentPart::ThoughtSignature(signature.to_owned())),
-        (ProviderKind::OpenAiCompatible, None) if thought.data["type"] == REASONING_CONTENT => {
+        (ProviderKind::OpenAiCompatible | ProviderKind::Ollama, None) if thought.data["type"] == REASONING_CONTENT => {
             Some(ContentPart::ReasoningContent(thought.text.clone()))
         }
         _ => None,
@@ -203,6 +213,9 @@ fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
 
 fn flush(kind: ProviderKind, results: &mut Vec<Shown>, chat: &mut Vec<ChatMessage>) {
     if !results.is_empty() {
+        if kind == ProviderKind::Ollama {
+            ollama::in_order_of_calls(results, chat.last());
+        }
         chat.extend(attachments::results(kind, std::mem::take(results)));
     }
 }

@@ -63,8 +63,10 @@ async fn ollama_thinks_speaks_and_reports_its_tokens() {
         ],
     )
     .await;
+    let (proofs, said): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| matches!(item, Ok(ModelEvent::Proof(_))));
+    assert_eq!(proofs.len(), 1, "its thoughts go back to it: {proofs:?}");
     assert_eq!(
-        items,
+        said,
         [Ok(ModelEvent::Reasoning("hm".to_owned())), text("hello"), usage(20, 5, 3), finished(FinishReason::Stop)]
     );
 }

@@ -160,10 +160,54 @@ async fn a_signature_of_gemini_goes_back_with_the_call_that_it_came_with() {
     let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap(), hidden: false }];
     question.messages.push(Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "I read it.") });
     question.messages.push(Message { call_id: Some("call-b3".to_owned()), ..Message::new(Role::Tool, "done") });
-    send(Gemini, &server, question).await;
-    let parts = server.requests()[1].body["contents"][1]["parts"].clone();
-    assert_eq!(parts[0], json!({ "text": "I read it." }));
-    assert_eq!((&parts[1]["functionCall"]["name"], &parts[1]["thoughtSignature"]), (&json!("Read"), &json!("c2ln")));
+    // It signs what nobody asked it to think about, too.
+    for (at, thinking) in [(1, Some(Thinking::High)), (2, None)] {
+        send(Gemini, &server, ModelRequest { thinking, ..question.clone() }).await;
+        let parts = server.requests()[at].body["contents"][1]["parts"].clone();
+        assert_eq!(parts[0], json!({ "text": "I read it." }));
+        let signed = (&parts[1]["functionCall"]["name"], &parts[1]["thoughtSignature"]);
+        assert_eq!(signed, (&json!("Read"), &json!("c2ln")), "{thinking:?}");
+    }
+}
+
+#[tokio::test]
+async fn ollama_gets_its_thoughts_back_and_each_result_with_the_name_of_its_tool() {
+    let server = ScriptedModel::start().await;
+    let call = |name: &str| json!({ "function": { "name": name, "arguments": { "path": "x" } } });
+    let thinks = json!({ "message": { "role": "assistant", "thinking": "look first", "content": "" }, "done": false });
+    let calls = json!({ "message": { "tool_calls": [call("Read"), call("Grep")] }, "done": false });
+    let ends = json!({ "message": { "content": "" }, "done": true, "done_reason": "stop", "prompt_eval_count": 5 });
+    server.push(Answer::new().step(Step::Raw(format!("{thinks}\n{calls}\n{ends}\n"))));
+    server.otherwise(Answer::refuse(400, "enough"));
+    let mut question = ModelRequest { thinking: Some(Thinking::High), ..request() };
+    let items = send(Ollama, &server, question.clone()).await;
+    let proof = items.iter().find_map(|item| match item {
+        Ok(ModelEvent::Proof(proof)) => Some(proof.data.clone()),
+        _ => None,
+    });
+    let called = |id: &str, name: &str| ToolCall {
+        call_id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: json!({ "path": "x" }),
+    };
+    let tool_calls = vec![called("call-b2", "Read"), called("call-b3", "Grep")];
+    let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap(), hidden: false }];
+    question.messages.push(Message { tool_calls, thoughts, ..Message::new(Role::Assistant, "") });
+    // The second was done first.
+    for id in ["call-b3", "call-b2"] {
+        question.messages.push(Message { call_id: Some(id.to_owned()), ..Message::new(Role::Tool, id) });
+    }
+    send(Ollama, &server, question).await;
+    let body = server.requests()[1].body.clone();
+    let expected = json!([
+        { "role": "system", "content": "be good" },
+        { "role": "user", "content": "hi" },
+        { "role": "assistant", "content": "", "thinking": "look first", "tool_calls": [call("Read"), call("Grep")] },
+        { "role": "tool", "content": "call-b2", "tool_name": "Read" },
+        { "role": "tool", "content": "call-b3", "tool_name": "Grep" },
+    ]);
+    assert_eq!(body["messages"], expected);
+    assert_eq!((&body["think"], &body["stream"]), (&json!("high"), &json!(true)));
 }
 
 /// What has to be identical for a cache hit: everything but the markers for where it may end.

@@ -15,7 +15,7 @@ use crate::{
     error,
     family::Family,
     hold::Wanted,
-    recipe::{self, ChildAsked},
+    recipe::{self, ChildAsked, Recipes},
 };
 
 /// The child that a Pod asks for.
@@ -42,7 +42,7 @@ pub(crate) async fn spawn(
     let scope = lend(family, &held, &spawn.scope).await?;
     let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
     let spec = recipe::of_child(&family.recipes, &held.spec, asked).await?;
-    let newborn = newborn(&held, spec, spawn.name, spawn.task, &scope)?;
+    let newborn = newborn(&family.recipes, &held, spec, spawn.name, spawn.task, &scope)?;
     let child = PodLabel { pod: newborn.summary.pod.clone(), name: newborn.summary.name.clone() };
     let event = ControlEvent::ChildSpawned { child: child.clone(), scope: scope.clone() };
     let order = Wanted { events: vec![event], ..Wanted::default() };
@@ -128,6 +128,7 @@ pub(super) fn refused(refusal: &LendRefusal) -> ApiError {
 
 /// The child with its parent, its loan and its first task, all in the change that creates it.
 fn newborn(
+    recipes: &Recipes,
     parent: &Held,
     spec: PodSpec,
     name: PodName,
@@ -135,7 +136,7 @@ fn newborn(
     scope: &[ScopeRule],
 ) -> Result<Newborn, ApiError> {
     let now = clock::now();
-    let newborn = Newborn::of(spec, name, now);
+    let newborn = Newborn::of(recipes, spec, name, now);
     let id = format!("task-{}", newborn.summary.pod.worker_id);
     let task = InboxRow {
         command_id: CommandId::parse(&id).map_err(|error| ApiError::invalid(error.to_string()))?,

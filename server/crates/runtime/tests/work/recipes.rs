@@ -38,6 +38,17 @@ async fn agents_md_of_the_working_directory_is_told_as_it_was_when_the_pod_was_m
 }
 
 #[tokio::test]
+async fn what_is_known_of_its_models_room_is_told_before_it_was_asked_anything() {
+    let bench = Bench::new().await;
+    let pod = bench.create_with("ada", |create| create.provider = Some("rehearsal".to_owned())).await;
+    let usage = async |bench: &Bench| bench.stage.host.pods().get(&pod).await.unwrap().summary.usage;
+    let born = usage(&bench).await;
+    assert_eq!((born.context_limit, born.context_used, born.input), (200_000, 0, 0));
+    let bench = bench.restart().await;
+    assert_eq!(usage(&bench).await, born);
+}
+
+#[tokio::test]
 async fn an_agents_md_that_is_a_link_or_a_folder_is_not_read() {
     let bench = Bench::new().await;
     let secret = tempfile::NamedTempFile::new().unwrap();

@@ -15,7 +15,7 @@ use std::{
 use serde_json::{Map, Value};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use super::super::failure::Refused;
+use super::super::{failure::Refused, ollama};
 use crate::ProviderError;
 
 /// The format of an answer.
@@ -29,6 +29,15 @@ pub(in crate::vendor) enum Shape {
     Whole,
 }
 
+/// What the library cannot express in a request's body.
+#[derive(Debug, Default)]
+pub(in crate::vendor) struct Extra {
+    /// Fields to add.
+    pub(in crate::vendor) fields: Map<String, Value>,
+    /// JSON that replaces the library's messages.
+    pub(in crate::vendor) messages: Option<String>,
+}
+
 /// The requests in progress.
 #[derive(Debug, Default)]
 pub(super) struct Asks {
@@ -39,8 +48,7 @@ pub(super) struct Asks {
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) shape: Shape,
-    /// What the library cannot say: fields of the question's body.
-    pub(super) fields: Map<String, Value>,
+    extra: Extra,
     /// Why the gate gave up. The library only sees a broken connection.
     failure: Mutex<Option<ProviderError>>,
     refused: Mutex<Option<Refused>>,
@@ -56,10 +64,10 @@ pub(in crate::vendor) struct Ask {
 }
 
 impl Asks {
-    pub(super) fn begin(asks: &Arc<Self>, shape: Shape, fields: Map<String, Value>) -> Ask {
+    pub(super) fn begin(asks: &Arc<Self>, shape: Shape, extra: Extra) -> Ask {
         let asked = Arc::new(Asked {
             shape,
-            fields,
+            extra,
             failure: Mutex::default(),
             refused: Mutex::default(),
             is_heavy: AtomicBool::new(false),
@@ -83,6 +91,15 @@ impl Drop for Ask {
 }
 
 impl Asked {
+    /// The library's request body as it goes out.
+    pub(super) fn worded(&self, body: Vec<u8>) -> Vec<u8> {
+        let body = match &self.extra.messages {
+            Some(messages) => ollama::with_messages(body, messages),
+            None => body,
+        };
+        with_fields(body, &self.extra.fields)
+    }
+
     pub(super) fn fail(&self, error: ProviderError) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
@@ -139,4 +156,14 @@ impl Ask {
         })
         .await
     }
+}
+
+/// The fields come last: an object of JSON ends with its bracket.
+fn with_fields(mut body: Vec<u8>, fields: &Map<String, Value>) -> Vec<u8> {
+    for (name, value) in fields {
+        if body.pop() == Some(b'}') {
+            body.extend_from_slice(format!(",{}:{value}}}", Value::from(name.as_str())).as_bytes());
+        }
+    }
+    body
 }

@@ -9,7 +9,6 @@ use hyper::{
     http::response::Builder,
 };
 use reqwest::header::{self, HeaderMap, HeaderName};
-use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
@@ -74,7 +73,7 @@ impl Forward {
         let (head, body) = request.into_parts();
         let mut headers = head.headers;
         OWN_HEADERS.iter().for_each(|name| drop(headers.remove(name)));
-        let body = with_fields(question(body).await.map_err(|_| self.failures.cut())?, &asked.fields);
+        let body = asked.worded(question(body).await.map_err(|_| self.failures.cut())?);
         let sent = self.outer.request(head.method, url).headers(headers).body(body).send();
         let answer = timeout(self.limits.header, sent)
             .await
@@ -171,16 +170,6 @@ fn empty(status: StatusCode) -> Response<Portions> {
 fn head_of(status: StatusCode, headers: &HeaderMap) -> Builder {
     let kept = ANSWER_HEADERS.into_iter().filter_map(|name| headers.get(&name).map(|value| (name, value)));
     kept.fold(Response::builder().status(status), |response, (name, value)| response.header(name, value))
-}
-
-/// The fields come last: an object of JSON ends with its bracket.
-fn with_fields(mut body: Vec<u8>, fields: &Map<String, Value>) -> Vec<u8> {
-    for (name, value) in fields {
-        if body.pop() == Some(b'}') {
-            body.extend_from_slice(format!(",{}:{value}}}", Value::from(name.as_str())).as_bytes());
-        }
-    }
-    body
 }
 
 /// Reads the request body; it is our own, so its length is not limited.
