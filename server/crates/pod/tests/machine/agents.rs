@@ -80,7 +80,7 @@ fn a_question_of_an_agent_waits_in_its_turn_and_a_rule_answers_by_itself() {
     journal.does(text("while it waits")).unwrap();
     let id = journal.pod.approvals[0].id.clone();
     let Input::Answer { id, decision, by, reason, .. } = allow(&id) else { unreachable!() };
-    let answer = Input::Answer { id, decision, by, reason, option: Some("yes".to_owned()) };
+    let answer = Input::Answer { id, decision, by, reason, content: None, option: Some("yes".to_owned()) };
     assert_eq!(journal.does(answer).unwrap(), [chosen(Some("yes"))]);
     assert_eq!(journal.pod.state, PodState::Running);
     assert_eq!(journal.last("approval_answered")["option"], "yes");

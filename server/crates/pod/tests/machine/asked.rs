@@ -11,7 +11,7 @@ fn tell(call_id: &str, id: &str, content: Option<Value>) -> Effect {
 }
 
 fn given(id: &str, decision: Decision, content: Option<Value>) -> Input {
-    Input::Answer { id: id.into(), decision, by: "operator".into(), reason: None, content }
+    Input::Answer { id: id.into(), decision, by: "operator".into(), reason: None, content, option: None }
 }
 
 /// The model's call runs, and its server asks.

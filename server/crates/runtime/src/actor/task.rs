@@ -80,7 +80,7 @@ impl Request {
 
 /// Loads the Pod and runs it until it is at rest.
 pub(super) async fn run(actors: Arc<Actors>, worker_id: WorkerId, mut requests: mpsc::Receiver<Request>) {
-    match Actor::load(actors.clone(), &worker_id).await {
+    match Box::pin(Actor::load(actors.clone(), &worker_id)).await {
         Ok(actor) => Box::pin(PodTask { actor, mailbox: Mailbox::new() }.live(&mut requests)).await,
         Err(error) => refuse_all(&actors, &worker_id, &mut requests, &error).await,
     }

@@ -46,7 +46,7 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
         }
         Act::Delete(name) => operations::Delete { pod, confirm: Some(name.to_string()) }.into(),
         Act::Answer { approval, command } => {
-            operations::AnswerApproval { pod, id: approval.clone(), body: command.clone() }.into()
+            operations::AnswerApproval { pod, id: approval.clone(), body: (**command).clone() }.into()
         }
         Act::Rewind(command) => operations::Rewind { pod, body: *command }.into(),
         Act::Held { message_id, decision } => {

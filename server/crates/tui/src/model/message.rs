@@ -196,7 +196,7 @@ pub(crate) enum Act {
     Delete(String),
     Answer {
         approval: String,
-        command: ApprovalCommand,
+        command: Box<ApprovalCommand>,
     },
     Decide {
         request_id: String,

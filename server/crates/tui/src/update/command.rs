@@ -148,7 +148,7 @@ pub(super) fn answer(model: &mut Model, said: commands::Answer) {
         Some((open.pod.clone(), approval_id.clone()))
     });
     match asked {
-        Some((pod, approval)) => model.act(pod, Act::Answer { approval, command: said.into() }),
+        Some((pod, approval)) => model.act(pod, Act::Answer { approval, command: Box::new(said.into()) }),
         None => model.complain(NO_APPROVAL),
     }
 }
@@ -168,7 +168,7 @@ fn choose(model: &mut Model, id: &str) {
             false => format!("it has no option \"{id}\"; there are {}", ids.join(", ")),
         });
     };
-    let command = ApprovalCommand::option(option);
+    let command = Box::new(ApprovalCommand::option(option));
     model.act(pod, Act::Answer { approval, command });
 }
 

@@ -98,7 +98,7 @@ fn answer(model: &mut Model, said: commands::Answer) {
     let Some(Sheet::Inbox(inbox)) = &model.sheet else { return };
     let (pod, act) = match inbox.asked.get(inbox.selected) {
         Some(Asked::Tool { pod, approval }) => {
-            (pod.clone(), Act::Answer { approval: approval.id.clone(), command: said.into() })
+            (pod.clone(), Act::Answer { approval: approval.id.clone(), command: Box::new(said.into()) })
         }
         Some(Asked::Peer(request)) => {
             let decision = match said {
