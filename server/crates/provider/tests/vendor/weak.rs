@@ -212,7 +212,7 @@ fn kept(kind: ProviderKind) -> Option<Value> {
             "type": "reasoning", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "seal",
             "id": "rs_1"
         })),
-        OpenAiCompatible => Some(json!({ "type": "reasoning_content" })),
+        OpenAiCompatible | Ollama => Some(json!({ "type": "reasoning_content" })),
         Anthropic | Gemini => Some(json!({ "type": "thinking", "signature": "c2ln" })),
         _ => None,
     }
