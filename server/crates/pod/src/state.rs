@@ -2,7 +2,7 @@
 
 use protocol::{
     AgentOption, Cost, Currency, Event, ModelName, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage,
-    tool::{NETWORK, SERVER_TOOL},
+    tool::{AGENT_TOOLS, NETWORK},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -297,18 +297,18 @@ impl OpenApproval {
 
     /// The form of what a tool's server wants to know.
     pub fn form(&self) -> Option<&Value> {
-        self.asker().filter(|_| self.is_of_server())?;
+        self.asker().filter(|_| self.tool != NETWORK && !self.is_by_agent())?;
         self.arguments.get("schema")
     }
 
     /// Of what an agent asks in the midst of a call: that call, and by what the agent knows its question.
     pub fn agents_ask(&self) -> Option<(&str, &str)> {
-        self.id.rsplit_once(ASK).filter(|_| self.tool != NETWORK && !self.is_of_server())
+        self.id.rsplit_once(ASK).filter(|_| self.is_by_agent())
     }
 
-    /// What an agent does by itself is called by its kind, so that no name of a server's tool is one of these.
-    fn is_of_server(&self) -> bool {
-        self.tool.contains(SERVER_TOOL)
+    /// What an agent does by itself is called by its kind; no tool that yoi runs has such a name.
+    fn is_by_agent(&self) -> bool {
+        AGENT_TOOLS.iter().any(|known| known.name == self.tool)
     }
 }
 
