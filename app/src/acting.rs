@@ -8,8 +8,8 @@ use commands::{
 };
 use leptos::prelude::*;
 use protocol::{
-    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, PatchPod, PeerLink, PeerView, PodName, PodRef,
-    PodSummary, Segment,
+    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, PatchPod, PeerLink, PeerView, PodName,
+    PodRef, PodSummary, Segment,
 };
 use transcript::words::auto_resume_words;
 
@@ -197,6 +197,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
         ControlVerb::Stop => "Stop",
         ControlVerb::Restore => "Restore",
         ControlVerb::Compact => "Compact…",
+        ControlVerb::Retry => "Retry",
     }
 }
 

@@ -57,6 +57,7 @@ async fn every_failure_is_a_sentence_with_the_way_out_and_its_own_exit_code() {
         (&["send", "gone", "hello"], none, 1, &["gone", "restore"]),
         (&["send", "busy", "hello", "--no-queue"], none, 1, &["busy", "queue"]),
         (&["rewind", "busy", "1"], none, 1, &["busy"]),
+        (&["retry", "ada"], none, 1, &["ada", "nothing to retry", "rewind"]),
         (&["pause", "ada"], none, 1, &["ada"]),
         (&["new", "ada"], none, 1, &["ada"]),
         (&["peer", "ada", "ada"], none, 1, &["its own peer"]),

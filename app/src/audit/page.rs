@@ -15,7 +15,7 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// The actions that rows can name, for the filter.
-const ACTIONS: [&str; 29] = [
+const ACTIONS: [&str; 30] = [
     "approve",
     "blob_keep",
     "cancel",
@@ -38,6 +38,7 @@ const ACTIONS: [&str; 29] = [
     "rename",
     "restore",
     "resume",
+    "retry",
     "rewind",
     "runtime_add",
     "runtime_remove",

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 use protocol::{
-    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, PatchPod, PermissionRule, PodDetail, PodRef,
-    PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, ToolAnswer,
-    ToolCommand,
+    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, PatchPod, PermissionRule, PodDetail,
+    PodRef, PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView,
+    ToolAnswer, ToolCommand,
 };
 use serde::{Deserialize, Serialize};
 

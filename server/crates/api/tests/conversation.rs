@@ -87,6 +87,39 @@ async fn a_rewind_takes_the_end_of_a_conversation_out_of_the_context_and_keeps_t
 }
 
 #[tokio::test]
+async fn a_retry_asks_again_without_a_new_message_and_says_when_there_is_nothing_to_retry() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    let path = format!("{pod}/retry");
+    assert_eq!(code(&server.post(&path, json!({})).await), (409, "nothing_to_retry"));
+    server.say(&pod, "say half\nfail 401").await;
+    server.until(&pod, "idle").await;
+    let before = contents(&server, &pod).await;
+    let present = head(&server, &pod).await;
+    assert_eq!(code(&server.post(&path, json!({ "again": true })).await), (400, "invalid_input"));
+    let done = server.post(&path, json!({})).await;
+    assert_eq!(done.0, 202, "{}", done.1);
+    assert!(done.1["seq"].as_i64().unwrap() > present);
+    server.until(&pod, "idle").await;
+    assert_eq!(contents(&server, &pod).await, before, "it failed in the same way");
+    assert_eq!(server.records(&pod, "user_message").await.len(), 1);
+    assert_eq!(server.records(&pod, "message_finished").await.len(), 2);
+    let started = server.records(&pod, "run_started").await;
+    assert_eq!(started.last().unwrap()["command_id"], done.1["command_id"]);
+
+    server.say(&pod, "say fine").await;
+    server.until(&pod, "idle").await;
+    let refused = server.post(&path, json!({})).await;
+    assert_eq!(code(&refused), (409, "nothing_to_retry"));
+    assert!(refused.1["detail"].as_str().unwrap().contains("rewind"), "{}", refused.1);
+    assert!(server.audited("retry").await.contains(&("refused".to_owned(), "nothing_to_retry".to_owned())));
+    server.say_until(&pod, "wait 60", "running").await;
+    assert_eq!(code(&server.post(&path, json!({})).await), (409, "busy"));
+    assert_eq!(server.post(&format!("{pod}/stop"), json!({})).await.0, 202);
+    assert_eq!(code(&server.post(&path, json!({})).await), (409, "not_live"));
+}
+
+#[tokio::test]
 async fn a_compaction_says_what_it_would_do_and_does_it() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;

@@ -88,6 +88,7 @@ impl RuntimePort for Embedded {
             Command::Cancel(it) => self.control(key, origin, &it.pod, ControlVerb::Cancel).await?,
             Command::Stop(it) => self.control(key, origin, &it.pod, ControlVerb::Stop).await?,
             Command::Compact(it) => self.control(key, origin, &it.pod, ControlVerb::Compact).await?,
+            Command::Retry(it) => self.control(key, origin, &it.pod, ControlVerb::Retry).await?,
             Command::Restore(it) => host.pods().restore(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Rewind(it) => host.work().rewind(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::RunTool(it) => {

@@ -12,16 +12,18 @@ pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
         | (V::Cancel, S::Running | S::Waiting | S::Paused)
         | (V::Stop, S::Idle | S::Running | S::Paused | S::Waiting)
         | (V::Restore, S::Stopped)
-        | (V::Compact, S::Idle | S::Paused) => None,
+        | (V::Compact | V::Retry, S::Idle | S::Paused) => None,
         (_, S::Unreachable) => Some("its runtime does not answer"),
         (_, S::Broken) => Some("it is broken and cannot be restored"),
         (V::Stop, S::Stopped) => Some("it is already stopped"),
-        (V::Pause | V::Resume | V::Cancel | V::Compact, S::Stopped) => Some("it is stopped; restore it first"),
+        (V::Pause | V::Resume | V::Cancel | V::Compact | V::Retry, S::Stopped) => {
+            Some("it is stopped; restore it first")
+        }
         (V::Pause, S::Paused) => Some("it is already paused"),
         (V::Pause | V::Cancel, _) => Some("nothing is running"),
         (V::Resume, _) => Some("it is not paused"),
         (V::Restore, _) => Some("it is already live"),
-        (V::Compact, _) => Some("a run is in progress; pause or cancel it first"),
+        (V::Compact | V::Retry, _) => Some("a run is in progress; pause or cancel it first"),
     }
 }
 
@@ -64,10 +66,10 @@ mod tests {
 
     #[test]
     fn each_state_offers_what_changes_it() {
-        assert_eq!(allowed(PodState::Idle), ["stop", "compact"]);
+        assert_eq!(allowed(PodState::Idle), ["stop", "compact", "retry"]);
         assert_eq!(allowed(PodState::Running), ["pause", "cancel", "stop"]);
         assert_eq!(allowed(PodState::Waiting), ["pause", "cancel", "stop"]);
-        assert_eq!(allowed(PodState::Paused), ["resume", "cancel", "stop", "compact"]);
+        assert_eq!(allowed(PodState::Paused), ["resume", "cancel", "stop", "compact", "retry"]);
         assert_eq!(allowed(PodState::Stopped), ["restore"]);
         assert!(allowed(PodState::Unreachable).is_empty());
         assert!(allowed(PodState::Broken).is_empty());

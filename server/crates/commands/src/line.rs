@@ -390,7 +390,11 @@ mod tests {
     fn typing_narrows_the_offers() {
         let browsers = TABLE.iter().filter(|entry| !entry.place.is_terminal());
         assert_eq!(words(":").len(), browsers.count(), "all but the terminal's own");
-        assert_eq!(words(":re"), ["rewind", "rename", "resume", "restore"], "what does nothing now comes last");
+        assert_eq!(
+            words(":re"),
+            ["retry", "rewind", "rename", "resume", "restore"],
+            "what does nothing now comes last"
+        );
         assert_eq!(words(":rename eve"), ["rename"]);
         assert!(words(":x").is_empty() && words("pause").is_empty());
     }

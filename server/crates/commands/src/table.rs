@@ -130,6 +130,7 @@ use Where::{Anywhere, Browser, Pod, Terminal, TerminalPod};
 pub const TABLE: &[Entry] = &[
     of(Pod, "pause", "", "", "Pause the run"),
     of(Pod, "resume", "", "", "Resume the paused run"),
+    of(Pod, "retry", "", "", "Ask the model again after a failure, a cancel or a rewind"),
     grave(Pod, "cancel", "", "Cancel the run"),
     grave(Pod, "stop", "", "Stop the Pod (it can be restored)"),
     of(Pod, "restore", "", "", "Restore the stopped Pod"),

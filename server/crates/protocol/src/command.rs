@@ -184,10 +184,13 @@ pub enum ControlVerb {
     Restore,
     /// Puts a summary in the place of what came before the newest turn.
     Compact,
+    /// Asks the model again where its last answer was cut off or is missing.
+    Retry,
 }
 
 impl ControlVerb {
-    pub const ALL: [Self; 6] = [Self::Pause, Self::Resume, Self::Cancel, Self::Stop, Self::Restore, Self::Compact];
+    pub const ALL: [Self; 7] =
+        [Self::Pause, Self::Resume, Self::Cancel, Self::Stop, Self::Restore, Self::Compact, Self::Retry];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -197,6 +200,7 @@ impl ControlVerb {
             Self::Stop => "stop",
             Self::Restore => "restore",
             Self::Compact => "compact",
+            Self::Retry => "retry",
         }
     }
 }

@@ -9,9 +9,9 @@
 
 use crate::{
     About, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced,
-    LinkAnswer, LinkExchange, Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod,
-    PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview,
+    ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand,
+    Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest,
+    PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview,
     PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
     RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand,
     ToolDefault, UsageReport, VisiblePod, WallItem,
@@ -393,6 +393,16 @@ operations! {
             bare body: NoFields,
         } -> 202 "It is on the disk" Receipt;
 
+        /// Asks the model again, without a new message: after a run that failed, was interrupted, was cancelled or hit a limit, and
+        /// after a rewind that left a message unanswered.
+        ///
+        /// The part of an answer that was cut off leaves the model's context. Tool calls that have a result are not repeated. Where
+        /// nothing is left to answer: `nothing_to_retry`.
+        Retry "retry" "retry" "retry": Post at_pod!("/retry"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 202 "It is on the disk" Receipt;
+
         /// Takes what came after a record out of the model's context. The journal keeps all of it, and its head only grows.
         Rewind "rewind" "rewind" "rewind": Post at_pod!("/rewind"), "commands" {
             pod pod: PodRef,
@@ -752,6 +762,7 @@ impl ControlVerb {
             Self::Stop => Stop { pod, body }.into(),
             Self::Restore => Restore { pod, body: RestoreCommand::default() }.into(),
             Self::Compact => Compact { pod, body }.into(),
+            Self::Retry => Retry { pod, body }.into(),
         }
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod place;
 mod question;
 mod queue;
 mod receipts;
+mod retry;
 mod running;
 mod sight;
 mod spending;

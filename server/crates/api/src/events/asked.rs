@@ -36,6 +36,7 @@ const COMMANDS: &[&str] = &[
     "rename",
     "restore",
     "resume",
+    "retry",
     "rewind",
     "run",
     "send",

@@ -1,8 +1,8 @@
 //! The Pods of this host and of those that share its store: listing, creating, stopping and deleting them.
 
 use protocol::{
-    ApiError, Candidate, ControlVerb, CreatePod, ErrorCode, ImportCommand, Listing, PatchPod, PodDetail, PodName,
-    PodRef, PodSummary, Receipt, RestoreCommand, VisiblePod, WorkerId,
+    ApiError, Candidate, ControlVerb, CreatePod, ErrorCode, ImportCommand, Listing, PatchPod, PodDetail,
+    PodName, PodRef, PodSummary, Receipt, RestoreCommand, VisiblePod, WorkerId,
 };
 
 use super::Inner;

@@ -20,6 +20,7 @@ mod overflow;
 mod portions;
 mod queue;
 mod recipes;
+mod retries;
 mod rewinds;
 mod search;
 mod settings;
