@@ -87,6 +87,8 @@ pub(crate) enum Verb {
     Compact(CompactOptions),
     /// Remove everything after a record from a Pod's context
     Rewind(RewindOptions),
+    /// Create a Pod with another one's history and settings
+    Fork(ForkOptions),
     /// Make two Pods peers
     Peer(PeerOptions),
     /// Remove a peer, or withdraw a peer request

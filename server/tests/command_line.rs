@@ -58,6 +58,8 @@ async fn every_failure_is_a_sentence_with_the_way_out_and_its_own_exit_code() {
         (&["send", "busy", "hello", "--no-queue"], none, 1, &["busy", "queue"]),
         (&["rewind", "busy", "1"], none, 1, &["busy"]),
         (&["retry", "ada"], none, 1, &["ada", "nothing to retry", "rewind"]),
+        (&["fork", "busy", "eve"], none, 1, &["busy", "fork at record"]),
+        (&["fork", "ada", "eve", "--at", "999"], none, 1, &["no record 999"]),
         (&["pause", "ada"], none, 1, &["ada"]),
         (&["new", "ada"], none, 1, &["ada"]),
         (&["peer", "ada", "ada"], none, 1, &["its own peer"]),

@@ -181,3 +181,24 @@ async fn browser_a_failed_run_is_retried_from_its_end() {
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_a_pod_is_forked_from_the_end_of_a_run() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.send("say the first answer").await;
+    browser.wait_text("main .end", "completed").await;
+    browser.send("say the second answer").await;
+    browser.wait_until("two runs have ended", async |browser| browser.texts("main .end").await.len() == 2).await;
+    browser.find("main .end button.fork").await.click().await.unwrap();
+    browser.field("Name").await.send_keys("eve").await.unwrap();
+    browser.button("Fork").await.click().await.unwrap();
+    browser.wait_text("main h1", "eve").await;
+    let said = browser.wait_text("main", "forked from ada").await;
+    assert!(said.contains("the first answer") && !said.contains("the second answer"), "{said}");
+    browser.send("say on").await;
+    browser.wait_until("it answers", async |browser| browser.texts("main .end").await.len() == 2).await;
+    browser.no_errors().await;
+    browser.quit().await;
+}

@@ -145,6 +145,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 .collect_view()}
             {act(label(ControlVerb::Retry), |console, pod| control(console, &pod, ControlVerb::Retry))}
             {act(label(ControlVerb::Compact), |console, pod| control(console, &pod, ControlVerb::Compact))}
+            {act("Fork…", |console, pod| console.dialog.set(Some(Dialog::Fork(Box::new(pod), None))))}
             {act("Spawn a child…", |console, pod| spawn(console, &pod, String::new()))}
             {act("Add a peer…", |console, pod| introduce(console, &pod, String::new()))}
             <PodFiles />

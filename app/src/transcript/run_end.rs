@@ -7,7 +7,7 @@ use transcript::{
 };
 
 use crate::{
-    console::{fresh_command, use_console, use_pod},
+    console::{Dialog, fresh_command, use_console, use_pod},
     format::ms_between,
     server_fns::control_pod,
 };
@@ -33,6 +33,7 @@ fn line(seq: Seq, kind: &BlockKind) -> Option<impl IntoView + use<>> {
                 {tokens(usage).map(|tokens| view! { <span>{tokens}</span> }.into_any())}
                 {took.map(|took| view! { <span>{took}</span> }.into_any())}
                 <span>{cost_words(usage.cost, usage.currency)}</span>
+                <ForkButton seq=seq />
                 {is_cut_short(*outcome).then(|| view! { <RetryButton seq=seq /> }.into_any())}
                 {why.map(|why| view! { <p class="why">{why}</p> }.into_any())}
             </div>
@@ -66,6 +67,21 @@ fn RetryButton(seq: Seq) -> impl IntoView {
         });
     };
     move || is_offered.get().then(|| view! { <button type="button" class="quiet" on:click=retry>"Retry"</button> })
+}
+
+/// Asks for the name of a Pod that begins with all that came up to here.
+#[component]
+fn ForkButton(seq: Seq) -> impl IntoView {
+    let (console, pod) = (use_console(), use_pod());
+    let ask = move |_| {
+        let summary = Box::new(untrack(|| pod.as_it_is()));
+        console.dialog.set(Some(Dialog::Fork(summary, Some(seq))));
+    };
+    view! {
+        <button type="button" class="quiet fork" on:click=ask>
+            "Fork from here…"
+        </button>
+    }
 }
 
 fn tokens(usage: &Usage) -> Option<String> {

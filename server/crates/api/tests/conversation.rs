@@ -120,6 +120,34 @@ async fn a_retry_asks_again_without_a_new_message_and_says_when_there_is_nothing
 }
 
 #[tokio::test]
+async fn a_fork_is_a_new_pod_with_the_history_up_to_a_record() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    server.say(&pod, "say one").await;
+    server.until(&pod, "idle").await;
+    let (first, kept) = (head(&server, &pod).await, contents(&server, &pod).await);
+    server.say(&pod, "say two").await;
+    server.until(&pod, "idle").await;
+    let path = format!("{pod}/fork");
+    for body in [json!({}), json!({ "at_seq": first }), json!({ "name": "a b" }), json!({ "name": "eve", "at": 1 })] {
+        assert_eq!(code(&server.post(&path, body.clone()).await), (400, "invalid_input"), "{body}");
+    }
+    let outside = json!({ "name": "eve", "at_seq": head(&server, &pod).await + 1 });
+    assert_eq!(code(&server.post(&path, outside).await), (400, "invalid_input"));
+    assert_eq!(code(&server.post(&path, json!({ "name": "ada" })).await), (409, "name_taken"));
+    let made = server.post(&path, json!({ "name": "eve", "at_seq": first })).await;
+    assert_eq!((made.0, &made.1["name"], &made.1["state"]), (201, &json!("eve"), &json!("idle")), "{}", made.1);
+    let eve = pod_path(&made.1["pod"]);
+    assert_eq!(contents(&server, &eve).await, kept);
+    let told = server.records(&eve, "alert").await;
+    assert!(told[0]["text"].as_str().unwrap().starts_with("forked from ada"), "{told:?}");
+    server.say_until(&pod, "wait 60", "running").await;
+    assert_eq!(code(&server.post(&path, json!({ "name": "dan" })).await), (409, "busy"));
+    let audited = server.audited("fork").await;
+    assert_eq!(audited.iter().filter(|(result, _)| result == "done").count(), 1);
+}
+
+#[tokio::test]
 async fn a_compaction_says_what_it_would_do_and_does_it() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;

@@ -75,6 +75,7 @@ impl RuntimePort for Embedded {
         Ok(match command {
             Command::Create(it) => host.pods().create(key, origin, it.body).await?.into(),
             Command::Import(it) => host.pods().import(key, origin, it.body).await?.into(),
+            Command::Fork(it) => host.pods().fork(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Patch(it) => host.pods().patch(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Delete(it) => {
                 host.pods().delete(key, origin, &it.pod.worker_id, it.confirm.as_deref()).await?.into()

@@ -32,6 +32,14 @@ pub fn rewind_refusal(state: PodState) -> Option<&'static str> {
     refusal(ControlVerb::Compact, state)
 }
 
+/// Why this Pod cannot be forked where it is now; at an earlier record it can be.
+pub fn fork_refusal(state: PodState) -> Option<&'static str> {
+    match state {
+        PodState::Running | PodState::Waiting => Some("a run is in progress; wait until it has ended"),
+        state => peer_refusal(state),
+    }
+}
+
 /// Why this Pod cannot spawn a child now.
 pub fn spawn_refusal(state: PodState) -> Option<&'static str> {
     (!state.is_live()).then_some("it is not live; restore it first")
@@ -73,6 +81,12 @@ mod tests {
         assert_eq!(allowed(PodState::Stopped), ["restore"]);
         assert!(allowed(PodState::Unreachable).is_empty());
         assert!(allowed(PodState::Broken).is_empty());
+    }
+
+    #[test]
+    fn a_pod_is_forked_whenever_it_does_nothing_and_can_be_read() {
+        let forked: Vec<_> = PodState::ALL.into_iter().filter(|state| fork_refusal(*state).is_none()).collect();
+        assert_eq!(forked, [PodState::Idle, PodState::Paused, PodState::Stopped]);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub const CHOOSE: &str = "type a command or choose one with the arrow keys";
 pub enum Command {
     Control(ControlVerb),
     Rename(String),
+    /// Makes a Pod of this name with the history and the settings of this one.
+    Fork(String),
     /// How much of the network its commands can reach.
     Network(NetworkPolicy),
     /// The model, and its provider if that changes too; `None` to choose in a dialog.
@@ -229,6 +231,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
         "allow" | "always" | "deny" => (!now.asks).then_some("it has no pending approval"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
+        "fork" => allowed::fork_refusal(now.state),
         "send" | "steer" => allowed::input_refusal(now.state),
         "peer" => allowed::peer_refusal(now.state),
         "unpeer" => (!now.knows).then_some("it has no peer"),
@@ -258,6 +261,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     };
     match entry.word {
         "rename" => named(Command::Rename),
+        "fork" => named(Command::Fork),
         "model" if argument.is_empty() && here.client == Client::Terminal => {
             Err(":model needs a name after it; `yoi models` lists them".to_owned())
         }

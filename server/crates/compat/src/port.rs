@@ -104,6 +104,7 @@ impl RuntimePort for CompatSockets {
             Command::Restore(_) => "a whole tree cannot be restored; restore its Pods one by one",
             Command::Introduce(_) => "a peer request has no note",
             Command::Create(_) | Command::Import(_) => MADE_ELSEWHERE,
+            Command::Fork(_) => "they keep their history themselves; export it and import it here",
             Command::TakeBack(_) => "they keep no queue, so there is nothing to take back",
             Command::Retry(_) => "they cannot ask their model again; send the message once more",
             Command::Rewind(_) => "they go back to an input of their own log, not to a record; use their own console",

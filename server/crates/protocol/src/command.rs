@@ -226,6 +226,18 @@ pub struct RewindCommand {
     pub expected_head: Seq,
 }
 
+/// Body of `POST P/fork`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ForkCommand {
+    /// The new Pod's name.
+    pub name: PodName,
+    /// The last record that it begins with; the newest one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_seq: Option<Seq>,
+}
+
 /// Body of `POST P/tools/{name}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

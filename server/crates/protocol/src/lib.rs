@@ -39,7 +39,7 @@ mod wall;
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{
-    ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
+    ApprovalCommand, ControlVerb, CreatePod, ForkCommand, ImportCommand, InputCommand, PatchPod, Receipt,
     RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use currency::{Currency, CurrencyError, Priced, both_priced};

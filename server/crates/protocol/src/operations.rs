@@ -9,7 +9,7 @@
 
 use crate::{
     About, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand,
+    ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand,
     Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest,
     PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview,
     PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
@@ -342,6 +342,15 @@ operations! {
         /// to 64 MiB.
         Import "import" "import" "import": Post "/api/v1/import", "pods" {
             body body: ImportCommand,
+        } -> 201 "The Pod" PodSummary;
+
+        /// Makes a Pod with this one's history up to a record and with its settings; it is idle, and nothing ties it to another Pod.
+        ///
+        /// A record inside a run that is going on is `busy`, one inside an answer or a tool call `invalid_input`, and both say where
+        /// a fork can begin. A history may have up to 64 MiB.
+        Fork "fork" "fork" "fork": Post at_pod!("/fork"), "pods" {
+            pod pod: PodRef,
+            body body: ForkCommand,
         } -> 201 "The Pod" PodSummary;
 
         /// Sends a message. Its run is seen in the Pod's stream, with the same command id.
@@ -715,6 +724,7 @@ impl Command {
         let (pod, other) = match self {
             Self::Create(create) => return create.body.name.to_string(),
             Self::Import(import) => return import.body.name.to_string(),
+            Self::Fork(fork) => (&fork.pod, fork.body.name.to_string()),
             Self::Introduce(introduce) => (&introduce.pod, introduce.body.target.clone()),
             Self::Unlink(unlink) => (&unlink.pod, unlink.peer.to_string()),
             Self::DecideRequest(decide) => (&decide.pod, decide.request_id.clone()),

@@ -41,6 +41,7 @@ use pod::{Effect, Input};
 use protocol::{ApiError, WorkerId};
 use provider::Purpose;
 
+pub(crate) use self::sight::leaders;
 pub(crate) use self::{
     above::Above,
     commands::PodCommand,

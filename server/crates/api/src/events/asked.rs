@@ -20,6 +20,7 @@ const COMMANDS: &[&str] = &[
     "compact",
     "create",
     "delete",
+    "fork",
     "import",
     "input",
     "interrupt",

@@ -13,6 +13,7 @@ mod calls;
 mod compaction;
 mod conversations;
 mod facts;
+mod forks;
 mod hidden;
 mod import;
 mod limits;
