@@ -8,8 +8,8 @@ use commands::{
 };
 use leptos::prelude::*;
 use protocol::{
-    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, PatchPod, PeerLink, PeerView, PodName, PodRef,
-    PodSummary, Segment,
+    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, ForkCommand, PatchPod, PeerLink, PeerView, PodName,
+    PodRef, PodSummary, Segment,
 };
 use transcript::words::auto_resume_words;
 
@@ -20,7 +20,7 @@ use crate::{
     console::{Console, Dialog, PodContext, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{
-        change_pod, close_preview, control_pod, create_pod, list_previews, open_preview, pod_peers, resolve,
+        change_pod, close_preview, control_pod, create_pod, fork_pod, list_previews, open_preview, pod_peers, resolve,
         submit_input, unlink_pods,
     },
     transcript::rewind,
@@ -106,6 +106,7 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         Command::Peer(target) => introduce(console, &at.summary, target),
         Command::Unpeer(name) => unpeer(console, &at.summary, &name).await?,
         Command::Answer(answer) => give(console, &at, answer).await?,
+        Command::Fork(name) => return fork(console, pod, &name).await,
         Command::Rename(name) => {
             let patch = PatchPod { name: Some(named_so(&name)?), ..PatchPod::default() };
             change_pod(pod, fresh_command(), patch).await?;
@@ -170,6 +171,14 @@ async fn set(console: Console, at: &AtHand, patch: PatchPod, words: String) -> R
     Ok(())
 }
 
+/// Makes a Pod with this one's history, and leads to it.
+async fn fork(console: Console, pod: PodRef, name: &str) -> Result<Option<String>, UiError> {
+    let command = ForkCommand { name: named_so(name)?, at_seq: None };
+    let made = fork_pod(pod, fresh_command(), command).await?;
+    console.is_writing.set_value(true);
+    Ok(Some(pod_href(&made.pod)))
+}
+
 /// Carries out a preview command and returns the notice to show.
 async fn preview(pod: PodRef, act: PreviewAct) -> Result<String, UiError> {
     let all = match act {
@@ -207,6 +216,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
         ControlVerb::Stop => "Stop",
         ControlVerb::Restore => "Restore",
         ControlVerb::Compact => "Compact…",
+        ControlVerb::Retry => "Retry",
     }
 }
 

@@ -76,6 +76,8 @@ pub(crate) enum Dialog {
     /// To the point before what follows this seq.
     Rewind(Box<PodContext>, Seq),
     Restore(Box<PodSummary>),
+    /// At this record, or at the newest one.
+    Fork(Box<PodSummary>, Option<Seq>),
     Peer(Introduction),
     Help(Topic),
     /// Pods, pages and commands; the commands are about this Pod.

@@ -16,6 +16,7 @@ use crate::{
     peers::{dialog::PeerDialog, exchange::ExchangePage, help::PeerHelp, map::MapPage},
     pod::{
         compact_dialog::CompactDialog,
+        fork_dialog::ForkDialog,
         model_dialog::ModelDialog,
         name_dialogs::{DeleteDialog, RenameDialog},
         page::PodPage,
@@ -48,6 +49,7 @@ pub(crate) fn dialog_view(over: Over) -> AnyView {
         Dialog::Spawn { pod, name } => view! { <SpawnDialog pod=*pod name=name /> }.into_any(),
         Dialog::Compact(pod) => view! { <CompactDialog pod=*pod /> }.into_any(),
         Dialog::Rewind(pod, to) => view! { <RewindDialog pod=*pod to=to /> }.into_any(),
+        Dialog::Fork(pod, at) => view! { <ForkDialog pod=*pod at=at /> }.into_any(),
         Dialog::Restore(pod) => view! { <RestoreDialog pod=*pod /> }.into_any(),
         Dialog::Peer(introduction) => view! { <PeerDialog introduction=introduction /> }.into_any(),
         Dialog::Palette(pod) => view! { <PaletteDialog pod=pod /> }.into_any(),

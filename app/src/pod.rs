@@ -2,6 +2,7 @@
 
 pub(crate) mod child_questions;
 pub(crate) mod compact_dialog;
+pub(crate) mod fork_dialog;
 pub(crate) mod head;
 pub(crate) mod inspector;
 pub(crate) mod model_dialog;

@@ -35,7 +35,7 @@ pub use {
     },
     pods::{
         Choices, change_pod, compaction_preview, control_pod, create_pod, delete_pod, find_folders, forget_rule,
-        list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
+        fork_pod, list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
     },
     previews::{close_preview, list_previews, open_preview},
     relations::{Loan, PeerPair, RelationsFound, relations},

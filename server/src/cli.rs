@@ -51,6 +51,8 @@ pub(crate) enum Verb {
     Pause(TargetOption),
     /// Resume a paused run
     Resume(TargetOption),
+    /// Ask a Pod's model again after a failure, a cancel or a rewind
+    Retry(TargetOption),
     /// Cancel a Pod's run
     Cancel(TargetOption),
     /// Stop a Pod; `restore` brings it back
@@ -87,6 +89,8 @@ pub(crate) enum Verb {
     Compact(CompactOptions),
     /// Remove everything after a record from a Pod's context
     Rewind(RewindOptions),
+    /// Create a Pod with another one's history and settings
+    Fork(ForkOptions),
     /// Make two Pods peers
     Peer(PeerOptions),
     /// Remove a peer, or withdraw a peer request
@@ -181,6 +185,7 @@ impl Verb {
         let (verb, option) = match self {
             Self::Pause(option) => (ControlVerb::Pause, option),
             Self::Resume(option) => (ControlVerb::Resume, option),
+            Self::Retry(option) => (ControlVerb::Retry, option),
             Self::Cancel(option) => (ControlVerb::Cancel, option),
             Self::Stop(option) => (ControlVerb::Stop, option),
             Self::Compact(CompactOptions { target, preview: false }) => return Some((ControlVerb::Compact, target)),

@@ -10,6 +10,7 @@ mod doctor;
 mod events;
 mod export;
 mod follow;
+mod fork;
 mod key;
 mod log;
 mod ls;
@@ -76,6 +77,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Events(options) => events::events(&caller, options).await,
         Verb::Restore(options) => restore::restore(&caller, options).await,
         Verb::Rewind(options) => rewind::rewind(&caller, options).await,
+        Verb::Fork(options) => fork::fork(&caller, options).await,
         Verb::Compact(options) => context::compaction(&caller, &options.target).await,
         Verb::Queue(option) => queue::queue(&caller, &option.target).await,
         Verb::Unqueue(options) => queue::unqueue(&caller, options).await,

@@ -10,6 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 use testkit::{
+    browser::Browser,
     scripted_model::{Answer, ScriptedModel, Step},
     yoi::{EventSocket, Launch, YoiProcess, pod_path, until},
 };
@@ -155,4 +156,49 @@ async fn half_said_arguments_stay_however_their_run_is_ended() {
         let history = yoi.get(&format!("{}/history", pod_path(&pod))).await.expect(200).to_string();
         assert!(history.contains("cargo te") && history.contains("interrupted"), "{how:?}: {history}");
     }
+}
+
+#[tokio::test]
+async fn browser_a_failed_run_is_retried_from_its_end() {
+    let model = ScriptedModel::start().await;
+    let yoi = Launch::new(YOI).env("OPENAI_BASE_URL", &model.base_url()).start().await;
+    let made = json!({ "name": "ada", "provider": "openai", "model": "scripted" });
+    let pod = yoi.post("/api/v1/pods", &made).await.expect(201);
+    let broken = json!({ "message": "the machine is on fire" });
+    model.push(Answer::new().text("half of it ").step(Step::ErrorFrame(broken)));
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.send("how much is it?").await;
+    browser.wait_text("main .end-failed", "failed").await;
+    model.push(Answer::say("all of it"));
+    browser.find("main .end-failed button").await.click().await.unwrap();
+    browser.wait_text("main", "all of it").await;
+    browser.wait_text("main", "completed").await;
+    let has_none = async |browser: &Browser| browser.is_absent("main .end button").await;
+    browser.wait_until("neither end offers a retry", has_none).await;
+    let asked: Vec<_> = model.requests().into_iter().map(|request| request.body["messages"].clone()).collect();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0], asked[1], "the same question, without the half of an answer");
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_a_pod_is_forked_from_the_end_of_a_run() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.send("say the first answer").await;
+    browser.wait_text("main .end", "completed").await;
+    browser.send("say the second answer").await;
+    browser.wait_until("two runs have ended", async |browser| browser.texts("main .end").await.len() == 2).await;
+    browser.find("main .end button.fork").await.click().await.unwrap();
+    browser.field("Name").await.send_keys("eve").await.unwrap();
+    browser.button("Fork").await.click().await.unwrap();
+    browser.wait_text("main h1", "eve").await;
+    let said = browser.wait_text("main", "forked from ada").await;
+    assert!(said.contains("the first answer") && !said.contains("the second answer"), "{said}");
+    browser.send("say on").await;
+    browser.wait_until("it answers", async |browser| browser.texts("main .end").await.len() == 2).await;
+    browser.no_errors().await;
+    browser.quit().await;
 }

@@ -15,12 +15,13 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// The actions that rows can name, for the filter.
-const ACTIONS: [&str; 29] = [
+const ACTIONS: [&str; 31] = [
     "approve",
     "blob_keep",
     "cancel",
     "compact",
     "delete",
+    "fork",
     "import",
     "input",
     "key_forget",
@@ -38,6 +39,7 @@ const ACTIONS: [&str; 29] = [
     "rename",
     "restore",
     "resume",
+    "retry",
     "rewind",
     "runtime_add",
     "runtime_remove",

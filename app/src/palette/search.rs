@@ -166,6 +166,7 @@ impl Search {
         match (entry.word, summary) {
             ("new", _) => self.leave(Next::Dialog(Box::new(Dialog::NewPod))),
             ("help", _) => self.leave(Next::Dialog(Box::new(Dialog::Help(Topic::Keys)))),
+            ("fork", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Fork(summary, None)))),
             ("rename", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Rename(summary)))),
             ("delete", Some(summary)) => {
                 self.leave(Next::Dialog(Box::new(Dialog::Delete { pod: summary, is_named: false })));

@@ -109,8 +109,8 @@ fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
         ControlVerb::Cancel => is_down,
         ControlVerb::Stop => is_down,
         ControlVerb::Restore => !is_down,
-        // Compact is in the menu.
-        ControlVerb::Compact => false,
+        // These are in the menu.
+        ControlVerb::Compact | ControlVerb::Retry => false,
     }
 }
 
@@ -143,7 +143,9 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 .into_iter()
                 .map(|verb| view! { <NarrowVerb verb=verb /> }.into_any())
                 .collect_view()}
+            {act(label(ControlVerb::Retry), |console, pod| control(console, &pod, ControlVerb::Retry))}
             {act(label(ControlVerb::Compact), |console, pod| control(console, &pod, ControlVerb::Compact))}
+            {act("Fork…", |console, pod| console.dialog.set(Some(Dialog::Fork(Box::new(pod), None))))}
             {act("Spawn a child…", |console, pod| spawn(console, &pod, String::new()))}
             {act("Add a peer…", |console, pod| introduce(console, &pod, String::new()))}
             <PodFiles />

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 use protocol::{
-    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, PatchPod, PermissionRule, PodDetail, PodRef,
-    PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, ToolAnswer,
-    ToolCommand,
+    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, ForkCommand, PatchPod, PermissionRule, PodDetail,
+    PodRef, PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView,
+    ToolAnswer, ToolCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +100,12 @@ pub async fn restore_pod(pod: PodRef, command_id: CommandId, command: RestoreCom
 #[server(prefix = "/fn", endpoint = "rewind_pod", input = Json, output = Json)]
 pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindCommand) -> Result<Receipt, UiError> {
     door::carry_out(command_id, operations::Rewind { pod, body: command }).await
+}
+
+/// Makes a Pod with the history of another one and its settings.
+#[server(prefix = "/fn", endpoint = "fork_pod", input = Json, output = Json)]
+pub async fn fork_pod(pod: PodRef, command_id: CommandId, command: ForkCommand) -> Result<PodSummary, UiError> {
+    door::carry_out(command_id, operations::Fork { pod, body: command }).await
 }
 
 /// What compacting would do now; `None` when there is nothing to drop.

@@ -1,19 +1,24 @@
-use leptos::prelude::*;
-use protocol::{Outcome, Usage};
+use commands::allowed::refusal;
+use leptos::{prelude::*, task::spawn_local};
+use protocol::{ControlVerb, Outcome, Seq, Usage};
 use transcript::{
     Block, BlockKind,
     words::{ESTIMATED, about_cost, about_tokens, duration_words, outcome_words},
 };
 
-use crate::format::ms_between;
+use crate::{
+    console::{Dialog, fresh_command, use_console, use_pod},
+    format::ms_between,
+    server_fns::control_pod,
+};
 
 /// The end of a run: outcome, tokens, time, cost. A failure is shown here, so that it is still there after a reload.
 #[component]
 pub(crate) fn RunEndView(block: RwSignal<Block>) -> impl IntoView {
-    move || block.with(|block| line(&block.kind))
+    move || block.with(|block| line(block.seq, &block.kind))
 }
 
-fn line(kind: &BlockKind) -> Option<impl IntoView + use<>> {
+fn line(seq: Seq, kind: &BlockKind) -> Option<impl IntoView + use<>> {
     let BlockKind::RunEnd { outcome, code, detail, usage, started_at, ended_at, .. } = kind else { return None };
     let took = started_at.map(|start| duration_words(ms_between(start, *ended_at)));
     let failed = *outcome == Outcome::Error;
@@ -29,11 +34,55 @@ fn line(kind: &BlockKind) -> Option<impl IntoView + use<>> {
                 {tokens(usage).map(|tokens| view! { <span title=marked>{tokens}</span> }.into_any())}
                 {took.map(|took| view! { <span>{took}</span> }.into_any())}
                 <span title=marked>{about_cost(usage.cost, usage.currency, usage.estimated)}</span>
+                <ForkButton seq=seq />
+                {is_cut_short(*outcome).then(|| view! { <RetryButton seq=seq /> }.into_any())}
                 {why.map(|why| view! { <p class="why">{why}</p> }.into_any())}
             </div>
         }
         .into_any(),
     )
+}
+
+/// Whether the run ended before it was done, in a way that asking again may change.
+fn is_cut_short(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Error | Outcome::Interrupted | Outcome::Cancelled | Outcome::Limit)
+}
+
+/// Asks the model again. It is there at the end of the newest run only, while nothing runs.
+#[component]
+fn RetryButton(seq: Seq) -> impl IntoView {
+    let (console, pod) = (use_console(), use_pod());
+    let is_turn = |block: &Block| {
+        let kind = &block.kind;
+        matches!(kind, BlockKind::RunEnd { .. } | BlockKind::Turn { .. } | BlockKind::Rewound { .. })
+    };
+    let is_newest = move || pod.rows.newest(1, |block| is_turn(block).then_some(block.seq)) == [seq];
+    let is_offered =
+        Memo::new(move |_| !pod.is_old && refusal(ControlVerb::Retry, pod.state.get()).is_none() && is_newest());
+    let retry = move |_| {
+        let pod = pod.pod.get_value();
+        spawn_local(async move {
+            if let Err(refusal) = control_pod(pod, fresh_command(), ControlVerb::Retry).await {
+                console.fail(&refusal);
+            }
+        });
+    };
+    move || is_offered.get().then(|| view! { <button type="button" class="quiet" on:click=retry>"Retry"</button> })
+}
+
+/// Asks for the name of a Pod that begins with all that came up to here.
+#[component]
+fn ForkButton(seq: Seq) -> impl IntoView {
+    let (console, pod) = (use_console(), use_pod());
+    let ask = move |_| {
+        let summary = Box::new(untrack(|| pod.as_it_is()));
+        console.dialog.set(Some(Dialog::Fork(summary, Some(seq))));
+    };
+    view! {
+        <button type="button" class="quiet fork" on:click=ask>
+            "Fork from here…"
+        </button>
+    }
 }
 
 fn tokens(usage: &Usage) -> Option<String> {

@@ -42,6 +42,19 @@ pub(crate) struct RewindOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ForkOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Name of the new Pod
+    #[arg(value_name = "NEWNAME")]
+    pub(crate) name: String,
+    /// Last record of its history; default: the newest one
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(1..))]
+    pub(crate) at: Option<i64>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PeerOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "A", add = ArgValueCandidates::new(pod_names))]

@@ -102,6 +102,16 @@ fn an_export_is_markdown_or_jsonl_and_an_import_reads_a_file() {
 }
 
 #[test]
+fn a_fork_has_a_name_and_may_begin_at_a_record() {
+    for (line, at) in [("yoi fork ada eve", None), ("yoi fork ada eve --at 12", Some(12))] {
+        let Some(Verb::Fork(fork)) = parse(line).unwrap().verb else { panic!("{line}") };
+        assert_eq!((fork.target.as_str(), fork.name.as_str(), fork.at), ("ada", "eve", at), "{line}");
+    }
+    assert_eq!(parse("yoi fork ada").unwrap_err().kind(), ErrorKind::MissingRequiredArgument);
+    assert_eq!(parse("yoi fork ada eve --at 0").unwrap_err().kind(), ErrorKind::ValueValidation);
+}
+
+#[test]
 fn words_to_find_are_all_that_stands_there() {
     let Some(Verb::Search(search)) = parse("yoi search --pod ada one two").unwrap().verb else { panic!() };
     assert_eq!((search.words, search.pod.as_deref()), (vec!["one".to_owned(), "two".to_owned()], Some("ada")));

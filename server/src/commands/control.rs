@@ -4,7 +4,7 @@ use protocol::{CommandId, ControlVerb, operations::Answer};
 use super::Caller;
 use crate::output;
 
-/// Pauses, resumes, cancels, stops or compacts a Pod.
+/// Pauses, resumes, retries, cancels, stops or compacts a Pod.
 pub(super) async fn control(caller: &Caller, verb: ControlVerb, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let Answer::Receipt(receipt) = caller.client.command(&CommandId::random(), &verb.of(pod)).await? else {

@@ -87,6 +87,67 @@ async fn a_rewind_takes_the_end_of_a_conversation_out_of_the_context_and_keeps_t
 }
 
 #[tokio::test]
+async fn a_retry_asks_again_without_a_new_message_and_says_when_there_is_nothing_to_retry() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    let path = format!("{pod}/retry");
+    assert_eq!(code(&server.post(&path, json!({})).await), (409, "nothing_to_retry"));
+    server.say(&pod, "say half\nfail 401").await;
+    server.until(&pod, "idle").await;
+    let before = contents(&server, &pod).await;
+    let present = head(&server, &pod).await;
+    assert_eq!(code(&server.post(&path, json!({ "again": true })).await), (400, "invalid_input"));
+    let done = server.post(&path, json!({})).await;
+    assert_eq!(done.0, 202, "{}", done.1);
+    assert!(done.1["seq"].as_i64().unwrap() > present);
+    server.until(&pod, "idle").await;
+    assert_eq!(contents(&server, &pod).await, before, "it failed in the same way");
+    assert_eq!(server.records(&pod, "user_message").await.len(), 1);
+    assert_eq!(server.records(&pod, "message_finished").await.len(), 2);
+    let started = server.records(&pod, "run_started").await;
+    assert_eq!(started.last().unwrap()["command_id"], done.1["command_id"]);
+
+    server.say(&pod, "say fine").await;
+    server.until(&pod, "idle").await;
+    let refused = server.post(&path, json!({})).await;
+    assert_eq!(code(&refused), (409, "nothing_to_retry"));
+    assert!(refused.1["detail"].as_str().unwrap().contains("rewind"), "{}", refused.1);
+    assert!(server.audited("retry").await.contains(&("refused".to_owned(), "nothing_to_retry".to_owned())));
+    server.say_until(&pod, "wait 60", "running").await;
+    assert_eq!(code(&server.post(&path, json!({})).await), (409, "busy"));
+    assert_eq!(server.post(&format!("{pod}/stop"), json!({})).await.0, 202);
+    assert_eq!(code(&server.post(&path, json!({})).await), (409, "not_live"));
+}
+
+#[tokio::test]
+async fn a_fork_is_a_new_pod_with_the_history_up_to_a_record() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    server.say(&pod, "say one").await;
+    server.until(&pod, "idle").await;
+    let (first, kept) = (head(&server, &pod).await, contents(&server, &pod).await);
+    server.say(&pod, "say two").await;
+    server.until(&pod, "idle").await;
+    let path = format!("{pod}/fork");
+    for body in [json!({}), json!({ "at_seq": first }), json!({ "name": "a b" }), json!({ "name": "eve", "at": 1 })] {
+        assert_eq!(code(&server.post(&path, body.clone()).await), (400, "invalid_input"), "{body}");
+    }
+    let outside = json!({ "name": "eve", "at_seq": head(&server, &pod).await + 1 });
+    assert_eq!(code(&server.post(&path, outside).await), (400, "invalid_input"));
+    assert_eq!(code(&server.post(&path, json!({ "name": "ada" })).await), (409, "name_taken"));
+    let made = server.post(&path, json!({ "name": "eve", "at_seq": first })).await;
+    assert_eq!((made.0, &made.1["name"], &made.1["state"]), (201, &json!("eve"), &json!("idle")), "{}", made.1);
+    let eve = pod_path(&made.1["pod"]);
+    assert_eq!(contents(&server, &eve).await, kept);
+    let told = server.records(&eve, "alert").await;
+    assert!(told[0]["text"].as_str().unwrap().starts_with("forked from ada"), "{told:?}");
+    server.say_until(&pod, "wait 60", "running").await;
+    assert_eq!(code(&server.post(&path, json!({ "name": "dan" })).await), (409, "busy"));
+    let audited = server.audited("fork").await;
+    assert_eq!(audited.iter().filter(|(result, _)| result == "done").count(), 1);
+}
+
+#[tokio::test]
 async fn a_compaction_says_what_it_would_do_and_does_it() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;

@@ -75,6 +75,7 @@ impl RuntimePort for Embedded {
         Ok(match command {
             Command::Create(it) => host.pods().create(key, origin, it.body).await?.into(),
             Command::Import(it) => host.pods().import(key, origin, it.body).await?.into(),
+            Command::Fork(it) => host.pods().fork(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Patch(it) => host.pods().patch(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Delete(it) => {
                 host.pods().delete(key, origin, &it.pod.worker_id, it.confirm.as_deref()).await?.into()
@@ -88,6 +89,7 @@ impl RuntimePort for Embedded {
             Command::Cancel(it) => self.control(key, origin, &it.pod, ControlVerb::Cancel).await?,
             Command::Stop(it) => self.control(key, origin, &it.pod, ControlVerb::Stop).await?,
             Command::Compact(it) => self.control(key, origin, &it.pod, ControlVerb::Compact).await?,
+            Command::Retry(it) => self.control(key, origin, &it.pod, ControlVerb::Retry).await?,
             Command::Restore(it) => host.pods().restore(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Rewind(it) => host.work().rewind(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::RunTool(it) => {

@@ -12,22 +12,32 @@ pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
         | (V::Cancel, S::Running | S::Waiting | S::Paused)
         | (V::Stop, S::Idle | S::Running | S::Paused | S::Waiting)
         | (V::Restore, S::Stopped)
-        | (V::Compact, S::Idle | S::Paused) => None,
+        | (V::Compact | V::Retry, S::Idle | S::Paused) => None,
         (_, S::Unreachable) => Some("its runtime does not answer"),
         (_, S::Broken) => Some("it is broken and cannot be restored"),
         (V::Stop, S::Stopped) => Some("it is already stopped"),
-        (V::Pause | V::Resume | V::Cancel | V::Compact, S::Stopped) => Some("it is stopped; restore it first"),
+        (V::Pause | V::Resume | V::Cancel | V::Compact | V::Retry, S::Stopped) => {
+            Some("it is stopped; restore it first")
+        }
         (V::Pause, S::Paused) => Some("it is already paused"),
         (V::Pause | V::Cancel, _) => Some("nothing is running"),
         (V::Resume, _) => Some("it is not paused"),
         (V::Restore, _) => Some("it is already live"),
-        (V::Compact, _) => Some("a run is in progress; pause or cancel it first"),
+        (V::Compact | V::Retry, _) => Some("a run is in progress; pause or cancel it first"),
     }
 }
 
 /// Why the conversation cannot be rewound now; the rules are those of compacting.
 pub fn rewind_refusal(state: PodState) -> Option<&'static str> {
     refusal(ControlVerb::Compact, state)
+}
+
+/// Why this Pod cannot be forked where it is now; at an earlier record it can be.
+pub fn fork_refusal(state: PodState) -> Option<&'static str> {
+    match state {
+        PodState::Running | PodState::Waiting => Some("a run is in progress; wait until it has ended"),
+        state => peer_refusal(state),
+    }
 }
 
 /// Why this Pod cannot spawn a child now.
@@ -64,13 +74,19 @@ mod tests {
 
     #[test]
     fn each_state_offers_what_changes_it() {
-        assert_eq!(allowed(PodState::Idle), ["stop", "compact"]);
+        assert_eq!(allowed(PodState::Idle), ["stop", "compact", "retry"]);
         assert_eq!(allowed(PodState::Running), ["pause", "cancel", "stop"]);
         assert_eq!(allowed(PodState::Waiting), ["pause", "cancel", "stop"]);
-        assert_eq!(allowed(PodState::Paused), ["resume", "cancel", "stop", "compact"]);
+        assert_eq!(allowed(PodState::Paused), ["resume", "cancel", "stop", "compact", "retry"]);
         assert_eq!(allowed(PodState::Stopped), ["restore"]);
         assert!(allowed(PodState::Unreachable).is_empty());
         assert!(allowed(PodState::Broken).is_empty());
+    }
+
+    #[test]
+    fn a_pod_is_forked_whenever_it_does_nothing_and_can_be_read() {
+        let forked: Vec<_> = PodState::ALL.into_iter().filter(|state| fork_refusal(*state).is_none()).collect();
+        assert_eq!(forked, [PodState::Idle, PodState::Paused, PodState::Stopped]);
     }
 
     #[test]

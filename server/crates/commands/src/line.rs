@@ -15,6 +15,8 @@ pub const CHOOSE: &str = "type a command or choose one with the arrow keys";
 pub enum Command {
     Control(ControlVerb),
     Rename(String),
+    /// Makes a Pod of this name with the history and the settings of this one.
+    Fork(String),
     /// How much of the network its commands can reach.
     Network(NetworkPolicy),
     /// The model, and its provider if that changes too; `None` to choose in a dialog.
@@ -237,6 +239,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
         "allow" | "always" | "deny" | "option" => (!now.asks).then_some("it has no pending approval"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
+        "fork" => allowed::fork_refusal(now.state),
         "send" | "steer" => allowed::input_refusal(now.state),
         "peer" => allowed::peer_refusal(now.state),
         "unpeer" => (!now.knows).then_some("it has no peer"),
@@ -266,6 +269,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     };
     match entry.word {
         "rename" => named(Command::Rename),
+        "fork" => named(Command::Fork),
         "model" if argument.is_empty() && here.client == Client::Terminal => {
             Err(":model needs a name after it; `yoi models` lists them".to_owned())
         }
@@ -402,7 +406,11 @@ mod tests {
     fn typing_narrows_the_offers() {
         let browsers = TABLE.iter().filter(|entry| !entry.place.is_terminal());
         assert_eq!(words(":").len(), browsers.count(), "all but the terminal's own");
-        assert_eq!(words(":re"), ["rewind", "rename", "resume", "restore"], "what does nothing now comes last");
+        assert_eq!(
+            words(":re"),
+            ["retry", "rewind", "rename", "resume", "restore"],
+            "what does nothing now comes last"
+        );
         assert_eq!(words(":rename eve"), ["rename"]);
         assert!(words(":x").is_empty() && words("pause").is_empty());
     }

@@ -130,6 +130,7 @@ use Where::{Anywhere, Browser, Pod, Terminal, TerminalPod};
 pub const TABLE: &[Entry] = &[
     of(Pod, "pause", "", "", "Pause the run"),
     of(Pod, "resume", "", "", "Resume the paused run"),
+    of(Pod, "retry", "", "", "Ask the model again after a failure, a cancel or a rewind"),
     grave(Pod, "cancel", "", "Cancel the run"),
     grave(Pod, "stop", "", "Stop the Pod (it can be restored)"),
     of(Pod, "restore", "", "", "Restore the stopped Pod"),
@@ -139,6 +140,7 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "compact", "", "", "Summarise older context"),
     of(Pod, "rewind", "", "", "Remove the last turn from the context"),
     of(Pod, "spawn", "NAME", "", "Spawn a child with a task and part of the scope"),
+    of(Pod, "fork", "NAME", "", "Create a Pod with this one's history and settings"),
     of(Pod, "peer", "NAME", "p", "Add a peer"),
     grave(Pod, "unpeer", "NAME", "Remove a peer"),
     of(Pod, "send", "TEXT", "", "Send a message to this Pod"),

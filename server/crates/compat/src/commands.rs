@@ -89,6 +89,7 @@ pub(crate) async fn control(pod: Arc<Pod>, command_id: CommandId, verb: ControlV
         ControlVerb::Cancel => Ask::Cancel,
         ControlVerb::Compact => Ask::Compact,
         ControlVerb::Restore => return Err(ApiError::invalid("restore is a command of its own").into()),
+        ControlVerb::Retry => return Err(ApiError::invalid("older Pods cannot ask their model again").into()),
     };
     let (_, seq) = answer(&pod, ask).await?;
     Ok(receipt(command_id, seq))

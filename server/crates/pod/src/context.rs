@@ -118,6 +118,12 @@ impl Context {
         self.messages.iter().chain(&self.deferred).filter(is_said).map(|entry| entry.message.clone()).collect()
     }
 
+    /// True if it ends with something that the model has not answered: a message, or the results of calls.
+    pub fn is_unanswered(&self) -> bool {
+        let last = self.deferred.last().or(self.messages.last());
+        last.is_some_and(|entry| matches!(entry.message.role, Role::User | Role::Tool))
+    }
+
     /// Adds the event at `seq`. Chunks are not part of a context; their finished record is. Messages from elsewhere
     /// that came in during a run belong to no run.
     pub fn push(&mut self, seq: Seq, run_id: Option<&str>, event: &TurnEvent) {

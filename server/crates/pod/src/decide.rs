@@ -8,6 +8,7 @@ mod commands;
 mod draft;
 mod mail;
 mod overflow;
+mod retry;
 mod summary;
 mod way_out;
 
@@ -20,6 +21,7 @@ use self::{
     calls::{Said, agent_call, answer, operator_call, tool_finished},
     commands::{Message, cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
+    retry::retry,
     summary::{compact, rewind, summarised},
     way_out::way_out,
 };
@@ -118,6 +120,14 @@ pub enum Refusal {
     HeadMoved,
     #[error("has no such record; `to_seq` is one of its records")]
     OutsideLog,
+    #[error(
+        "has nothing to retry: every message in its context has its answer; send a message, or rewind to one first and \
+         retry then"
+    )]
+    NothingToRetry,
+    /// A retry would give up calls that only wait for the Pod to go on.
+    #[error("is paused between tool calls; answer what it asks and resume it, or cancel the run and retry then")]
+    CallsWait,
 }
 
 impl Refusal {
@@ -130,6 +140,7 @@ impl Refusal {
             Self::AlreadyAnswered => ErrorCode::AlreadyAnswered,
             Self::HeadMoved => ErrorCode::HeadMoved,
             Self::OutsideLog | Self::OwnContext => ErrorCode::InvalidInput,
+            Self::NothingToRetry | Self::CallsWait => ErrorCode::NothingToRetry,
         }
     }
 }
@@ -149,12 +160,15 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         }
         Input::Pause => pause(&mut draft)?,
         Input::Resume { command_id } => resume(&mut draft, Trigger::Resume, command_id)?,
+        Input::Compact | Input::Rewind { .. } | Input::Retry { .. } if spec.agent.is_some() => {
+            return Err(Refusal::OwnContext);
+        }
+        Input::Retry { command_id, is_unanswered } => retry(&mut draft, command_id, is_unanswered)?,
         Input::LimitOver if pod.resumes_at(spec).is_none() => return Err(Refusal::NotPaused),
         Input::LimitOver => resume(&mut draft, Trigger::Limit, None)?,
         Input::Cancel => cancel(&mut draft)?,
         Input::Stop => stop(&mut draft),
         Input::Restore => restore(&mut draft),
-        Input::Compact | Input::Rewind { .. } if spec.agent.is_some() => return Err(Refusal::OwnContext),
         Input::Compact => compact(&mut draft)?,
         Input::Summarised(summary) => summarised(&mut draft, summary),
         Input::Rewind { to_seq, expected_head, context_used } => {

@@ -33,6 +33,12 @@ pub enum Input {
     Resume {
         command_id: Option<CommandId>,
     },
+    /// The model is asked again where its last answer was cut off or is missing.
+    Retry {
+        command_id: CommandId,
+        /// The conversation ends with something that has no answer.
+        is_unanswered: bool,
+    },
     /// The usage limit that paused the Pod has passed.
     LimitOver,
     Cancel,

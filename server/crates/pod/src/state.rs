@@ -42,6 +42,9 @@ pub struct Pod {
     pub runs: u64,
     /// The newest run ended before its answer did, so there is something to resume.
     pub resumable: bool,
+    /// The conversation ends with text or reasoning of a run that has not ended as it should: where that begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_answer: Option<Seq>,
     /// How many blocks were begun; block and call ids are made from it.
     pub blocks: u64,
     /// Blocks without a finished record.
@@ -328,6 +331,7 @@ impl Default for Pod {
             run: None,
             runs: 0,
             resumable: false,
+            cut_answer: None,
             blocks: 0,
             open_blocks: Vec::new(),
             calls: Vec::new(),

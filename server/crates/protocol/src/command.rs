@@ -191,10 +191,13 @@ pub enum ControlVerb {
     Restore,
     /// Puts a summary in the place of what came before the newest turn.
     Compact,
+    /// Asks the model again where its last answer was cut off or is missing.
+    Retry,
 }
 
 impl ControlVerb {
-    pub const ALL: [Self; 6] = [Self::Pause, Self::Resume, Self::Cancel, Self::Stop, Self::Restore, Self::Compact];
+    pub const ALL: [Self; 7] =
+        [Self::Pause, Self::Resume, Self::Cancel, Self::Stop, Self::Restore, Self::Compact, Self::Retry];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -204,6 +207,7 @@ impl ControlVerb {
             Self::Stop => "stop",
             Self::Restore => "restore",
             Self::Compact => "compact",
+            Self::Retry => "retry",
         }
     }
 }
@@ -227,6 +231,18 @@ pub struct RewindCommand {
     pub to_seq: Seq,
     /// The `head_seq` that the caller has seen; if it has changed, the command is refused as `head_moved`.
     pub expected_head: Seq,
+}
+
+/// Body of `POST P/fork`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ForkCommand {
+    /// The new Pod's name.
+    pub name: PodName,
+    /// The last record that it begins with; the newest one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_seq: Option<Seq>,
 }
 
 /// Body of `POST P/tools/{name}`.

@@ -54,6 +54,7 @@ codes! {
     NotPaused "not_paused" 409 "The Pod is not paused";
     NotLive "not_live" 409 "The Pod is not live";
     NotRestorable "not_restorable" 409 "The Pod cannot be restored";
+    NothingToRetry "nothing_to_retry" 409 "There is nothing to retry";
     AlreadyAnswered "already_answered" 409 "Already answered";
     NameTaken "name_taken" 409 "The name is taken";
     ScopeConflict "scope_conflict" 409 "The scope is in conflict";

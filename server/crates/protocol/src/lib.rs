@@ -44,8 +44,8 @@ pub use agent::{
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{
-    ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand,
-    RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
+    ApprovalCommand, ControlVerb, CreatePod, ForkCommand, ImportCommand, InputCommand, PatchPod, Receipt,
+    RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use currency::{Currency, CurrencyError, Priced, both_priced};
 pub use cursor::{open_cursor, seal_cursor};

@@ -9,12 +9,12 @@
 
 use crate::{
     About, AgentItem, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb,
-    CreatePod, ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand,
-    Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpServerItem, MessageAnswer, MessageCommand,
-    ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules,
-    PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput,
-    Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer,
-    ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
+    CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand,
+    InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpServerItem, MessageAnswer,
+    MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
+    PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers,
+    QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
+    SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -344,6 +344,15 @@ operations! {
             body body: ImportCommand,
         } -> 201 "The Pod" PodSummary;
 
+        /// Makes a Pod with this one's history up to a record and with its settings; it is idle, and nothing ties it to another Pod.
+        ///
+        /// A record inside a run that is going on is `busy`, one inside an answer or a tool call `invalid_input`, and both say where
+        /// a fork can begin. A history may have up to 64 MiB.
+        Fork "fork" "fork" "fork": Post at_pod!("/fork"), "pods" {
+            pod pod: PodRef,
+            body body: ForkCommand,
+        } -> 201 "The Pod" PodSummary;
+
         /// Sends a message. Its run appears in the Pod's stream, with the same command id.
         Input "input" "input" "input": Post at_pod!("/input"), "commands" {
             pod pod: PodRef,
@@ -392,6 +401,16 @@ operations! {
             pod pod: PodRef,
             bare body: NoFields,
         } -> 202 "It is on disk" Receipt;
+
+        /// Asks the model again, without a new message: after a run that failed, was interrupted, was cancelled or hit a limit, and
+        /// after a rewind that left a message unanswered.
+        ///
+        /// The part of an answer that was cut off leaves the model's context. Tool calls that have a result are not repeated. Where
+        /// nothing is left to answer: `nothing_to_retry`.
+        Retry "retry" "retry" "retry": Post at_pod!("/retry"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 202 "It is on the disk" Receipt;
 
         /// Removes everything after a record from the context. The journal keeps all of it, and its head only grows.
         Rewind "rewind" "rewind" "rewind": Post at_pod!("/rewind"), "commands" {
@@ -733,6 +752,7 @@ impl Command {
         let (pod, other) = match self {
             Self::Create(create) => return create.body.name.to_string(),
             Self::Import(import) => return import.body.name.to_string(),
+            Self::Fork(fork) => (&fork.pod, fork.body.name.to_string()),
             Self::Introduce(introduce) => (&introduce.pod, introduce.body.target.clone()),
             Self::Unlink(unlink) => (&unlink.pod, unlink.peer.to_string()),
             Self::DecideRequest(decide) => (&decide.pod, decide.request_id.clone()),
@@ -780,6 +800,7 @@ impl ControlVerb {
             Self::Stop => Stop { pod, body }.into(),
             Self::Restore => Restore { pod, body: RestoreCommand::default() }.into(),
             Self::Compact => Compact { pod, body }.into(),
+            Self::Retry => Retry { pod, body }.into(),
         }
     }
 }

@@ -23,6 +23,7 @@ pub(crate) mod place;
 mod question;
 mod queue;
 mod receipts;
+mod retry;
 mod running;
 mod servers;
 mod sight;
@@ -43,6 +44,7 @@ use pod::{Effect, Input};
 use protocol::{ApiError, PodState, WorkerId};
 use provider::Purpose;
 
+pub(crate) use self::sight::leaders;
 pub(crate) use self::{
     above::Above,
     commands::PodCommand,

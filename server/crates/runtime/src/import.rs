@@ -4,6 +4,7 @@
 //! A record of an import is history and has no effects: peers, loans, approvals and messages that it tells of are in
 //! the transcript and nowhere else. What was used was used elsewhere and is not counted here.
 
+mod fork;
 mod lines;
 
 use jiff::Timestamp;
@@ -14,6 +15,7 @@ use protocol::{
     TurnEvent, Usage,
 };
 
+pub(crate) use self::fork::fork;
 use crate::{
     asked::Asked,
     clock,

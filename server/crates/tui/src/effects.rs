@@ -6,7 +6,7 @@ mod export;
 
 use client::{Client, ClientError, EventStream};
 use futures_util::future::{try_join, try_join_all, try_join3};
-use protocol::{CommandId, CreatePod, ErrorCode, InputCommand, PodRef, PodState, RuntimeId, SearchHit};
+use protocol::{CommandId, CreatePod, ErrorCode, ForkCommand, InputCommand, PodRef, PodState, RuntimeId, SearchHit};
 use protocol::{
     operation::{Filled, Loose, Page},
     operations,
@@ -61,6 +61,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             target,
         },
         Effect::Create { command_id, create } => Message::Created(make(client, &command_id, *create).await),
+        Effect::Fork { command_id, pod, name } => {
+            let fork = operations::Fork { pod, body: ForkCommand { name, at_seq: None } };
+            Message::Created(client.carry_out(&command_id, &fork).await.map(|made| made.pod))
+        }
         Effect::LoadOlder { pod, before } => {
             Message::Older { done: client.transcript(&pod, Some(before), TAIL).await, pod }
         }

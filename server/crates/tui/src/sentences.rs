@@ -32,6 +32,7 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Introduce(target), _) => introduced(name, target, PeerLink::Linked),
         (Act::Unlink(target), _) => format!("{name} and {target} are no longer peers"),
         (Act::Control(ControlVerb::Compact), _) => format!("Compacting {name}"),
+        (Act::Control(ControlVerb::Retry), _) => format!("asking the model of {name} again"),
         (Act::Control(verb), _) => format!("{name}: {} accepted", verb.as_str()),
         (Act::Rename(new), _) => format!("{name} renamed to {new}"),
         (Act::Model(model, _), _) => format!("{name} uses {model} from its next model call on"),

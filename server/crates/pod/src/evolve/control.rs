@@ -158,6 +158,9 @@ fn run_finished(pod: &mut Pod, outcome: Outcome, detail: Option<&str>) {
     let operators = &pod.operator_calls;
     pod.open_blocks.retain(|open| operators.iter().any(|call| call.block == open.id));
     pod.resumable = matches!(outcome, Outcome::Paused | Outcome::Interrupted);
+    if outcome == Outcome::Completed {
+        pod.cut_answer = None;
+    }
     if !pod.resumable {
         pod.stand_in = None;
     }

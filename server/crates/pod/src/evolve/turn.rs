@@ -15,6 +15,10 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
     if let Some(session) = pod.session.as_mut().filter(|_| is_said(event)) {
         session.heard_to = session.asked_to;
     }
+    let cut_answer = pod.cut_answer;
+    if ends_answer(event) {
+        pod.cut_answer = None;
+    }
     match event {
         TurnEvent::TextChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Text, text),
         TurnEvent::ReasoningChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Reasoning, text),
@@ -29,6 +33,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
         }
         TurnEvent::ToolOutputChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::ToolOutput, text),
         TurnEvent::MessageFinished { block, .. } | TurnEvent::ReasoningFinished { block, .. } => {
+            said(pod, seq, block);
             blocks::close(pod, block);
         }
         TurnEvent::ToolCalled { .. } => called(pod, event),
@@ -63,7 +68,10 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
             }
         }
         TurnEvent::Rewound { to_seq } => {
+            // No file was read in an answer that is nothing but text, so all that was seen is still in the context.
+            let seen = (cut_answer == Some(to_seq.next())).then(|| std::mem::take(&mut pod.seen_files));
             forget_context(pod);
+            pod.seen_files.extend(seen.into_iter().flatten());
             pod.unread_messages.retain(|letter| letter.seq <= *to_seq);
             pod.resumable = false;
         }
@@ -90,6 +98,31 @@ fn is_said(event: &TurnEvent) -> bool {
             | TurnEvent::ReasoningChunk { .. }
             | TurnEvent::ToolCalled { agent_call_id: Some(_), .. }
     )
+}
+
+/// Whether this event goes after the newest text of the model, so that removing that text would remove it too.
+fn ends_answer(event: &TurnEvent) -> bool {
+    match event {
+        TurnEvent::ToolCalled { by, .. } | TurnEvent::ToolFinished { by, .. } => *by == ToolBy::Model,
+        TurnEvent::UserMessage { .. }
+        | TurnEvent::PeerMessage { .. }
+        | TurnEvent::ChildEvent { .. }
+        | TurnEvent::Compacted { .. }
+        | TurnEvent::Rewound { .. } => true,
+        TurnEvent::TextChunk { .. }
+        | TurnEvent::ReasoningChunk { .. }
+        | TurnEvent::ToolArgsChunk { .. }
+        | TurnEvent::ToolOutputChunk { .. }
+        | TurnEvent::MessageFinished { .. }
+        | TurnEvent::ReasoningFinished { .. } => false,
+    }
+}
+
+/// The model has said something. If mail came in meanwhile, the mail stands before the end of it in the journal, and a
+/// rewind to its beginning would drop the mail.
+fn said(pod: &mut Pod, seq: Seq, block: &str) {
+    let first = pod.open_blocks.iter().find(|open| open.id == block).map_or(seq, |open| open.first_seq);
+    pod.cut_answer = pod.cut_answer.or(Some(first)).filter(|_| pod.unread_mail.is_none());
 }
 
 fn called(pod: &mut Pod, event: &TurnEvent) {

@@ -157,5 +157,8 @@ fn a_plan_and_a_mode_are_in_no_context_and_the_context_is_the_agents_own() {
     journal.tells(AgentPiece::Ended(Stop::EndTurn));
     assert_eq!(journal.said(), [before, vec!["user: more".to_owned()]].concat());
     assert_eq!(journal.pod.session.as_ref().unwrap().plan, entries);
-    assert_eq!(journal.does(Input::Compact).unwrap_err(), Refusal::OwnContext);
+    let retry = Input::Retry { command_id: protocol::CommandId::parse("again").unwrap(), is_unanswered: true };
+    for refused in [Input::Compact, retry] {
+        assert_eq!(journal.does(refused).unwrap_err(), Refusal::OwnContext);
+    }
 }

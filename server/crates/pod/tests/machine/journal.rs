@@ -167,6 +167,10 @@ pub(crate) fn resume() -> Input {
     Input::Resume { command_id: None }
 }
 
+pub(crate) fn retry(is_unanswered: bool) -> Input {
+    Input::Retry { command_id: CommandId::parse("k3").unwrap(), is_unanswered }
+}
+
 pub(crate) fn text(text: &str) -> Input {
     Input::Model(ModelPiece::Text(text.to_owned()))
 }

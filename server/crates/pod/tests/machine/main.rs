@@ -18,6 +18,7 @@ mod peers;
 mod permissions;
 mod properties;
 mod recovery;
+mod retry;
 mod rewind;
 mod steering;
 mod ways_out;

@@ -19,6 +19,7 @@ fn any_input() -> impl Strategy<Value = Input> {
         1 => Just(steer("and")),
         1 => Just(Input::Pause),
         1 => Just(resume()),
+        1 => any::<bool>().prop_map(retry),
         1 => Just(Input::Cancel),
         1 => Just(Input::Stop),
         1 => Just(Input::Restore),

@@ -184,7 +184,7 @@ impl Carrying<'_> {
     }
 
     /// Refuses work when a budget is spent.
-    async fn check_budgets(&mut self) -> Result<(), ApiError> {
+    pub(super) async fn check_budgets(&mut self) -> Result<(), ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
         let Some(budgets) = Budgets::of(actors, state) else { return Ok(()) };
         match budgets.look().await?.spent {
@@ -222,6 +222,7 @@ impl Carrying<'_> {
             ControlVerb::Stop => Input::Stop,
             ControlVerb::Restore => Input::Restore,
             ControlVerb::Compact => Input::Compact,
+            ControlVerb::Retry => return self.retry().await,
         };
         self.enter(input, verb.as_str(), |_| false).await
     }

@@ -180,7 +180,7 @@ fn is_target(target: &Target, pod: &VisiblePod) -> bool {
 
 /// The current rules of a Pod's ancestors, nearest first. For a deleted ancestor, the rules that held when the Pod was
 /// created remain. Empty if the Pod never had a parent.
-async fn leaders(
+pub(crate) async fn leaders(
     ground: &Ground,
     parent: Option<pod_store::PodKey>,
     spec: &PodSpec,

@@ -1,8 +1,8 @@
 //! The Pods of this host and of those that share its store: listing, creating, stopping and deleting them.
 
 use protocol::{
-    ApiError, Candidate, ControlVerb, CreatePod, ErrorCode, ImportCommand, Listing, PatchPod, PodDetail, PodName,
-    PodRef, PodSummary, Receipt, RestoreCommand, VisiblePod, WorkerId,
+    ApiError, Candidate, ControlVerb, CreatePod, ErrorCode, ForkCommand, ImportCommand, Listing, PatchPod, PodDetail,
+    PodName, PodRef, PodSummary, Receipt, RestoreCommand, VisiblePod, WorkerId,
 };
 
 use super::Inner;
@@ -77,6 +77,18 @@ impl Pods<'_> {
     ) -> Result<PodSummary, ApiError> {
         self.inner.count_command();
         import::import(self.inner, &self.inner.family.recipes, &Asked { key, origin }, command).await
+    }
+
+    /// Creates a Pod with the journal of another one up to a record, and with its settings.
+    pub async fn fork(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: ForkCommand,
+    ) -> Result<PodSummary, ApiError> {
+        self.inner.count_command();
+        import::fork(self.inner, &Asked { key, origin }, worker_id, command).await
     }
 
     pub async fn patch(

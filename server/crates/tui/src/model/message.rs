@@ -117,6 +117,12 @@ pub(crate) enum Effect {
         command_id: CommandId,
         create: Box<CreatePod>,
     },
+    /// Create a Pod from this one's history.
+    Fork {
+        command_id: CommandId,
+        pod: PodRef,
+        name: PodName,
+    },
     LoadOlder {
         pod: PodRef,
         before: Seq,

@@ -4,7 +4,9 @@ use super::*;
 
 #[test]
 fn commands_act_on_the_open_pod_and_say_not_attached_without_one() {
-    for line in [":pause", ":peer bob", ":unpeer bob", ":send hi", ":compact", ":rewind", ":allow", ":rename x"] {
+    for line in
+        [":pause", ":peer bob", ":unpeer bob", ":send hi", ":compact", ":rewind", ":allow", ":rename x", ":fork x"]
+    {
         let mut story = Story::connected();
         story.enters(line);
         assert_eq!(story.effects, [], "{line} asks nobody");
@@ -59,6 +61,25 @@ fn the_arrows_choose_and_enter_takes_the_choice() {
     story.types("bob");
     story.key(KeyCode::Enter);
     assert_eq!(story.act().1, Act::Introduce("bob".into()));
+}
+
+#[test]
+fn a_fork_is_asked_for_with_its_name() {
+    let mut story = Story::with_ada_in("idle");
+    story.enters(":fork not a name");
+    assert_eq!(story.effects, []);
+    story.enters(":fork eve");
+    let [Effect::Fork { pod, name, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    assert_eq!((pod, name.as_str()), (&address("ada"), "eve"));
+}
+
+#[test]
+fn a_retry_says_what_it_does() {
+    let mut story = Story::with_ada_in("idle");
+    story.enters(":retry");
+    assert_eq!(story.act().1, Act::Control(ControlVerb::Retry));
+    story.done(Ok(Answer::Accepted));
+    story.shows("asking the model of ada again");
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
             model.tell("checking what would be compacted");
             return model.start(Effect::Preview(pod));
         }
+        Command::Fork(name) => return fork(model, pod, &name),
         Command::Delete(name) => return delete(model, pod, name),
         Command::Answer(said) => return answer(model, said),
         Command::Choose(id) => return choose(model, &id),
@@ -110,6 +111,14 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
     };
     match act {
         Ok(act) => model.act(pod, act),
+        Err(sentence) => model.complain(sentence),
+    }
+}
+
+/// The new Pod opens once it is there.
+fn fork(model: &mut Model, pod: PodRef, name: &str) {
+    match sentences::name(name) {
+        Ok(name) => model.start(Effect::Fork { command_id: CommandId::random(), pod, name }),
         Err(sentence) => model.complain(sentence),
     }
 }
