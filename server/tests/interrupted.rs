@@ -170,11 +170,14 @@ async fn browser_a_failed_run_is_retried_from_its_end() {
     browser.send("how much is it?").await;
     browser.wait_text("main .end-failed", "failed").await;
     model.push(Answer::say("all of it"));
-    browser.find("main .end-failed button").await.click().await.unwrap();
+    browser.find("main .end-failed button:not(.fork)").await.click().await.unwrap();
     browser.wait_text("main", "all of it").await;
     browser.wait_text("main", "completed").await;
-    let has_none = async |browser: &Browser| browser.is_absent("main .end button").await;
-    browser.wait_until("neither end offers a retry", has_none).await;
+    browser
+        .wait_until("neither end offers a retry", async |browser| {
+            browser.is_absent("main .end button:not(.fork)").await
+        })
+        .await;
     let asked: Vec<_> = model.requests().into_iter().map(|request| request.body["messages"].clone()).collect();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0], asked[1], "the same question, without the half of an answer");

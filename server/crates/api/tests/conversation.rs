@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Server, answer, code};
+use common::{Server, answer, code, pod_path};
 use reqwest::Method;
 use serde_json::{Value, json};
 

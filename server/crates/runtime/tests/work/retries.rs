@@ -34,7 +34,7 @@ async fn the_model_is_asked_the_same_again_and_no_finished_call_is_repeated() {
     model.push(Answer::say("whole"));
     control("r2").await.unwrap();
     let records = bench.until_runs(&pod, 3).await;
-    assert_eq!(bench.history(&pod).await[2..], ["tool: looked at a", "assistant: whole"].map(str::to_owned));
+    assert_eq!(bench.history(&pod).await[2..], ["tool: noted a", "assistant: whole"].map(str::to_owned));
     assert_eq!(bench.ledger.all(), called, "the call was made once");
     assert_eq!(of_kind(&records, "user_message").len(), 1);
     let asked: Vec<_> = model.requests().into_iter().map(|request| request.body["messages"].clone()).collect();
