@@ -130,7 +130,6 @@ use Where::{Anywhere, Browser, Pod, Terminal, TerminalPod};
 pub const TABLE: &[Entry] = &[
     of(Pod, "pause", "", "", "Pause the run"),
     of(Pod, "resume", "", "", "Resume the paused run"),
-    of(Pod, "retry", "", "", "Ask the model again after a failure, a cancel or a rewind"),
     grave(Pod, "cancel", "", "Cancel the run"),
     grave(Pod, "stop", "", "Stop the Pod (it can be restored)"),
     of(Pod, "restore", "", "", "Restore the stopped Pod"),
@@ -138,6 +137,7 @@ pub const TABLE: &[Entry] = &[
     grave(Pod, "always", "", "Always allow exactly this"),
     grave(Pod, "deny", "REASON", "Deny the pending approval (reason optional)"),
     of(Pod, "compact", "", "", "Summarise older context"),
+    of(Pod, "retry", "", "", "Ask the model again after a failure, a cancel or a rewind"),
     of(Pod, "rewind", "", "", "Remove the last turn from the context"),
     of(Pod, "spawn", "NAME", "", "Spawn a child with a task and part of the scope"),
     of(Pod, "fork", "NAME", "", "Create a Pod with this one's history and settings"),

@@ -207,7 +207,7 @@ async fn ollama_gets_its_thoughts_back_and_each_result_with_the_name_of_its_tool
         { "role": "tool", "content": "call-b3", "tool_name": "Grep" },
     ]);
     assert_eq!(body["messages"], expected);
-    assert_eq!((&body["think"], &body["stream"]), (&json!("high"), &json!(true)));
+    assert_eq!((&body["think"], &body["stream"]), (&json!(true), &json!(true)));
 }
 
 /// What has to be identical for a cache hit: everything but the markers for where it may end.
