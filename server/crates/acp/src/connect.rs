@@ -108,7 +108,7 @@ pub(crate) async fn connect(inner: &Inner, begin: &Begin) -> Result<(Connected, 
     }
 }
 
-/// Says why the handshake failed. `is_end`: the process may have ended by itself.
+/// Why the handshake failed. `is_end`: the process may have ended by itself.
 struct Broken {
     failure: Failure,
     is_end: bool,
@@ -127,7 +127,7 @@ struct Opened {
     said: Vec<Said>,
 }
 
-/// Performs the handshake with an agent.
+/// The handshake with an agent.
 struct Greeting<'a> {
     wire: &'a mut Wire,
     offered: Offered,

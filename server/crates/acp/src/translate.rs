@@ -24,7 +24,7 @@ const OPTION_CHARS_MAX: usize = 200;
 /// A longer text is split into pieces of this many bytes, each of which is a record.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
 
-/// Translates one agent's updates, in order.
+/// Turns one agent's updates into pieces, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     calls: Calls,

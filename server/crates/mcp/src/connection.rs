@@ -238,7 +238,7 @@ impl Standing<'_> {
         }
     }
 
-    /// Newer servers report changes only to clients that subscribed.
+    /// Subscribes to changes. Newer servers report them only to clients that have subscribed.
     async fn subscribe(&self) -> Option<Subscription> {
         let info = self.live.peer.peer_info()?;
         let tells = info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));

@@ -254,7 +254,7 @@ impl Waited<'_> {
     }
 }
 
-/// Tells the server when nobody waits for its answer any more.
+/// Dropping it before the answer has arrived tells the server that nobody waits any more.
 struct GivenUp {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,

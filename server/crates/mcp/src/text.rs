@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-/// Replaces a secret.
+/// What replaces a secret.
 const HIDDEN: &str = "[hidden]";
 /// A shorter value appears in too many texts by chance.
 const SECRET_CHARS_MIN: usize = 6;

@@ -46,7 +46,7 @@ pub(crate) async fn list(agents: &Agents) -> Vec<AgentItem> {
     agents.list().await.into_iter().map(|item| AgentItem { tools: tools(), ..item }).collect()
 }
 
-/// Opens access with a token for one Pod, for as long as the agent's process lives.
+/// Gives agents access with a token for one Pod, for as long as the agent's process lives.
 #[derive(Debug)]
 pub(crate) struct TokenDoor {
     tokens: PodTokens,

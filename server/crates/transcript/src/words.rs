@@ -61,13 +61,13 @@ pub fn about_cost(cost: Option<Cost>, currency: Option<Currency>, estimated: boo
     format!("{}{}", mark(estimated && cost.is_some()), cost_words(cost, currency))
 }
 
-/// Both counts in full, with the mark if they are partly estimated.
+/// Returns both counts in full, with the mark if they are partly estimated.
 pub fn tokens_in_full(usage: &Usage) -> String {
     let about = |count: u64| format!("{}{count}", mark(usage.estimated && count > 0));
     format!("{} in, {} out", about(usage.input), about(usage.output))
 }
 
-/// Explains the mark wherever it appears.
+/// What the mark means, wherever it appears.
 pub const ESTIMATED: &str = "~ estimated in part: a provider did not count all of these tokens";
 
 fn mark(estimated: bool) -> &'static str {

@@ -36,7 +36,7 @@ fn started(resumed: bool) -> AgentPiece {
     AgentPiece::Started { agent, title: None, version: None, session_id, resumed }
 }
 
-/// A Pod whose agent was sent a message.
+/// Returns a Pod whose agent was sent a message.
 fn prompted() -> Journal {
     let mut journal = Journal::default();
     assert_eq!(journal.does(submit()).unwrap(), [Effect::CallModel]);

@@ -14,7 +14,7 @@ fn given(id: &str, decision: Decision, content: Option<Value>) -> Input {
     Input::Answer { id: id.into(), decision, by: "operator".into(), reason: None, content, option: None }
 }
 
-/// A Pod whose model's call is running while the server asks.
+/// Returns a Pod whose model's call is running while the server asks.
 fn asking() -> (Journal, String) {
     let mut journal = waiting();
     journal.take(allow("call-b1")).unwrap();

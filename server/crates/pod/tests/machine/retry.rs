@@ -9,7 +9,7 @@ fn failed() -> Input {
     Input::Model(ModelPiece::Failed(Failure::new("provider_error", "no")))
 }
 
-/// Every way in which an answer can be cut off, and a Pod after it.
+/// Returns a Pod for each way in which an answer can be cut off.
 fn cut_off(journal: &Journal) -> Vec<(&'static str, Journal)> {
     let mut killed = journal.clone();
     killed.crash();

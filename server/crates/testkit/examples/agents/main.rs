@@ -176,7 +176,7 @@ async fn asks(yoi: &YoiProcess, pod: &Value, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A command that would run for a long time.
+/// Has the agent begin a command that would run for a long time.
 async fn begins_long(yoi: &YoiProcess, pod: &Value) -> Result<()> {
     yoi.say(pod, "RUN `sleep 600`").await;
     allow(yoi, pod).await.map(drop)
