@@ -164,14 +164,14 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
     Ok(None)
 }
 
-/// Changes a setting of the Pod at hand, and says so.
+/// Changes a setting of the current Pod and confirms it.
 async fn set(console: Console, at: &AtHand, patch: PatchPod, words: String) -> Result<(), UiError> {
     change_pod(at.summary.pod.clone(), fresh_command(), patch).await?;
     console.note(format!("{}: {words}", at.summary.name));
     Ok(())
 }
 
-/// Makes a Pod with this one's history, and leads to it.
+/// Creates a Pod with this one's history and opens it.
 async fn fork(console: Console, pod: PodRef, name: &str) -> Result<Option<String>, UiError> {
     let command = ForkCommand { name: named_so(name)?, at_seq: None };
     let made = fork_pod(pod, fresh_command(), command).await?;

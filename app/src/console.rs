@@ -76,7 +76,7 @@ pub(crate) enum Dialog {
     /// To the point before what follows this seq.
     Rewind(Box<PodContext>, Seq),
     Restore(Box<PodSummary>),
-    /// At this record, or at the newest one.
+    /// The fork begins with the history up to this record, or up to the newest one.
     Fork(Box<PodSummary>, Option<Seq>),
     Peer(Introduction),
     Help(Topic),

@@ -14,7 +14,7 @@ const ADDRESS: &str = "address";
 const HOST: &str = "host";
 /// Long outputs of tools, in one folder per Pod.
 pub(crate) const OUTPUTS: &str = "outputs";
-/// What was accepted of MCP servers.
+/// The accepted tool definitions of MCP servers.
 pub(crate) const MCP: &str = "mcp.json";
 
 /// The folder, locked: no other server can use it until this is dropped or the process has ended in any way.

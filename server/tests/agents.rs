@@ -1,4 +1,4 @@
-//! An agent that speaks the Agent Client Protocol in the place of a model, with the real binary: `agents/agent.py` does what
+//! An agent that speaks the Agent Client Protocol instead of a model, with the real binary: `agents/agent.py` does what
 //! the first word of a message says.
 
 #![allow(clippy::unwrap_used)]
@@ -11,7 +11,7 @@ use testkit::yoi::{EventSocket, Launch, YoiProcess, pod_path, until};
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/agent.py");
 
-/// A server whose agent is the scripted one, and the folder where that keeps what it knows.
+/// A server whose agent is the scripted one, and the folder in which that agent keeps its state.
 struct House {
     yoi: YoiProcess,
     state: PathBuf,
@@ -22,7 +22,7 @@ impl House {
         Self::with("").await
     }
 
-    /// With more in the agent's environment.
+    /// Starts the server with more variables in the agent's environment.
     async fn with(more: &str) -> Self {
         let launch = Launch::new(YOI);
         let folder = launch.work_dir().parent().unwrap().to_owned();
@@ -43,14 +43,14 @@ impl House {
         self.yoi.post("/api/v1/pods", &asked).await.expect(201)
     }
 
-    /// Says something, and waits for the end of the run.
+    /// Sends a message and waits for the end of the run.
     async fn said(&self, pod: &Value, text: &str) -> Vec<Value> {
         let from = self.yoi.journal(pod).await.len();
         self.yoi.say(pod, text).await;
         self.ended(pod, from).await
     }
 
-    /// The events behind so many records, once a run has ended in them.
+    /// Returns the events after this many records, once a run has ended in them.
     async fn ended(&self, pod: &Value, from: usize) -> Vec<Value> {
         until("the run has ended", async || {
             let events = self.events(pod).await.split_off(from);
@@ -64,7 +64,7 @@ impl House {
         self.yoi.journal(pod).await.into_iter().map(|record| record["event"].clone()).collect()
     }
 
-    /// The one question that is open.
+    /// Returns the one open question.
     async fn question(&self, pod: &Value) -> Value {
         let path = format!("{}/approvals", pod_path(pod));
         until("a question is open", async || {
@@ -91,7 +91,7 @@ impl House {
         .await
     }
 
-    /// What the agent wrote down.
+    /// Returns what the agent wrote down.
     fn log(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.state.join("log")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -102,7 +102,7 @@ impl House {
         lines.filter_map(|line| line.strip_prefix(beginning).map(str::to_owned)).collect()
     }
 
-    /// The process of the agent that was started last.
+    /// Returns the process of the agent that was started last.
     fn pid(&self) -> i32 {
         self.logged("pid ").pop().unwrap().parse().unwrap()
     }
@@ -381,7 +381,7 @@ async fn an_agent_that_is_killed_pauses_its_pod_and_comes_back_without_saying_an
     assert_eq!((house.logged("load ").len(), texts(&events).len()), (1, 1), "what is loaded is not said again");
     assert_eq!(house.events(&pod).await.iter().filter(|event| event["text"] == "You said: hello").count(), 1);
 
-    // At rest, too: the next message starts it again.
+    // At rest as well: the next message starts it again.
     let pid = house.pid();
     kill9(pid);
     until("it is gone", async || (!House::is_running(pid)).then_some(())).await;

@@ -1,5 +1,5 @@
-//! The official server for tests as an MCP server of Pods, with the real program: over its standard input and output in the Pod's room,
-//! and over HTTP.
+//! The official test server as an MCP server of Pods, with the real binary: over its standard input and output in the
+//! Pod's sandbox, and over HTTP.
 
 #![allow(clippy::unwrap_used)]
 
@@ -26,7 +26,7 @@ async fn yoi_with(section: &str) -> YoiProcess {
     launch.arg("--config").arg(config.to_str().unwrap()).start().await
 }
 
-/// Works in its folder, and may read the server's program.
+/// Creates a Pod that works in its own folder and may read the server's program.
 async fn pod_that_reads(yoi: &YoiProcess, program: &Path) -> Value {
     let packages = program.ancestors().nth(3).unwrap();
     let scope = json!([
@@ -45,7 +45,7 @@ async fn server(yoi: &YoiProcess) -> Value {
     yoi.get("/api/v1/mcp").await.expect(200)["items"][0].clone()
 }
 
-/// Whether a process runs whose command line has this in it.
+/// Returns whether a process is running whose command line contains this.
 fn runs(words: &str) -> bool {
     let lines =
         fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -56,7 +56,7 @@ fn runs(words: &str) -> bool {
 async fn a_program_is_talked_to_in_the_room_of_its_pod_and_ends_with_its_rest() {
     let program = server_everything().await;
     let index = program.join("dist/index.js");
-    // So that nobody else's process is taken for it.
+    // So that no other test's process is mistaken for it.
     let mark = format!("stdio --mark-{}", std::process::id());
     let (word, number) = mark.split_once(' ').unwrap();
     let section = format!(
@@ -102,7 +102,7 @@ async fn a_program_reaches_what_its_pod_does_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let outside = folder.path().join("outside.txt");
     fs::write(&outside, "kept").unwrap();
-    // A server that only tells, in its error, what it can read.
+    // A server that only reports, in its error, what it can read.
     let script = format!("cat {} >&2; cat inside.txt >&2; echo $HOME >&2; exit 3", outside.display());
     let yoi = yoi_with(&format!("[mcp.everything]\ncommand = [\"sh\", \"-c\", \"{script}\"]\n")).await;
     fs::write(yoi.launch().work_dir().join("inside.txt"), "found\n").unwrap();

@@ -210,7 +210,7 @@ async fn what_a_server_does_not_know_is_told_once_in_each_pod() {
     assert_eq!(journal.iter().filter(completed).count(), 3);
 }
 
-/// An answer that has begun, with what its server counts by then, and stalls.
+/// An answer that has begun, with the server's count so far, and stalls.
 fn counted(kind: &str) -> Answer {
     let usage = json!({ "input_tokens": 20, "cache_read_input_tokens": 5, "output_tokens": 1 });
     let answer = match kind {
@@ -226,7 +226,7 @@ fn counted(kind: &str) -> Answer {
     answer.step(Step::Stall)
 }
 
-/// What a cancelled answer has used: what was counted of it, and for the rest an estimate of three tokens.
+/// Returns the usage of a cancelled answer: what was counted, plus an estimate of three tokens for the rest.
 async fn used_by_cancelled(kind: &str, name: &str) -> Value {
     let model = ScriptedModel::start().await;
     let yoi = launch(kind, &model).start().await;

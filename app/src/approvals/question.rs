@@ -51,7 +51,7 @@ struct Card {
     deed: Deed,
     is_denying: RwSignal<bool>,
     reason: RwSignal<String>,
-    /// What is to be filled in, where a tool's server wants to know something.
+    /// The form to fill in, if a tool's server asks for something.
     form: StoredValue<Option<Form>>,
     /// Whether the focus was in the message field when a reason was asked for, so that it can go back there.
     was_writing: StoredValue<bool>,
@@ -69,7 +69,7 @@ pub(crate) fn QuestionCard(
     let Question { tool, mut arguments, asked_at, .. } = question.clone();
     let form = Form::of(&question.id, &tool, &arguments);
     if form.is_some() {
-        // It stands below, to be filled in.
+        // The form is shown below, to be filled in.
         arguments.as_object_mut().and_then(|fields| fields.remove("schema"));
     }
     let card = Card {
@@ -192,7 +192,7 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
     }
 }
 
-/// One of the agent's own answers.
+/// Shows one of the agent's own answers.
 fn offered(card: Card, option: AgentOption) -> AnyView {
     let class = if option.kind == "allow_once" { "button primary" } else { "button" };
     let command = ApprovalCommand::option(&option);
@@ -262,7 +262,7 @@ enum Answer {
 fn on_key(card: Card, event: &ev::KeyboardEvent) {
     let has_form = card.form.with_value(Option::is_some);
     let answer = match live::plain_key(event).as_deref() {
-        // Letters are for its fields.
+        // With a form, letter keys belong to its fields.
         _ if has_form => return,
         Some("a") => Answer::Once,
         Some("A") => Answer::Always,

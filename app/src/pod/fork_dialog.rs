@@ -10,7 +10,7 @@ use crate::{
     server_fns::fork_pod,
 };
 
-/// Asks for the new Pod's name, says what it begins with, and opens it.
+/// Asks for the new Pod's name, says what history it begins with, and opens it.
 #[component]
 pub(crate) fn ForkDialog(pod: PodSummary, at: Option<Seq>) -> impl IntoView {
     let console = use_console();

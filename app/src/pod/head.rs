@@ -109,7 +109,7 @@ fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
         ControlVerb::Cancel => is_down,
         ControlVerb::Stop => is_down,
         ControlVerb::Restore => !is_down,
-        // These are in the menu.
+        // These are in the menu only.
         ControlVerb::Compact | ControlVerb::Retry => false,
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     server_fns::{change_pod, list_providers, pod_detail},
 };
 
-/// Of an agent's models, or of those of providers.
+/// Chooses among an agent's models, or among those of providers.
 #[component]
 pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
     match pod.agent.clone() {
@@ -25,7 +25,7 @@ pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
     }
 }
 
-/// An agent's model is one of those that it offers.
+/// Chooses one of the models that the agent offers.
 #[component]
 fn OfAgent(pod: PodSummary, agent: String) -> impl IntoView {
     let console = use_console();

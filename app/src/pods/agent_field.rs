@@ -1,11 +1,11 @@
-//! Which agent answers in a new Pod, where there are some on the server's PATH or in its configuration.
+//! Which agent answers in a new Pod, if there are any on the server's PATH or in its configuration.
 
 use leptos::prelude::*;
 use protocol::{AgentItem, AgentState};
 
 use crate::{components::text_field::TextField, server_fns::list_agents};
 
-/// Nothing where there is no agent: then a provider's model answers. Of another server its name is typed.
+/// Shows nothing if there are no agents: then a provider's model answers. The name of another server's agent is typed.
 #[component]
 pub(crate) fn AgentField(chosen: RwSignal<String>, is_here: Signal<bool>) -> impl IntoView {
     let found = LocalResource::new(list_agents);

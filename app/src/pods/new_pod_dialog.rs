@@ -253,7 +253,7 @@ fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>)
         let chosen = form.profile.get_untracked();
         let choose = move |event| {
             let name = event_target_value(&event);
-            // Where its agent answers, no model is chosen.
+            // If the profile has an agent, no model is chosen.
             let has_agent = |profile: &ProfileView| profile.name == name && profile.agent.is_some();
             if choices.with_untracked(|choices| choices.profiles.iter().any(has_agent)) {
                 form.choice.clear();

@@ -102,7 +102,7 @@ pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindComma
     door::carry_out(command_id, operations::Rewind { pod, body: command }).await
 }
 
-/// Makes a Pod with the history of another one and its settings.
+/// Creates a Pod with another one's history and settings.
 #[server(prefix = "/fn", endpoint = "fork_pod", input = Json, output = Json)]
 pub async fn fork_pod(pod: PodRef, command_id: CommandId, command: ForkCommand) -> Result<PodSummary, UiError> {
     door::carry_out(command_id, operations::Fork { pod, body: command }).await

@@ -62,7 +62,7 @@ pub struct ProvidersFound {
     pub missing: Vec<UnconfiguredProvider>,
 }
 
-/// The agents that a Pod can be made with.
+/// Returns the agents that a Pod can be created with.
 #[server(prefix = "/fn", endpoint = "list_agents", input = Json, output = Json)]
 pub async fn list_agents() -> Result<Vec<AgentItem>, UiError> {
     let (backend, _) = door::caller()?;
@@ -82,14 +82,14 @@ pub async fn test_provider(name: String) -> Result<ProviderTest, UiError> {
     door::answer(backend.settings().test_provider(&name).await)
 }
 
-/// The MCP servers, as they are now.
+/// Returns the MCP servers with their current states.
 #[server(prefix = "/fn", endpoint = "list_servers", input = Json, output = Json)]
 pub async fn list_servers() -> Result<Vec<McpServerItem>, UiError> {
     let (backend, _) = door::caller()?;
     Ok(backend.servers().items())
 }
 
-/// Ends the connections and processes of an MCP server; the servers as they are then.
+/// Ends the connections and processes of an MCP server. Returns the servers afterwards.
 #[server(prefix = "/fn", endpoint = "restart_server", input = Json, output = Json)]
 pub async fn restart_server(name: String) -> Result<Vec<McpServerItem>, UiError> {
     let (backend, origin) = door::caller()?;
@@ -97,7 +97,7 @@ pub async fn restart_server(name: String) -> Result<Vec<McpServerItem>, UiError>
     Ok(backend.servers().items())
 }
 
-/// What an MCP server wrote on its standard error.
+/// Returns what an MCP server has written to its standard error.
 #[server(prefix = "/fn", endpoint = "server_log", input = Json, output = Json)]
 pub async fn server_log(name: String) -> Result<McpLog, UiError> {
     let (backend, _) = door::caller()?;

@@ -1,4 +1,4 @@
-//! The MCP servers whose tools models may call: whether each is there, its tools, what went wrong last, and its log.
+//! The MCP servers whose tools models may call: the state of each, its tools, its last error and its log.
 
 use leptos::prelude::*;
 use protocol::{McpLog, McpServerItem, McpServerState};
@@ -14,7 +14,7 @@ use crate::{
     server_fns::{list_servers, restart_server, server_log},
 };
 
-/// Least time between two looks at the servers, in milliseconds.
+/// The least time between two readings of the servers, in milliseconds.
 const READING_MS_MIN: u32 = 1_000;
 
 #[component]
@@ -25,7 +25,7 @@ pub(crate) fn ServersSection(servers: Vec<McpServerItem>) -> impl IntoView {
     });
     let servers = RwSignal::new(servers);
     let deed = Deed::default();
-    // Here and not with its server, whose line is drawn anew whenever its state changes.
+    // Not kept with its server, whose line is redrawn whenever its state changes.
     let log = RwSignal::new(None::<McpLog>);
     keep_up(servers, deed);
     view! {
@@ -44,7 +44,8 @@ pub(crate) fn ServersSection(servers: Vec<McpServerItem>) -> impl IntoView {
     }
 }
 
-/// Looked at now and then, with the ages. What is being done here is not overtaken.
+/// Reads the servers again from time to time, whenever ages are updated, but not while an action of this page is
+/// running.
 fn keep_up(servers: RwSignal<Vec<McpServerItem>>, deed: Deed) {
     if servers.with_untracked(Vec::is_empty) {
         return;
@@ -118,7 +119,7 @@ fn restart(deed: Deed, servers: RwSignal<Vec<McpServerItem>>, name: String) {
     }));
 }
 
-/// Shown, and put away again by the same button.
+/// Shows the log; the same button hides it again.
 fn show_log(deed: Deed, log: RwSignal<Option<McpLog>>, name: String) {
     if log.with_untracked(|log| log.as_ref().is_some_and(|log| log.name == name)) {
         log.set(None);

@@ -43,12 +43,12 @@ fn line(seq: Seq, kind: &BlockKind) -> Option<impl IntoView + use<>> {
     )
 }
 
-/// Whether the run ended before it was done, in a way that asking again may change.
+/// Whether the run ended early in a way that asking again may change.
 fn is_cut_short(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Error | Outcome::Interrupted | Outcome::Cancelled | Outcome::Limit)
 }
 
-/// Asks the model again. It is there at the end of the newest run only, while nothing runs.
+/// Asks the model again. Shown only at the end of the newest run, while nothing is running.
 #[component]
 fn RetryButton(seq: Seq) -> impl IntoView {
     let (console, pod) = (use_console(), use_pod());
@@ -70,7 +70,7 @@ fn RetryButton(seq: Seq) -> impl IntoView {
     move || is_offered.get().then(|| view! { <button type="button" class="quiet" on:click=retry>"Retry"</button> })
 }
 
-/// Asks for the name of a Pod that begins with all that came up to here.
+/// Asks for the name of a Pod that begins with the whole history up to this point.
 #[component]
 fn ForkButton(seq: Seq) -> impl IntoView {
     let (console, pod) = (use_console(), use_pod());

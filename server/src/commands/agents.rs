@@ -1,4 +1,4 @@
-//! The agents that Pods can be made with.
+//! The agents that Pods can be created with.
 
 use anyhow::Result;
 use protocol::{AgentItem, operation::Page, operations};
@@ -6,7 +6,7 @@ use protocol::{AgentItem, operation::Page, operations};
 use super::Caller;
 use crate::output;
 
-/// Prints them.
+/// Prints the agents.
 pub(super) async fn agents(caller: &Caller) -> Result<()> {
     let page = caller.client.read(&operations::Agents { page: Page::default() }).await?;
     if caller.config.json {

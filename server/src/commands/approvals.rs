@@ -134,7 +134,7 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
     changes.iter().chain(&options).try_for_each(|change| output::line(change))
 }
 
-/// The answers that an agent offers to its open question, below the table.
+/// Returns the answers that an agent offers to its open question, shown below the table.
 fn options(approval: &Approval) -> Option<String> {
     let is_open = approval.decision.is_none() && approval.by.is_none() && approval.reason.is_none();
     let option = |option: &AgentOption| format!("  --option {}  {} ({})", option.id, option.name, option.kind);

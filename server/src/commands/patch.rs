@@ -50,7 +50,7 @@ pub(super) async fn model(caller: &Caller, options: ModelOptions) -> Result<()> 
     change(caller, &target, &patch, who_answers).await
 }
 
-/// Prints the modes of a Pod's agent, or has it in another one.
+/// Prints the modes of a Pod's agent, or sets one.
 pub(super) async fn mode(caller: &Caller, options: ModeOptions) -> Result<()> {
     let ModeOptions { target, mode } = options;
     if mode.is_some() {
@@ -65,7 +65,7 @@ pub(super) async fn mode(caller: &Caller, options: ModeOptions) -> Result<()> {
     }
 }
 
-/// `ada: code of ask, code`.
+/// Formats the modes: `ada: code of ask, code`.
 fn modes(detail: &PodDetail) -> String {
     let name = &detail.summary.name;
     let Some(session) = &detail.session else { return format!("{name} has no agent, and so no modes") };

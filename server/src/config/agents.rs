@@ -6,23 +6,23 @@ use acp::{AgentConfig, IDLE};
 use serde::Deserialize;
 
 const NAME_CHARS_MAX: usize = 40;
-/// A day.
+/// One day.
 const IDLE_MINUTES_MAX: u64 = 24 * 60;
-/// No program gets yoi's own variables.
+/// The prefix of yoi's own variables, which no program gets.
 const OWN: &str = "YOI_";
 
-/// As it is written.
+/// The section as it is written in the file.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Agent {
-    /// The program and its arguments. An agent that is known by its name has one already.
+    /// The program and its arguments. The built-in agents have one already.
     command: Vec<String>,
     env: BTreeMap<String, String>,
     confine: bool,
     idle_minutes: Option<u64>,
 }
 
-// By hand: what is in its environment is nobody's business.
+// Written by hand, so that the environment is never printed.
 impl fmt::Debug for Agent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Agent").finish_non_exhaustive()
@@ -31,7 +31,7 @@ impl fmt::Debug for Agent {
 
 impl Agent {
     /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// A sentence that says what is wrong with the section.
     pub(super) fn config(&self, name: &str) -> Result<AgentConfig, String> {
         let place = format!("[agents.{name}]");
         let is_fit = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);

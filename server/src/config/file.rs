@@ -118,7 +118,7 @@ impl File {
         Ok(file)
     }
 
-    /// The MCP servers of the file.
+    /// Returns the file's MCP servers.
     pub(super) fn mcp(&self) -> Result<Vec<ServerConfig>, BadConfig> {
         let config = |(name, table): (&String, &McpTable)| {
             table.config(name).map_err(|sentence| self.bad(&format!("[mcp.{name}]: {sentence}")))
@@ -162,7 +162,7 @@ impl File {
         self.find_models.unwrap_or(true)
     }
 
-    /// The agents of the file, by name.
+    /// Returns the file's agents, by name.
     pub(super) fn agents(&self) -> Result<BTreeMap<String, AgentConfig>, BadConfig> {
         let config = |(name, agent): (&String, &Agent)| {
             let config = agent.config(name).map_err(|sentence| self.bad(&sentence))?;

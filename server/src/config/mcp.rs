@@ -1,4 +1,4 @@
-//! `[mcp.NAME]`: a server of the Model Context Protocol, started by a command, or reached by an address.
+//! `[mcp.NAME]`: an MCP server that is started by a command or reached at an address.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -8,7 +8,7 @@ use runtime::rules_refusal;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-/// As it is written.
+/// The section as it is written in the file.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct McpTable {
@@ -24,7 +24,7 @@ pub(super) struct McpTable {
     permissions: Vec<PermissionRule>,
 }
 
-// By hand: what a program is started with, and an address, may have keys in them.
+// Written by hand: a program's arguments and an address may contain keys.
 impl fmt::Debug for McpTable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("McpTable").field("tools", &self.tools).finish_non_exhaustive()
@@ -33,7 +33,7 @@ impl fmt::Debug for McpTable {
 
 impl McpTable {
     /// # Errors
-    /// What is wrong with it, as a sentence without a value.
+    /// A sentence that says what is wrong with the section and quotes no value.
     pub(super) fn config(&self, name: &str) -> Result<ServerConfig, String> {
         let told = |error: BadServer| error.to_string();
         let name = ServerName::parse(name).map_err(told)?;

@@ -127,7 +127,7 @@ fn toolbox(options: BashOptions) -> Toolbox {
     Toolbox::new(files::tools()).with(others)
 }
 
-/// How commands are run.
+/// Returns how commands are run.
 fn bash_options(config: &Config, files: OpenFiles, groups: Groups) -> BashOptions {
     BashOptions {
         // Without confinement a command needs an approval, which is decided where permissions are.

@@ -1,5 +1,5 @@
-"""An agent that does what it is told: the first word of a message is the deed. It speaks the Agent Client Protocol, and keeps
-its sessions in the folder of AGENT_STATE, where it also writes down what it was asked."""
+"""An agent that does what it is told: the first word of a message says what to do. It speaks the Agent Client Protocol
+and keeps its sessions in the folder AGENT_STATE, where it also writes down what it was asked."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def ask(method, params):
         ident = counts["id"]
     answer = answers[ident] = queue.Queue()
     send({"id": ident, "method": method, "params": params})
-    # Not looked up anew: it may have come already.
+    # Not looked up again: the answer may have arrived already.
     return answer.get()
 
 

@@ -1,7 +1,8 @@
-//! `cargo xtask real agents`: agents of npm as Pods of the built binary, against a scripted model server of this machine.
+//! `cargo xtask real agents`: agents from npm as Pods of the built binary, against a scripted model server on this
+//! machine.
 //!
-//! They are fetched once, into the target folder. What they then do has no way out: they run in a network namespace with nothing but its
-//! own loopback, where the machine makes one.
+//! They are fetched once, into the target folder. After that they cannot reach the network: they run in a network
+//! namespace with nothing but its own loopback, if the machine allows one.
 
 use std::{
     fs,
@@ -18,10 +19,11 @@ use crate::{
 };
 
 const AGENTS: [&str; 2] = ["opencode-ai@1.18.33", "@zed-industries/codex-acp@0.16.0"];
-/// Brings the loopback up and goes on with what it is given.
+/// Brings the loopback up and then runs the given command.
 const LOOPBACK: &str = "ip link set lo up && exec \"$@\"";
 
-/// A yoi that was built before, or a release build that is made first. False when a check does not hold.
+/// Runs the checks with a yoi that was built before, or with a release build that is made first. Returns false if a
+/// check fails.
 pub(crate) fn run(binary: Option<&str>) -> Result<bool> {
     let done = step("real agents", || {
         let folder = target_dir()?.join("agents");

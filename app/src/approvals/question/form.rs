@@ -1,13 +1,13 @@
-//! What the server of a tool wants to know: a flat form, filled in by a person.
+//! What a tool's server asks for: a flat form that a person fills in.
 
 use leptos::prelude::*;
 use protocol::tool::SERVER_TOOL;
 use serde_json::{Map, Value};
 
-/// What stands under such a question.
+/// The warning below such a question.
 pub(super) const WORDS: &str = "Only this server gets the answer. Do not give it passwords or keys.";
 
-/// The fields, and what is in them so far.
+/// The fields and their current values.
 #[derive(Clone, PartialEq)]
 pub(super) struct Form {
     fields: Vec<Field>,
@@ -26,17 +26,17 @@ struct Field {
 #[derive(Clone, PartialEq)]
 enum Kind {
     Text,
-    /// Whole numbers only.
+    /// The flag says whether only whole numbers are allowed.
     Number(bool),
     Switch,
-    /// Its value, and how it is called.
+    /// Pairs of a value and its title.
     Choice(Vec<(String, String)>),
-    /// Several of them.
+    /// Several of these values can be chosen.
     Choices(Vec<(String, String)>),
 }
 
 impl Form {
-    /// None where the question is for permission.
+    /// Returns `None` if the question asks for permission instead.
     pub(super) fn of(id: &str, tool: &str, arguments: &Value) -> Option<Self> {
         let schema = arguments.get("schema").filter(|_| tool.contains(SERVER_TOOL) && id.contains(".ask"))?;
         let known = schema.get("properties")?.as_object()?;
@@ -100,7 +100,7 @@ pub(super) fn FormFields(form: Form, prefix: String) -> impl IntoView {
     view! { <div class="fields">{form.fields.into_iter().enumerate().map(field).collect_view()}</div> }
 }
 
-/// An empty field is one that was left out.
+/// Sets a field's value. An empty field counts as left out.
 fn put(values: RwSignal<Map<String, Value>>, name: &str, value: Option<Value>) {
     values.update(|values| match value {
         Some(value) => drop(values.insert(name.to_owned(), value)),

@@ -1,4 +1,4 @@
-//! The agent of a Pod: what it is, what it plans, what it offers, and what nobody here controls.
+//! The agent of a Pod: what it is, its plan, what it offers, and what yoi cannot control.
 
 use leptos::prelude::*;
 use protocol::{AgentChoice, AgentView, PatchPod, PlanEntry};
@@ -9,7 +9,7 @@ use crate::{
     server_fns::change_pod,
 };
 
-/// Nothing where a provider's model answers.
+/// Shows nothing if a provider's model answers.
 #[component]
 pub(super) fn Agent() -> impl IntoView {
     let detail = use_pod().detail;

@@ -1,4 +1,4 @@
-//! The agents of a server: which there are, and the tasks of those that run, one for each Pod.
+//! A server's agents: which there are, and the tasks of the running ones, one per Pod.
 
 use std::{fmt, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     turn::{Begin, Door, Order, Turn},
 };
 
-/// The agents of a server. Cheap to clone.
+/// A server's agents. Cheap to clone.
 #[derive(Clone)]
 pub struct Agents {
     pub(crate) inner: Arc<Inner>,
@@ -24,11 +24,11 @@ impl fmt::Debug for Agents {
     }
 }
 
-/// Why there is no Pod with an agent.
+/// Why a Pod cannot have an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
     Unknown(NameRefusal),
-    /// A sentence: its program is not there.
+    /// A sentence: the agent's program is missing.
     Missing(String),
 }
 
@@ -37,31 +37,31 @@ impl Agents {
         Self { inner: Arc::new(Inner::new(options)) }
     }
 
-    /// Where agents get their way to yoi's own tools from, from now on. The first one counts.
+    /// Sets where agents get access to yoi's own tools. Only the first call counts.
     pub fn give_door(&self, door: Arc<dyn Door>) {
         self.inner.give_door(door);
     }
 
-    /// Whether Pods can be made with this agent now.
+    /// Checks whether Pods can be created with this agent now.
     ///
     /// # Errors
-    /// No agent is called so, or its program is not there.
+    /// No agent has this name, or its program is missing.
     pub fn check(&self, name: &str) -> Result<(), Unusable> {
         let config =
             self.inner.config(name).ok_or_else(|| Unusable::Unknown(NameRefusal::of(name, &self.inner.names())))?;
         self.inner.program(name, &config).map(|_| ()).map_err(Unusable::Missing)
     }
 
-    /// It runs as a whole in a room of its Pod's scope.
+    /// Returns whether the whole agent runs in a sandbox with its Pod's scope.
     pub fn is_confined(&self, name: &str) -> bool {
         self.inner.config(name).is_some_and(|config| config.confine)
     }
 
-    /// Every agent by name, with what is known of it.
+    /// Returns all agents in the order of their names, with what is known about each.
     pub async fn list(&self) -> Vec<AgentItem> {
         let asked = |name: String| {
             let (agents, config) = (self.clone(), self.inner.config(&name)?);
-            // Each may take a while to say its version.
+            // Each may take a while to print its version.
             Some(tokio::spawn(async move { agents.item(name, config).await }))
         };
         let mut items = Vec::new();
@@ -88,7 +88,7 @@ impl Agents {
         }
     }
 
-    /// Begins a turn of a Pod's agent, which is started where it does not run.
+    /// Begins a turn of a Pod's agent, and starts the agent if it is not running.
     pub fn begin(&self, begin: Begin) -> Turn {
         let mut live = self.inner.live();
         let worker_id = begin.worker_id.clone();
@@ -104,24 +104,24 @@ impl Agents {
             }
         };
         let (turn, link) = Turn::pair(orders.clone());
-        // Where nobody takes it any more, the link is dropped, and the turn ends at once.
+        // If the task is gone, the link is dropped, and the turn ends at once.
         let _ = orders.send(Order::Begin(Box::new(begin), link));
         turn
     }
 
-    /// A Pod's agent is not wanted any more: its process ends.
+    /// Ends the process of a Pod's agent, because it is no longer needed.
     pub fn end(&self, worker_id: &WorkerId) {
         if let Some(live) = self.inner.live().get(worker_id) {
             let _ = live.orders.send(Order::End);
         }
     }
 
-    /// All processes end.
+    /// Ends all processes.
     pub fn end_all(&self) {
         self.inner.live().values().for_each(|live| drop(live.orders.send(Order::End)));
     }
 
-    /// Pods whose agent has a process now, or is about to.
+    /// Returns the number of Pods whose agent has a process now or is about to have one.
     pub fn running(&self) -> usize {
         self.inner.live().values().filter(|live| !live.orders.is_closed()).count()
     }

@@ -1,4 +1,4 @@
-//! An agent is started, asked what it can, and brought into its Pod's session.
+//! Starts an agent, asks for its capabilities, and opens its Pod's session.
 
 use std::time::Duration;
 
@@ -17,17 +17,17 @@ use crate::{
     wire::{Closed, Fault, Message, Wire, cut},
 };
 
-/// Programs that are written for other things than to start take their time.
+/// Generous: some programs are slow to start.
 const START_MAX: Duration = Duration::from_secs(90);
-/// A long session is told as a whole when it is loaded.
+/// Loading a session replays all of it, which takes a while if it is long.
 const LOAD_MAX: Duration = Duration::from_secs(180);
 const SET_MAX: Duration = Duration::from_secs(20);
 /// The version of the protocol that yoi speaks.
 const VERSION: u64 = 1;
-/// An agent wants its user to log in.
+/// The error code of an agent that wants its user to log in.
 const LOGIN_NEEDED: i64 = -32_000;
 
-/// An agent that runs and has a session.
+/// An agent that is running and has a session.
 pub(crate) struct Connected {
     pub(crate) process: Process,
     pub(crate) wire: Wire,
@@ -36,7 +36,7 @@ pub(crate) struct Connected {
     pub(crate) translator: Translator,
     pub(crate) terminals: Terminals,
     pub(crate) takes_pictures: bool,
-    /// Nothing was said in this session before.
+    /// Nothing has been said in this session yet.
     pub(crate) is_new: bool,
 }
 
@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// What an agent says that it can.
+/// The capabilities that an agent announces.
 struct Abilities {
     title: Option<String>,
     version: Option<String>,
@@ -79,7 +79,7 @@ impl Abilities {
     }
 }
 
-/// Starts the agent, and gives what is to be told of it.
+/// Starts the agent. Returns the connection and the pieces to report.
 pub(crate) async fn connect(inner: &Inner, begin: &Begin) -> Result<(Connected, Vec<Said>), Failure> {
     let (starting, program) = inner.starting(&begin.agent).map_err(Failure::start)?;
     let started = Process::start(&starting, &program, begin).await;
@@ -108,7 +108,7 @@ pub(crate) async fn connect(inner: &Inner, begin: &Begin) -> Result<(Connected, 
     }
 }
 
-/// Why nothing came of the first talk; `is_end`: the process may have ended by itself.
+/// Why the handshake failed. `is_end`: the process may have ended by itself.
 struct Broken {
     failure: Failure,
     is_end: bool,
@@ -127,7 +127,7 @@ struct Opened {
     said: Vec<Said>,
 }
 
-/// The first talk with an agent.
+/// The handshake with an agent.
 struct Greeting<'a> {
     wire: &'a mut Wire,
     offered: Offered,
@@ -162,7 +162,7 @@ impl Greeting<'_> {
         Ok(Opened { session_id, abilities, is_new: true, said })
     }
 
-    /// Goes on with the session that there was. None where that cannot be; then it is said why.
+    /// Continues the earlier session. Returns `None` if that is not possible, and reports why.
     async fn again(
         &mut self,
         begin: &Begin,
@@ -200,7 +200,8 @@ impl Greeting<'_> {
         }
     }
 
-    /// Asks, and waits for the answer. What is told meanwhile is what was told before, but for what can be chosen now.
+    /// Sends a request and waits for its answer. Notifications that arrive meanwhile repeat what was said before, so
+    /// they are ignored, except for those about what can be chosen now.
     async fn asked(&mut self, method: &str, params: &Value, limit: Duration) -> Result<Result<Value, Fault>, Broken> {
         let talk = async {
             let id = self.wire.request(method, params).await?;
@@ -236,7 +237,8 @@ impl Greeting<'_> {
     }
 }
 
-/// yoi's own tools, with a token of this Pod alone: over HTTP, or by yoi itself on standard input and output.
+/// Describes yoi's own tools as an MCP server with a token for this Pod alone: over HTTP, or through yoi itself on
+/// standard input and output.
 async fn servers(inner: &Inner, begin: &Begin, abilities: &Abilities) -> Value {
     let Some(door) = inner.door() else { return json!([]) };
     let Some(Entrance { url, token }) = door.open(&begin.worker_id).await else { return json!([]) };
@@ -251,7 +253,7 @@ async fn servers(inner: &Inner, begin: &Begin, abilities: &Abilities) -> Value {
     json!([{ "name": "yoi", "command": program, "args": ["mcp"], "env": variables }])
 }
 
-/// What an agent's error is for the Pod.
+/// Turns an agent's error into the failure that its Pod reports.
 pub(crate) fn refusal(login: Option<&str>, method: &str, fault: &Fault) -> Failure {
     if fault.code == LOGIN_NEEDED {
         let way = login.unwrap_or("log in to it, or give it its key in `env` of its table in config.toml");
@@ -260,7 +262,7 @@ pub(crate) fn refusal(login: Option<&str>, method: &str, fault: &Fault) -> Failu
     Failure { code: "agent_error", detail: format!("the agent refused {method}: {}", fault.message) }
 }
 
-/// What can be chosen now, told outside of a turn.
+/// Notes what can be chosen now, when the agent says so outside a turn.
 pub(crate) fn note(offered: &mut Offered, method: &str, params: Value) {
     let Some(raw) = params.get("update").filter(|_| method == "session/update").cloned() else { return };
     let is_choice = matches!(
@@ -285,7 +287,8 @@ fn introduction() -> Value {
 }
 
 impl Connected {
-    /// Sets what the Pod's recipe says, where it is not so already. Gives what is to be told.
+    /// Sets the mode and the model that the Pod's recipe names, unless they are set already. Returns the pieces to
+    /// report.
     pub(crate) async fn settle(&mut self, begin: &Begin) -> Result<Vec<Said>, Closed> {
         let mut said = Vec::new();
         if let Some(mode) = begin.mode.as_ref().filter(|mode| self.offered.mode.as_ref() != Some(*mode)) {

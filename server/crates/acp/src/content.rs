@@ -1,8 +1,8 @@
-//! Blocks of content as text.
+//! Content blocks as text.
 
 use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
 
-/// What a person reads of it.
+/// Returns what a person reads of the block.
 pub(crate) fn text_of(block: ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text,

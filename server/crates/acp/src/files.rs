@@ -1,4 +1,4 @@
-//! What an agent asks yoi for → a call of one of yoi's own tools.
+//! Turns what an agent asks yoi to do into a call of one of yoi's own tools.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::{Fault, cut};
 
-/// Bytes of a command line with all its words.
+/// The size of a command line, with all its arguments.
 const COMMAND_BYTES_MAX: usize = 128 * 1024;
 const VARIABLES_MAX: usize = 100;
 /// The longest that a command may run.
@@ -15,7 +15,7 @@ const SECONDS_MAX: u64 = 600;
 /// `fs/read_text_file`.
 pub(crate) fn read(params: &Value) -> Result<Value, Fault> {
     let mut arguments = Map::from_iter([("path".to_owned(), json!(path(params)?))]);
-    // Line 0 is the first one, to some.
+    // Some agents count lines from 0.
     for (name, theirs) in [("offset", "line"), ("limit", "limit")] {
         if let Some(number) = params.get(theirs).and_then(Value::as_u64) {
             let number = if name == "offset" { number.max(1) } else { number };
@@ -32,13 +32,13 @@ pub(crate) fn write(params: &Value) -> Result<Value, Fault> {
     Ok(json!({ "path": path(params)?, "content": content }))
 }
 
-/// `terminal/create`: one line for a shell, as a person would type it.
+/// `terminal/create`: a command line for a shell, as a person would type it.
 pub(crate) fn command(params: &Value) -> Result<Value, Fault> {
     let text = |name: &str| params.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let program = text("command").ok_or_else(|| Fault::bad_params("`command` is a text that is not empty"))?;
     let words = params.get("args").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-    // Without words of its own it is a whole line already.
+    // A command without arguments is a whole command line already.
     let line = match words.is_empty() {
         true => program.to_owned(),
         false => std::iter::once(program).chain(words).map(quoted).collect::<Vec<_>>().join(" "),
@@ -77,7 +77,7 @@ fn is_name(name: &str) -> bool {
     name.starts_with(is_letter) && name.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit())
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word so that a shell reads it back unchanged.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:@%+,".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! Which agents there are: those of the configuration, and those that are known by name and found on the PATH.
+//! Which agents there are: the configured ones, and the built-in ones, which are found on the PATH.
 
 use std::{
     collections::BTreeMap,
@@ -9,37 +9,37 @@ use std::{
     time::Duration,
 };
 
-/// How long the process of an agent at rest is kept, where nobody says.
+/// How long the process of an idle agent is kept by default.
 pub const IDLE: Duration = Duration::from_secs(10 * 60);
 
-/// An agent that Pods can be made with.
+/// An agent that Pods can be created with.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AgentConfig {
-    /// The program and its arguments. Without a slash it is looked for in PATH.
+    /// The program and its arguments. A program without a slash is looked up on the PATH.
     pub command: Vec<String>,
-    /// Beside the variables that every command gets.
+    /// Variables besides those that every command gets.
     pub env: BTreeMap<String, String>,
-    /// It runs as a whole in a room of its Pod's scope.
+    /// Whether the whole agent runs in a sandbox with its Pod's scope.
     pub confine: bool,
-    /// How long its process is kept that has nothing to do.
+    /// How long an idle process is kept.
     pub idle: Duration,
 }
 
-// By hand: what is in its environment is nobody's business.
+// Written by hand, so that the environment is never printed.
 impl fmt::Debug for AgentConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("AgentConfig").field("confine", &self.confine).finish_non_exhaustive()
     }
 }
 
-/// What is known of an agent by its name.
+/// What is known about a built-in agent.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) name: &'static str,
     pub(crate) command: &'static [&'static str],
-    /// How it is got.
+    /// How to install it.
     pub(crate) install: &'static str,
-    /// How one logs in to it.
+    /// How to log in to it.
     pub(crate) login: &'static str,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn known(name: &str) -> Option<&'static Known> {
 }
 
 impl AgentConfig {
-    /// Of an agent that is known by this name.
+    /// Returns the configuration of the built-in agent of this name.
     pub fn known(name: &str) -> Option<Self> {
         known(name).map(Known::config)
     }
@@ -88,7 +88,7 @@ impl Known {
     }
 }
 
-/// The program that a command's first word leads to; none when there is none.
+/// Finds the program that a command's first word names; `None` if there is none.
 pub(crate) fn program(word: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     let is_program = |path: &Path| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -99,12 +99,12 @@ pub(crate) fn program(word: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     std::env::split_paths(path?).map(|folder| folder.join(word)).find(|path| path.is_absolute() && is_program(path))
 }
 
-/// No agent is called so.
+/// No agent has this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameRefusal {
-    /// A sentence with the way out.
+    /// A sentence that says what to do about it.
     pub sentence: String,
-    /// Names that are nearly the one that was asked for.
+    /// Names similar to the one that was asked for.
     pub near: Vec<String>,
 }
 

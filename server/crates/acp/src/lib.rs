@@ -1,9 +1,9 @@
-//! Agents that are programs of their own and speak the Agent Client Protocol (ACP): yoi is their client.
+//! Agents that are programs of their own and speak the Agent Client Protocol (ACP), with yoi as their client.
 //!
-//! A Pod's agent has one process and one session. What it says in a turn comes out as the pieces that a Pod decides on
-//! ([`Said`]); what a Pod decides goes back in ([`Turn`]). The types of the wire are those of the official crate; the connection
-//! is our own, because everything an agent sends is bounded here: lines, questions, calls, terminals, and what waits to be taken.
-//! This crate knows no store, no journal and no permissions: who may do what is the Pod's business.
+//! A Pod's agent has one process and one session. What it says during a turn comes out as pieces for the Pod to decide
+//! on ([`Said`]); what the Pod decides goes back in ([`Turn`]). The types on the wire come from the official crate. The
+//! connection is our own, because it bounds everything that an agent sends: lines, questions, calls, terminals, and
+//! what waits to be read. This crate knows no store, no journal and no permissions: the Pod decides who may do what.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

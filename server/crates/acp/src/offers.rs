@@ -1,21 +1,22 @@
-//! What an agent lets its client choose: modes, models, commands. It says so in several ways; here they are one.
+//! What an agent lets its client choose: modes, models and commands. Agents announce these in several ways, which are
+//! unified here.
 
 use protocol::{AgentChoice, AgentOffers};
 use serde_json::Value;
 
 use crate::wire::cut;
 
-/// Of each list, and of each text in it.
+/// The length of each list, and of each text in it.
 const CHOICES_MAX: usize = 200;
 const NAME_CHARS_MAX: usize = 200;
 const DESCRIPTION_CHARS_MAX: usize = 500;
 
-/// How something is set.
+/// How a choice is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Setter {
-    /// By a method of its own: `session/set_mode`, `session/set_model`.
+    /// With a method of its own: `session/set_mode`, `session/set_model`.
     Method,
-    /// By the option of this id.
+    /// With the config option of this id.
     Option(String),
 }
 
@@ -29,7 +30,7 @@ pub(crate) struct Offered {
 }
 
 impl Offered {
-    /// Takes in what an answer to `session/new`, `load` or `resume` says.
+    /// Takes over what the answer to `session/new`, `load` or `resume` offers.
     pub(crate) fn take_session(&mut self, answer: &Value) {
         if let Some(modes) = answer.get("modes").filter(|modes| modes.is_object()) {
             self.offers.modes = choices(modes.get("availableModes"), "id");
@@ -46,7 +47,7 @@ impl Offered {
         }
     }
 
-    /// Takes in a whole list of options.
+    /// Takes over a complete list of config options.
     pub(crate) fn take_options(&mut self, options: &Value) {
         for option in options.as_array().into_iter().flatten().take(CHOICES_MAX) {
             let Some(id) = text(option.get("id"), NAME_CHARS_MAX) else { continue };
@@ -81,7 +82,7 @@ impl Offered {
             commands.as_array().into_iter().flatten().take(CHOICES_MAX).filter_map(command).collect();
     }
 
-    /// How to set this mode; a sentence when it is none of those that are offered.
+    /// Returns how to set this mode, or a sentence if the agent does not offer it.
     pub(crate) fn mode_setter(&self, mode: &str) -> Result<&Setter, String> {
         setter(self.set_mode.as_ref(), &self.offers.modes, "mode", mode)
     }
@@ -90,7 +91,7 @@ impl Offered {
         setter(self.set_model.as_ref(), &self.offers.models, "model", model)
     }
 
-    /// As records carry it.
+    /// Returns the offers as records carry them.
     pub(crate) fn value(&self) -> Value {
         serde_json::to_value(&self.offers).unwrap_or_default()
     }
@@ -125,7 +126,7 @@ fn choices(list: Option<&Value>, id: &str) -> Vec<AgentChoice> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(choice).take(CHOICES_MAX).collect()
 }
 
-/// The values of an option, also where they stand in groups.
+/// Returns the values of an option, including those inside groups.
 fn values(list: Option<&Value>) -> Vec<AgentChoice> {
     let of_groups = list.and_then(Value::as_array).into_iter().flatten().filter_map(|group| group.get("options"));
     let mut all = choices(list, "value");

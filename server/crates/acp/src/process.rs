@@ -1,5 +1,5 @@
-//! An agent's process: its input and output are the wire, its errors are kept to tell why it ended. It has the same keeper as a
-//! command, which ends all that it started when yoi lets it go, or dies.
+//! An agent's process. Its input and output carry the protocol; its standard error is kept to explain why it ended.
+//! Like a command, it has a keeper, which ends everything that it started when yoi drops it or dies.
 
 use std::{
     path::Path,
@@ -15,13 +15,13 @@ use tools::{
 
 use crate::{registry::Starting, turn::Begin, wire::Wire};
 
-/// Of what it writes to its standard error the end is kept.
+/// How much of its standard error is kept: the end.
 const ERRORS_BYTES_MAX: usize = 4 * 1024;
 const WORDS_CHARS_MAX: usize = 300;
-/// For its keeper to tell how it ended.
+/// How long the keeper may take to report how the process ended.
 const ENDING_WAIT: Duration = Duration::from_secs(2);
 
-/// A process that runs. Dropping it ends it with all that it started.
+/// A running process. Dropping it ends it and everything that it started.
 #[derive(Debug)]
 pub(crate) struct Process {
     served: Served,
@@ -30,7 +30,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// # Errors
-    /// A sentence: it cannot be held to the scope here, or not be started.
+    /// A sentence: the process cannot be confined to its scope on this machine, or it cannot be started.
     pub(crate) async fn start(starting: &Starting, program: &Path, begin: &Begin) -> Result<(Self, Wire), String> {
         let config = &starting.config;
         let program = program.to_str().ok_or("the path of its program is not UTF-8")?.to_owned();
@@ -52,21 +52,21 @@ impl Process {
         Ok((Self { served, errors }, Wire::new(Box::new(reading), Box::new(writing))))
     }
 
-    /// How it ended, in half a sentence; nothing where it goes on.
+    /// Says in half a sentence how the process ended, or nothing while it is still running.
     pub(crate) async fn ending(&mut self) -> Option<String> {
         timeout(ENDING_WAIT, self.served.ended()).await.ok()
     }
 
-    /// The last words that it wrote to its standard error.
+    /// Returns the last words that the process wrote to its standard error.
     pub(crate) fn last_words(&self) -> Option<String> {
         let errors = self.errors.lock().expect("no holder of these words panics");
-        // Not the end of a dump.
+        // Skips lines that are only the end of a dump.
         let says = |line: &&str| line.chars().filter(|letter| letter.is_alphanumeric()).count() > 3;
         let line = errors.lines().map(str::trim).rfind(says)?;
         Some(crate::wire::cut(line, WORDS_CHARS_MAX))
     }
 
-    /// Ends it with all that it started, and waits until it is gone.
+    /// Ends the process and everything that it started, and waits until it is gone.
     pub(crate) async fn end(self) {
         if !self.served.end().await {
             tracing::warn!("an agent's process does not end");

@@ -4,27 +4,27 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-/// What was said since the agent was asked last, as it is sent.
+/// What has been said since the agent was last asked, as it is sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// Sent alone where the session is new: instructions, and what a Pod is.
+    /// Sent only if the session is new: the instructions, and what a Pod is.
     pub introduction: Option<String>,
     pub texts: Vec<String>,
     pub attachments: Vec<Attachment>,
 }
 
-/// A picture or a file that goes with it.
+/// A picture or a file that is sent along.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
     pub name: String,
     pub media_type: String,
     pub content: Bytes,
-    /// It is text.
+    /// Whether the content is text.
     pub is_text: bool,
 }
 
 impl Prompt {
-    /// Blocks of the protocol, and what could not be sent, a sentence each.
+    /// Returns the content blocks of the protocol, and a sentence for each attachment that could not be sent.
     pub(crate) fn blocks(self, takes_pictures: bool, is_new: bool) -> (Vec<Value>, Vec<String>) {
         let text = |text: String| json!({ "type": "text", "text": text });
         let introduction = self.introduction.filter(|_| is_new);

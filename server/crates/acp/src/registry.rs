@@ -1,4 +1,5 @@
-//! What a server knows of its agents: their configuration, the tasks of those that run, why one did not start, their versions.
+//! What a server knows about its agents: their configuration, the tasks of the running ones, why one did not start, and
+//! their versions.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,56 +20,56 @@ use crate::{
     wire::cut,
 };
 
-/// A program that is asked for its version answers within this.
+/// How long a program may take to print its version.
 const VERSION_MAX: Duration = Duration::from_secs(5);
 const VERSION_CHARS_MAX: usize = 100;
 const VERSION_BYTES_MAX: u64 = 4 * 1024;
-/// Of the server's variables it gets these.
+/// The variables of the server that the program gets when it is asked for its version.
 const VERSION_VARIABLES: [&str; 4] = ["HOME", "LANG", "PATH", "TMPDIR"];
 
-/// What agents are started with.
+/// The settings for running agents.
 #[derive(Debug)]
 pub struct AgentsOptions {
-    /// Those of the configuration, by name.
+    /// The agents in the configuration, by name.
     pub configured: BTreeMap<String, AgentConfig>,
-    /// Where programs are looked for that are named without a folder.
+    /// The search path for programs that are named without a folder.
     pub path: Option<OsString>,
-    /// How programs are run here, and rooms made for those that are confined.
+    /// How programs run on this machine, and how sandboxes are built for confined agents.
     pub bash: BashOptions,
-    /// Those that are known by name are found on the PATH.
+    /// Whether the built-in agents are looked up on the PATH.
     pub finds_known: bool,
 }
 
 impl AgentsOptions {
-    /// No agents at all.
+    /// Settings without any agents.
     pub fn none() -> Self {
         let (configured, path, finds_known) = (BTreeMap::new(), None, false);
         Self { configured, path, bash: BashOptions::of_this_process(), finds_known }
     }
 }
 
-/// What is known of all of them.
+/// Everything that is known about the agents.
 pub(crate) struct Inner {
     options: AgentsOptions,
-    /// Tasks of those that run.
+    /// The tasks of the running agents.
     live: Mutex<HashMap<WorkerId, Live>>,
-    /// Why an agent did not start the last time, by its name.
+    /// Why an agent last failed to start, by its name.
     failed: Mutex<HashMap<String, String>>,
     versions: Mutex<HashMap<PathBuf, Option<String>>>,
     door: OnceLock<Arc<dyn Door>>,
 }
 
-/// The task of one.
+/// The task of one running agent.
 pub(crate) struct Live {
     pub(crate) agent: String,
     pub(crate) orders: mpsc::UnboundedSender<Order>,
 }
 
-/// How one agent is started.
+/// What is needed to start one agent.
 pub(crate) struct Starting {
     pub(crate) config: AgentConfig,
     pub(crate) bash: BashOptions,
-    /// How one logs in to it, where that is known.
+    /// How to log in to it, if that is known.
     pub(crate) login: Option<&'static str>,
 }
 
@@ -78,12 +79,12 @@ impl Inner {
         Self { options, live, failed, versions, door: OnceLock::new() }
     }
 
-    /// Where agents get their way to yoi's own tools from, from now on. The first one counts.
+    /// Sets where agents get access to yoi's own tools. Only the first call counts.
     pub(crate) fn give_door(&self, door: Arc<dyn Door>) {
         let _ = self.door.set(door);
     }
 
-    /// Why it did not start the last time.
+    /// Returns why the agent last failed to start.
     pub(crate) fn failure(&self, name: &str) -> Option<String> {
         self.failed.lock().expect("no holder of this list panics").get(name).cloned()
     }
@@ -92,7 +93,7 @@ impl Inner {
         self.live.lock().expect("no holder of the tasks panics")
     }
 
-    /// Configured ones, and those that are known.
+    /// Returns the configured agents and the built-in ones.
     pub(crate) fn names(&self) -> Vec<String> {
         let known = KNOWN.iter().filter(|_| self.options.finds_known).map(|known| known.name.to_owned());
         let mut names: Vec<_> = self.options.configured.keys().cloned().chain(known).collect();
@@ -107,7 +108,7 @@ impl Inner {
     }
 
     /// # Errors
-    /// A sentence with the way out.
+    /// A sentence that says what to do about it.
     pub(crate) fn program(&self, name: &str, config: &AgentConfig) -> Result<PathBuf, String> {
         let word = config.command.first().map(String::as_str).unwrap_or_default();
         program(word, self.options.path.as_deref()).ok_or_else(|| {
@@ -115,7 +116,7 @@ impl Inner {
                 Some(known) => format!("; `{}` installs it", known.install),
                 None => format!("; see `command` in [agents.{name}]"),
             };
-            // Of a configured one not even the program's name is told.
+            // For a configured agent, not even the program's name is revealed.
             match self.options.configured.contains_key(name) {
                 true => format!("its program is not there, or cannot be run{way}"),
                 false => format!("{word} is not on the PATH{way}"),
@@ -124,7 +125,7 @@ impl Inner {
     }
 
     /// # Errors
-    /// A sentence: it cannot be started.
+    /// A sentence: the agent cannot be started.
     pub(crate) fn starting(&self, name: &str) -> Result<(Starting, PathBuf), String> {
         let config = self.config(name).ok_or_else(|| NameRefusal::of(name, &self.names()).sentence)?;
         let program = self.program(name, &config)?;
@@ -140,7 +141,7 @@ impl Inner {
         self.door.get()
     }
 
-    /// It started, or why it did not.
+    /// Records that the agent started, or why it did not.
     pub(crate) fn note_start(&self, name: &str, failure: Option<String>) {
         let mut failed = self.failed.lock().expect("no holder of this list panics");
         match failure {
@@ -149,7 +150,7 @@ impl Inner {
         };
     }
 
-    /// A task that has nothing to do is forgotten. False when an order came in meanwhile.
+    /// Forgets an idle task. Returns false if an order has arrived meanwhile.
     pub(crate) fn rest(&self, worker_id: &WorkerId, orders: &mut mpsc::UnboundedReceiver<Order>) -> bool {
         let mut live = self.live();
         if !orders.is_empty() {
@@ -162,7 +163,7 @@ impl Inner {
         true
     }
 
-    /// What a known program says of its version. Asked once for each program.
+    /// Returns the version that a known program prints. Each program is asked once.
     pub(crate) async fn version(&self, name: &str, program: PathBuf) -> Option<String> {
         known(name).filter(|_| !self.options.configured.contains_key(name))?;
         let versions = || self.versions.lock().expect("no holder of the versions panics");
@@ -178,7 +179,7 @@ impl Inner {
 async fn asked_for_version(program: &PathBuf) -> Option<String> {
     let mut asked = Command::new(program);
     asked.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
-    // It gets none of the server's keys.
+    // The program gets none of the server's keys.
     asked.env_clear().envs(VERSION_VARIABLES.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     let answer = async {
         let mut child = asked.spawn().ok()?;

@@ -1,4 +1,4 @@
-//! The task of one Pod's agent: it lives as long as the agent has something to do, and some while longer.
+//! The task of one Pod's agent. It lives as long as the agent has something to do, and for a while after that.
 
 use std::{collections::HashMap, future::pending, sync::Arc, time::Duration};
 
@@ -20,18 +20,18 @@ use crate::{
     wire::{Closed, Fault, Message},
 };
 
-/// An agent that was told to cancel answers within this, or is ended.
+/// How long an agent may take to stop after it was told to cancel, before its process is ended.
 const CANCEL_MAX: Duration = Duration::from_secs(10);
-/// Questions of one agent that wait for an answer, and things that it wants at once.
+/// How many questions of one agent may be open, and how many tools it may ask for at once.
 const ASKS_MAX: usize = 16;
 const WANTS_MAX: usize = 32;
 
-/// Lives until there is nothing to do for so long as its configuration says.
+/// Runs until there has been nothing to do for as long as the configuration says.
 pub(crate) async fn run(inner: Arc<Inner>, worker_id: WorkerId, orders: UnboundedReceiver<Order>) {
     let (connected, next, open) = (None, None, Open::default());
     let mut task = Task { inner, worker_id, orders, connected, next, open, resting_since: Instant::now() };
     task.live().await;
-    // Without a process there is nothing to end, and another task may be there for this Pod by now.
+    // Without a process there is nothing to end, and this Pod may have another task by now.
     if task.connected.is_some() {
         task.let_go().await;
     }
@@ -42,18 +42,18 @@ struct Task {
     worker_id: WorkerId,
     orders: UnboundedReceiver<Order>,
     connected: Option<Box<Connected>>,
-    /// A turn that was begun before the one before it was over.
+    /// A turn that was begun before the previous one was over.
     next: Option<(Box<Begin>, Link)>,
     open: Open,
     resting_since: Instant,
 }
 
-/// What the agent waits for.
+/// What the agent is waiting for.
 #[derive(Debug, Default)]
 struct Open {
-    /// Its questions: by what the Pod knows them, the ids of its requests.
+    /// Its questions: from the id that the Pod uses to the id of the agent's request.
     asks: HashMap<String, Value>,
-    /// What it wants to be done.
+    /// The tools that it asked for.
     wants: HashMap<String, Want>,
     count: u64,
 }
@@ -62,19 +62,19 @@ struct Open {
 enum Want {
     Read(Value),
     Write(Value),
-    /// A terminal, until it is there.
+    /// A terminal; the request is kept until the terminal is open.
     Terminal(Option<Value>),
 }
 
-/// How a turn came to its end.
+/// How a turn ended.
 enum Over {
-    /// The agent goes on living.
+    /// The turn is over; the agent keeps running.
     Well,
-    /// Nobody wants to hear more of it.
+    /// Nobody reads the turn any more.
     Cancelled { was_prompted: Option<u64> },
-    /// The agent is wanted no more at all.
+    /// The agent is no longer needed at all.
     Ended { was_prompted: Option<u64> },
-    /// The agent is not there any more, and why.
+    /// The agent is gone, for this reason.
     Lost(Closed),
 }
 
@@ -107,7 +107,7 @@ impl Task {
         }
     }
 
-    /// Ends the process. What was handed out to it is worth nothing any more.
+    /// Ends the process and invalidates what was handed out to it.
     async fn let_go(&mut self) {
         self.open = Open::default();
         if let Some(connected) = self.connected.take() {
@@ -118,7 +118,7 @@ impl Task {
         }
     }
 
-    /// What the agent says between its turns: what can be chosen; and it is given nothing.
+    /// Handles what the agent says between turns: it may report what can be chosen, but gets nothing new done.
     async fn outside(&mut self, message: Result<Message, Closed>) {
         let Some(connected) = &mut self.connected else { return };
         let sent = match message {
@@ -138,7 +138,7 @@ impl Task {
     async fn turn(&mut self, begin: Begin, link: Link) {
         let connected = tokio::select! {
             connected = self.connect(&begin, &link) => connected,
-            // Nobody knows how far it came.
+            // Nobody knows how far the agent got.
             () = link.gone() => return self.let_go().await,
         };
         match connected {
@@ -166,7 +166,7 @@ impl Task {
         }
     }
 
-    /// Has the agent running and in its session.
+    /// Ensures that the agent is running and has its session.
     async fn connect(&mut self, begin: &Begin, link: &Link) -> Result<(), Failure> {
         if self.connected.is_none() {
             let (connected, said) = connect(&self.inner, begin).await?;
@@ -197,7 +197,7 @@ impl Task {
         format!("the agent {agent} is gone in the midst of its turn: {why}{words}; resume to start it again")
     }
 
-    /// The turn itself: from when it can be sent what was said until it is over.
+    /// Runs the turn itself, from the moment the prompt can be sent until the turn is over.
     async fn talk(&mut self, begin: &Begin, link: &Link) -> Over {
         if self.settle().await.is_err() {
             return Over::Lost(Closed::End);
@@ -254,7 +254,7 @@ impl Task {
         connected.wire.request("session/prompt", &params).await
     }
 
-    /// The agent answered the prompt: the turn is over.
+    /// Ends the turn: the agent has answered the prompt.
     async fn ended(&mut self, result: Result<Value, Fault>, agent: &str, link: &Link) -> Over {
         let Some(connected) = &mut self.connected else { return Over::Well };
         let last = match result {
@@ -279,14 +279,14 @@ impl Task {
         Over::Well
     }
 
-    /// Something the agent tells of its turn.
+    /// Handles a notification during the turn.
     async fn told(&mut self, method: &str, params: Value, link: &Link) -> Result<(), Closed> {
         let Some(connected) = &mut self.connected else { return Ok(()) };
         let is_its = params.get("sessionId").and_then(Value::as_str) == Some(connected.session_id.as_str());
         let Some(raw) = params.get("update").filter(|_| is_its && method == "session/update").cloned() else {
             return Ok(());
         };
-        // An update of a kind that is not known here says nothing to anybody.
+        // Updates of an unknown kind are ignored.
         let Ok(notification) = serde_json::from_value::<SessionNotification>(params) else {
             tracing::debug!("an agent told something of a kind that is not known");
             return Ok(());
@@ -296,7 +296,7 @@ impl Task {
         Ok(())
     }
 
-    /// Something the agent asks for. Without a turn it gets nothing new.
+    /// Handles a request from the agent. Outside a turn nothing new is started for it.
     async fn requested(&mut self, id: Value, method: &str, params: &Value, link: Option<&Link>) -> Result<(), Closed> {
         let Some(connected) = &mut self.connected else { return Ok(()) };
         let is_its = params.get("sessionId").and_then(Value::as_str) == Some(connected.session_id.as_str());
@@ -329,7 +329,7 @@ impl Task {
         }
     }
 
-    /// One of yoi's own tools is to do something; what comes of it is the answer.
+    /// Asks the Pod to run one of yoi's own tools; the outcome is the answer to the request.
     async fn wants(
         &mut self,
         link: Option<&Link>,
@@ -370,7 +370,7 @@ impl Task {
         answer
     }
 
-    /// Of a terminal that is there.
+    /// Handles a request about an existing terminal.
     async fn of_terminal(
         &mut self,
         request: &Value,
@@ -406,7 +406,7 @@ impl Task {
         }
     }
 
-    /// What the Pod tells the agent.
+    /// Carries out what the Pod tells the agent.
     async fn carry_out(&mut self, order: Order) {
         let Some(connected) = &mut self.connected else { return };
         let sent = match order {
@@ -433,7 +433,7 @@ impl Task {
         }
     }
 
-    /// Answers what the agent still waits for of a turn that is over: nothing comes of it any more.
+    /// Answers everything that the agent still waits for in a turn that is over.
     async fn settle(&mut self) -> Result<(), Closed> {
         let Some(connected) = &mut self.connected else { return Ok(()) };
         for (_, id) in self.open.asks.drain() {
@@ -447,7 +447,7 @@ impl Task {
         Ok(())
     }
 
-    /// The Pod wants no more of this turn. The agent is told, its questions go unanswered, and it has some time to come to its end.
+    /// Cancels the turn for the Pod. The agent is told, its questions go unanswered, and it has a limited time to stop.
     async fn cancel(&mut self, prompted: Option<u64>) {
         let Some(prompted) = prompted else { return };
         let is_over = timeout(CANCEL_MAX, self.cancelled(prompted)).await;
@@ -486,7 +486,7 @@ impl Task {
     }
 }
 
-/// What came of what the agent wanted.
+/// Answers the agent's request with the outcome of the tool that it asked for.
 async fn reply(connected: &mut Connected, open: &mut Open, id: &str, outcome: ToolOutcome) -> Result<(), Closed> {
     let fault = || Fault::new(-32_603, outcome.summary.clone());
     match open.wants.remove(id) {
@@ -524,7 +524,7 @@ fn selected(option: String) -> Value {
     json!({ "outcome": { "outcome": "selected", "optionId": option } })
 }
 
-/// The agent's next message; nothing comes where none runs.
+/// Returns the agent's next message; waits forever if no agent is running.
 async fn next_of(connected: Option<&mut Connected>) -> Result<Message, Closed> {
     match connected {
         Some(connected) => connected.wire.next().await,

@@ -1,17 +1,18 @@
-//! Terminals that an agent asked yoi for. Each is a command that runs as the Pod's own do; here is what the agent may look at.
+//! The terminals that an agent has asked yoi for. Each is a command that runs like the Pod's own commands; this module
+//! keeps what the agent may see of it.
 
 use std::collections::BTreeMap;
 
 use pod::ToolOutcome;
 use serde_json::{Value, json};
 
-/// That one agent holds, and of the output of each.
+/// How many terminals one agent may hold, and how much output is kept of each.
 pub(crate) const TERMINALS_MAX: usize = 16;
 const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
-/// Who waits for the end of one.
+/// How many requests may wait for one terminal to end.
 const WAITERS_MAX: usize = 8;
 
-/// By their ids.
+/// The terminals by id.
 #[derive(Debug, Default)]
 pub(crate) struct Terminals(BTreeMap<String, Terminal>);
 
@@ -20,9 +21,9 @@ struct Terminal {
     output: String,
     is_cut: bool,
     bytes_max: usize,
-    /// How it ended.
+    /// The exit status, once it has ended.
     exit: Option<Value>,
-    /// Requests that are answered when it ends.
+    /// The requests that are answered when it ends.
     waiters: Vec<Value>,
 }
 
@@ -45,7 +46,7 @@ impl Terminals {
         }
     }
 
-    /// It ended: gives those who waited, and what they are told.
+    /// Marks the terminal as ended. Returns the requests that waited for it, and their answer.
     pub(crate) fn ended(&mut self, id: &str, outcome: &ToolOutcome) -> Option<(Vec<Value>, Value)> {
         let terminal = self.0.get_mut(id)?;
         if let Some(content) = &outcome.content {
@@ -57,7 +58,7 @@ impl Terminals {
         Some((std::mem::take(&mut terminal.waiters), exit))
     }
 
-    /// What `terminal/output` answers; none for one that is not there.
+    /// Returns the answer to `terminal/output`, or `None` if there is no such terminal.
     pub(crate) fn output(&self, id: &str) -> Option<Value> {
         let terminal = self.0.get(id)?;
         let mut answer = json!({ "output": terminal.output, "truncated": terminal.is_cut });
@@ -67,7 +68,8 @@ impl Terminals {
         Some(answer)
     }
 
-    /// Waits for its end: how it ended, where it has; else the request is kept. An error: it is not there, or too many wait.
+    /// Returns the exit status if the terminal has ended; otherwise keeps the request until it ends. Fails if there is
+    /// no such terminal or too many requests wait for it.
     pub(crate) fn wait(&mut self, id: &str, request: Value) -> Result<Option<Value>, ()> {
         let terminal = self.0.get_mut(id).ok_or(())?;
         if let Some(exit) = &terminal.exit {
@@ -80,19 +82,19 @@ impl Terminals {
         Ok(None)
     }
 
-    /// Whether it runs; none for one that is not there.
+    /// Returns whether the terminal is running, or `None` if there is no such terminal.
     pub(crate) fn runs(&self, id: &str) -> Option<bool> {
         self.0.get(id).map(|terminal| terminal.exit.is_none())
     }
 
-    /// It is looked at no more. Gives those who waited.
+    /// Forgets the terminal and returns the requests that waited for it.
     pub(crate) fn close(&mut self, id: &str) -> Vec<Value> {
         self.0.remove(id).map(|terminal| terminal.waiters).unwrap_or_default()
     }
 }
 
 impl Terminal {
-    /// The end of the output is what counts.
+    /// Drops the beginning of an output that is too long: its end matters more.
     fn keep_end(&mut self) {
         if self.output.len() > self.bytes_max {
             let from = self.output.ceil_char_boundary(self.output.len() - self.bytes_max);
@@ -102,7 +104,7 @@ impl Terminal {
     }
 }
 
-/// How a command ended, from what a person reads of it.
+/// Derives the exit status of a command from the text that people read about it.
 fn exit_status(outcome: &ToolOutcome) -> Value {
     let number = |after: &str| {
         let (_, rest) = outcome.summary.split_once(after)?;

@@ -1,4 +1,5 @@
-//! What an agent tells of its turn → the pieces that a Pod decides on. Pure: the same updates give the same pieces.
+//! Turns what an agent reports about its turn into the pieces that a Pod decides on. Pure: the same updates give the
+//! same pieces.
 
 mod calls;
 
@@ -14,37 +15,38 @@ use serde_json::Value;
 use self::calls::Calls;
 use crate::{content::text_of, offers::Offered, turn::Said, wire::cut};
 
-/// Of a plan, and of the words of one step.
+/// The number of steps in a plan, and the length of each.
 const ENTRIES_MAX: usize = 100;
 const ENTRY_CHARS_MAX: usize = 1_000;
-/// Options of one question, and characters of the words of each.
+/// The number of options of one question, and the length of each.
 const OPTIONS_MAX: usize = 20;
 const OPTION_CHARS_MAX: usize = 200;
-/// A longer text is cut into pieces of so many bytes, each of which is a record.
+/// A longer text is split into pieces of this many bytes, each of which is a record.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
 
-/// One agent's updates, in their order.
+/// Turns one agent's updates into pieces, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     calls: Calls,
-    /// What its session has cost until now, as it said last.
+    /// The session's total cost, as last reported.
     spent: Priced,
     usage: Option<Usage>,
 }
 
 impl Translator {
-    /// Of a session that has cost this much already.
+    /// Creates the translator for a session that has cost this much already.
     pub(crate) fn new(spent: Priced) -> Self {
         Self { spent, ..Self::default() }
     }
 
-    /// A turn begins. What was open is closed in the Pod already.
+    /// Begins a turn. The Pod has already closed what was open.
     pub(crate) fn begin_turn(&mut self) {
         self.calls = Calls::default();
         self.usage = None;
     }
 
-    /// An update of the turn that goes on. `raw` is the same as it came: of some things there is more in it than the types know.
+    /// Translates an update of the current turn. `raw` is the same update as it arrived: it can contain more than the
+    /// types do.
     pub(crate) fn update(&mut self, update: SessionUpdate, raw: &Value, offered: &mut Offered) -> Vec<Said> {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => self.speech(chunk, Said::Text),
@@ -70,7 +72,7 @@ impl Translator {
                 self.note_usage(&update);
                 Vec::new()
             }
-            // What the person said is in the journal, and what its session is called is the agent's own.
+            // The person's own words are already in the journal, and the session's title is not used.
             _ => Vec::new(),
         }
     }
@@ -80,7 +82,7 @@ impl Translator {
         told.into_iter().chain(pieces(&text_of(chunk.content)).map(said)).collect()
     }
 
-    /// A question of the agent about a call. The call itself comes before it.
+    /// Translates a question about a call. The call itself is reported before it.
     pub(crate) fn asked(&mut self, ask: &str, params: &Value) -> Result<Vec<Said>, String> {
         let call = params.get("toolCall").unwrap_or(&Value::Null);
         let options = options(params.get("options"))?;
@@ -89,7 +91,8 @@ impl Translator {
         Ok(said)
     }
 
-    /// The turn is over: what comes of calls that were never told, and what it used. `answer` is what the agent said of its turn.
+    /// Ends the turn: reports calls that were not reported yet, and the usage. `answer` is the agent's answer to the
+    /// prompt.
     pub(crate) fn end_turn(&mut self, answer: &Value) -> Vec<Said> {
         let mut said = self.calls.tell_begun();
         let counted = answer.get("usage").map(counted).unwrap_or_default();
@@ -101,7 +104,7 @@ impl Translator {
         said
     }
 
-    /// What a session costs is told as a sum; records carry what came to it.
+    /// Notes the usage. An agent reports a session's cost as a total; records carry what was added to it.
     fn note_usage(&mut self, update: &UsageUpdate) {
         let before = self.usage.take().unwrap_or_default();
         let more = update.cost.as_ref().and_then(|cost| self.spent_more(cost.amount, &cost.currency));
@@ -110,7 +113,8 @@ impl Translator {
         self.usage = Some(Usage { context_used, context_limit, cost, currency, ..Usage::default() });
     }
 
-    /// What came to the sum. One that is smaller than before, or in another currency, begins anew.
+    /// Returns what was added to the total. A total that is smaller than before, or in another currency, starts from
+    /// zero.
     fn spent_more(&mut self, amount: f64, currency: &str) -> Option<Priced> {
         let currency = currency.parse::<Currency>().ok()?.told();
         let told = cost_of(amount)?;
@@ -129,11 +133,11 @@ fn cost_of(amount: f64) -> Option<Cost> {
     (0.0..=MOST).contains(&amount).then(|| format!("{amount:.9}").parse().ok()).flatten()
 }
 
-/// Tokens of a turn, where an agent counts them.
+/// Returns the token counts of a turn, if the agent reports them.
 fn counted(usage: &Value) -> Usage {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
     let (cached, written) = (count("cachedReadTokens"), count("cachedWriteTokens"));
-    // Theirs counts apart what ours has within the input.
+    // Agents count cached tokens separately; our `input` includes them.
     let input = count("inputTokens").saturating_add(cached).saturating_add(written);
     Usage { input, cached, written, output: count("outputTokens"), ..Usage::default() }
 }
@@ -184,7 +188,7 @@ fn options(list: Option<&Value>) -> Result<Vec<AgentOption>, String> {
     }
 }
 
-/// A path as a call's argument has it.
+/// Returns a path as it appears in a call's arguments.
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }

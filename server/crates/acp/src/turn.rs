@@ -1,5 +1,5 @@
-//! One turn of an agent, as its Pod holds it: what the agent says comes out, what the Pod answers goes in. Dropping it cancels
-//! the turn.
+//! One turn of an agent, as its Pod holds it: what the agent says comes out, and the Pod's answers go in. Dropping it
+//! cancels the turn.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
@@ -11,11 +11,11 @@ use tools::Network;
 
 use crate::prompt::Prompt;
 
-/// Pieces that wait to be taken by the Pod, and their bytes. Then the agent waits.
+/// How many pieces, and how many bytes of them, may wait for the Pod. When either limit is reached, the agent waits.
 const WAITING_MAX: usize = 256;
 const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What an agent says in a turn.
+/// Something that an agent says during a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     Text(String),
@@ -30,7 +30,7 @@ impl From<AgentPiece> for Said {
 }
 
 impl Said {
-    /// About.
+    /// The approximate size.
     fn bytes(&self) -> usize {
         match self {
             Self::Text(text) | Self::Thought(text) => text.len(),
@@ -48,26 +48,26 @@ impl Said {
     }
 }
 
-/// Whose turn it is, and how the agent is started for it if it does not run.
+/// Whose turn it is, and how to start the agent if it is not running.
 #[derive(Debug, Clone)]
 pub struct Begin {
     pub worker_id: WorkerId,
     pub agent: String,
     pub cwd: PathBuf,
-    /// What the agent is held to, where it runs confined.
+    /// What the agent is confined to, if it runs confined.
     pub scope: Scope,
     pub network: Network,
-    /// The session to go on with.
+    /// The session to continue.
     pub session: Option<String>,
-    /// What it has cost until now.
+    /// The session's cost so far.
     pub spent: Priced,
     pub mode: Option<String>,
     pub model: Option<String>,
-    /// The agent is sent what was said up to here.
+    /// The last position in the journal that the agent is sent with this turn.
     pub to_seq: Seq,
 }
 
-/// Where an agent reaches yoi's own tools, and by which token.
+/// The address at which an agent reaches yoi's own tools, and the token for it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entrance {
     pub url: String,
@@ -80,41 +80,41 @@ impl fmt::Debug for Entrance {
     }
 }
 
-/// Hands out entrances to yoi's own tools. Each is its Pod's alone, and ends with the agent's process.
+/// Hands out entrances to yoi's own tools. Each belongs to one Pod and ends with the agent's process.
 #[async_trait]
 pub trait Door: fmt::Debug + Send + Sync {
-    /// None where there is no way in.
+    /// Returns `None` if there is no way in.
     async fn open(&self, worker_id: &WorkerId) -> Option<Entrance>;
 
-    /// What was handed out for this Pod is worth nothing any more.
+    /// Invalidates what was handed out for this Pod.
     async fn close(&self, worker_id: &WorkerId);
 }
 
-/// What a Pod tells the task of its agent.
+/// What a Pod tells its agent's task.
 #[derive(Debug)]
 pub(crate) enum Order {
     Begin(Box<Begin>, Link),
     Prompt(Prompt),
-    /// To a question of the agent.
+    /// The answer to a question that the agent asked.
     Answer {
         ask: String,
         option: Option<String>,
     },
-    /// What the agent wanted runs now,
+    /// The tool that the agent asked for has started.
     Begun {
         id: String,
     },
-    /// wrote something,
+    /// That tool wrote some output.
     Wrote {
         id: String,
         text: String,
     },
-    /// and came to this.
+    /// That tool has ended with this outcome.
     Reply {
         id: String,
         outcome: Box<ToolOutcome>,
     },
-    /// The process is wanted no more.
+    /// The process is no longer needed.
     End,
 }
 
@@ -125,12 +125,12 @@ pub(crate) struct Link {
     room: Arc<Semaphore>,
 }
 
-/// Nobody wants to hear more of the turn.
+/// The receiver of the turn is gone: nobody reads it any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gone;
 
 impl Link {
-    /// Waits while too much waits to be taken.
+    /// Sends the pieces to the Pod. Waits while too much is waiting to be read.
     pub(crate) async fn say(&self, said: impl IntoIterator<Item = Said>) -> Result<(), Gone> {
         for said in said {
             let bytes = said.bytes().clamp(1, WAITING_BYTES_MAX);
@@ -141,18 +141,18 @@ impl Link {
         Ok(())
     }
 
-    /// The same, to whoever still wants to hear it: that nobody does is seen by [`Link::gone`].
+    /// Does the same as [`Link::say`] but ignores a turn that nobody reads any more; [`Link::gone`] notices that.
     pub(crate) async fn tell(&self, said: impl IntoIterator<Item = Said>) {
         let _ = self.say(said).await;
     }
 
-    /// Waits until nobody wants to hear more.
+    /// Waits until nobody reads the turn any more.
     pub(crate) async fn gone(&self) {
         self.said.closed().await;
     }
 }
 
-/// A turn that goes on.
+/// A turn in progress.
 #[derive(Debug)]
 pub struct Turn {
     said: mpsc::Receiver<(Said, OwnedSemaphorePermit)>,
@@ -166,24 +166,25 @@ impl Turn {
         (Self { said, orders }, Link { said: sender, room })
     }
 
-    /// All that the agent has said, as soon as there is something; none when nothing comes any more. Cancel safe.
+    /// Returns everything that the agent has said, as soon as there is something, or `None` once nothing more will
+    /// come. Cancel safe.
     pub async fn next(&mut self) -> Option<Vec<Said>> {
         let mut said = Vec::new();
         let count = self.said.recv_many(&mut said, WAITING_MAX).await;
         (count > 0).then(|| said.into_iter().map(|(said, _)| said).collect())
     }
 
-    /// Sends the agent what was said, once it is [`AgentPiece::Ready`].
+    /// Sends the agent the prompt. To be called once the agent has reported [`AgentPiece::Ready`].
     pub fn prompt(&self, prompt: Prompt) {
         self.order(Order::Prompt(prompt));
     }
 
-    /// The answer to its question; without an option nobody answers.
+    /// Answers the agent's question; `None` means that nobody answers it.
     pub fn answer(&self, ask: String, option: Option<String>) {
         self.order(Order::Answer { ask, option });
     }
 
-    /// What it wanted runs now.
+    /// Reports that the tool that the agent asked for has started.
     pub fn begun(&self, id: String) {
         self.order(Order::Begun { id });
     }
@@ -197,7 +198,7 @@ impl Turn {
     }
 
     fn order(&self, order: Order) {
-        // Where nobody takes it the turn is over, and says so.
+        // If nobody receives the order, the turn is over and says so itself.
         let _ = self.orders.send(order);
     }
 }

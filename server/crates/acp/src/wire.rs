@@ -1,7 +1,7 @@
-//! JSON-RPC over lines, with bounds: how long a line is, how long the other side may take to read one.
+//! JSON-RPC over lines, with bounds on the length of a line and on how long the other side may take to read one.
 //!
-//! What comes in is taken one line after the other by whoever owns the wire; while nobody takes it, nothing is read, so that in
-//! the end the agent waits.
+//! Whoever owns the wire takes one line after the other. While nobody takes any, nothing is read, so in the end the
+//! agent waits.
 
 use std::{io, time::Duration};
 
@@ -12,11 +12,11 @@ use tokio::{
     time::timeout,
 };
 
-/// Of one message: a picture may be in it.
+/// The size of one message, which may contain a picture.
 pub(crate) const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// An agent that does not read for so long is not there any more.
+/// An agent that reads nothing for this long counts as dead.
 const WRITE_MAX: Duration = Duration::from_secs(20);
-/// Lines that are no messages and are passed over, one behind the other: some programs greet first.
+/// How many consecutive lines that are no messages are skipped: some programs print a greeting first.
 const NOISE_MAX: usize = 200;
 
 type Reading = Box<dyn AsyncRead + Send + Unpin>;
@@ -26,13 +26,13 @@ type Writing = Box<dyn AsyncWrite + Send + Unpin>;
 pub(crate) struct Wire {
     reading: BufReader<Reading>,
     writing: Writing,
-    /// What has come of the present line.
+    /// The part of the current line that has arrived.
     line: Vec<u8>,
     noise: usize,
     next_id: u64,
 }
 
-/// A message of the agent.
+/// A message from the agent.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Message {
     Request {
@@ -44,7 +44,7 @@ pub(crate) enum Message {
         method: String,
         params: Value,
     },
-    /// Of a request of ours.
+    /// The answer to one of our requests.
     Response {
         id: u64,
         result: Result<Value, Fault>,
@@ -72,12 +72,12 @@ impl Fault {
     }
 }
 
-/// Why nothing more comes.
+/// Why no more messages will come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Closed {
     /// The agent closed its output.
     End,
-    /// A sentence.
+    /// A sentence that says what went wrong.
     Broken(String),
 }
 
@@ -87,7 +87,7 @@ impl Wire {
         Self { reading, writing, line: Vec::new(), noise: 0, next_id: 0 }
     }
 
-    /// The next message. Cancel safe: a line that is not whole yet is kept.
+    /// Returns the next message. Cancel safe: an incomplete line is kept.
     pub(crate) async fn next(&mut self) -> Result<Message, Closed> {
         loop {
             self.read_line().await?;
@@ -136,7 +136,7 @@ impl Wire {
         }
     }
 
-    /// Sends a request; its answer comes as a [`Message::Response`] with this id.
+    /// Sends a request; its answer arrives as a [`Message::Response`] with the returned id.
     pub(crate) async fn request(&mut self, method: &str, params: &impl Serialize) -> Result<u64, Closed> {
         self.next_id += 1;
         let id = self.next_id;
@@ -176,7 +176,7 @@ impl Wire {
     }
 }
 
-/// What a line says; none when it is no message.
+/// Parses a line; `None` if it is no message.
 fn read(line: &[u8]) -> Option<Message> {
     let Ok(Value::Object(mut fields)) = serde_json::from_slice(line) else { return None };
     let id = fields.remove("id").filter(|id| !id.is_null());
@@ -202,7 +202,7 @@ fn read(line: &[u8]) -> Option<Message> {
     }
 }
 
-/// An agent's error in one line: its message, and the words of its data where there are some.
+/// Puts an agent's error into one line: its message, and the text in its data if there is any.
 fn fault(error: &Value) -> Fault {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let message = text(error.get("message"));
@@ -226,7 +226,7 @@ fn fault(error: &Value) -> Fault {
     Fault { code, message: cut(&message.replace(['\n', '\r'], " "), 1_000) }
 }
 
-/// The beginning of a text, in characters.
+/// Returns the first characters of a text.
 pub(crate) fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}…", &text[..at]),

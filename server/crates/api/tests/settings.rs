@@ -101,7 +101,7 @@ async fn a_key_is_tried_before_it_is_kept_and_used_at_once_without_ever_being_to
     assert_eq!(code(&unreachable), (502, "provider_error"));
     assert!(unreachable.1["detail"].as_str().unwrap().contains("cannot be reached"), "{unreachable:?}");
     assert_eq!(code(&give(&server, "own", body(&listing)).await), (409, "name_taken"));
-    // Also to whoever says no more than the key.
+    // The same goes for a request with nothing but the key.
     assert_eq!(code(&give(&server, "own", json!({ "key": KEY })).await), (409, "name_taken"));
     assert_eq!(code(&give(&server, "lab", json!({ "key": KEY })).await), (400, "invalid_input"));
     for bad in ["", " ", "two words", "line\nline", "kö"] {

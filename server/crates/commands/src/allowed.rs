@@ -32,7 +32,7 @@ pub fn rewind_refusal(state: PodState) -> Option<&'static str> {
     refusal(ControlVerb::Compact, state)
 }
 
-/// Why this Pod cannot be forked where it is now; at an earlier record it can be.
+/// Returns why this Pod cannot be forked at its newest record now; an earlier record may still work.
 pub fn fork_refusal(state: PodState) -> Option<&'static str> {
     match state {
         PodState::Running | PodState::Waiting => Some("a run is in progress; wait until it has ended"),

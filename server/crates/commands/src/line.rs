@@ -15,13 +15,13 @@ pub const CHOOSE: &str = "type a command or choose one with the arrow keys";
 pub enum Command {
     Control(ControlVerb),
     Rename(String),
-    /// Makes a Pod of this name with the history and the settings of this one.
+    /// Creates a Pod of this name with this one's history and settings.
     Fork(String),
     /// How much of the network its commands can reach.
     Network(NetworkPolicy),
     /// The model, and its provider if that changes too; `None` to choose in a dialog.
     Model(Option<(String, Option<String>)>),
-    /// The mode that its agent is to be in.
+    /// Sets the mode of its agent.
     Mode(String),
     Think(Thinking),
     /// The limit of its usage; `None` for no limit.
@@ -35,9 +35,9 @@ pub enum Command {
     New(String),
     /// Answers the oldest open approval.
     Answer(Answer),
-    /// Answers it with the option of this id, one of the agent's own.
+    /// Answers the question with the option of this id, one of the agent's own.
     Choose(String),
-    /// Shows the agent that answers in it.
+    /// Shows the agent that answers in the Pod.
     Agent,
     /// Rewinds to before the newest message.
     Rewind,
@@ -76,7 +76,7 @@ pub enum Command {
         provider: String,
         base_url: Option<String>,
     },
-    /// The MCP servers whose tools models may call.
+    /// Lists the MCP servers whose tools models may call.
     Servers,
     Quit,
 }

@@ -10,9 +10,9 @@ pub const NO_APPROVAL: &str = "it has no pending approval";
 /// Introduces the list of the sandbox's layers.
 pub const WALLS_ABOUT: &str =
     "A Pod's commands run in a sandbox. Where there is none, each command asks for permission.";
-/// What the list of MCP servers is about.
+/// The explanation of the list of MCP servers.
 pub const SERVERS_ABOUT: &str = "Each Pod has its own connection, from the first need until it rests. A call asks for permission unless a rule allows it.";
-/// Said where there are none.
+/// Shown if there are none.
 pub const NO_SERVERS: &str = "No MCP server is configured. A section [mcp.NAME] of the configuration adds one.";
 /// Shown when there is no sandbox to describe.
 pub const NO_COMMANDS: &str = "This server runs no commands.";

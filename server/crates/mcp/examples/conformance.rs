@@ -1,5 +1,6 @@
-//! The client for the conformance suite of the Model Context Protocol: it connects to the server whose address is its last argument, with
-//! the same code as a Pod, calls each tool once, and answers each question with the defaults of its form.
+//! The client for the conformance suite of the Model Context Protocol. It connects to the server whose address is its
+//! last argument with the same code as a Pod, calls each tool once, and answers each question with the defaults of its
+//! form.
 
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -74,7 +75,7 @@ async fn call(pod: &WorkerId, tool: &dyn Tool) -> pod::ToolOutcome {
     outcome
 }
 
-/// Arguments that fit a schema, more or less.
+/// Returns arguments that fit a schema, more or less.
 fn some(schema: &Value) -> Value {
     let fields = schema.get("properties").and_then(Value::as_object);
     let value = |field: &Value| match field.get("type").and_then(Value::as_str) {

@@ -1,57 +1,57 @@
-//! How much of a server is taken, and how long it is waited for.
+//! How much is accepted from a server, and how long it is waited for.
 
 use std::time::Duration;
 
-/// Of one message of a server: a line, an event, an answer.
+/// The size of one message from a server: a line, an event, an answer.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 8 << 20;
-/// Tools of one server.
+/// The number of tools of one server.
 pub(crate) const TOOLS_MAX: usize = 100;
-/// Tools of all servers of one Pod: vendors take some 128, and ours are among them.
+/// The number of tools of all servers of one Pod: vendors accept about 128, and our own tools are among them.
 pub(crate) const TOOLS_OF_POD_MAX: usize = 110;
-/// Pages of one list.
+/// The number of pages in one list.
 pub(crate) const PAGES_MAX: usize = 16;
-/// Of the schema of one tool, and of all that one server has.
+/// The size of one tool's schema, and of all schemas of one server.
 pub(crate) const SCHEMA_BYTES_MAX: usize = 16 << 10;
 pub(crate) const SCHEMAS_BYTES_MAX: usize = 256 << 10;
-/// Of what a tool says of itself.
+/// The length of a tool's description.
 pub(crate) const DESCRIPTION_CHARS_MAX: usize = 2_000;
-/// Of an error, in one line.
+/// The length of an error, on one line.
 pub(crate) const DETAIL_CHARS_MAX: usize = 300;
-/// Of a question's sentence.
+/// The length of a question's sentence.
 pub(crate) const MESSAGE_CHARS_MAX: usize = 2_000;
-/// Of a question's form, and fields in it.
+/// The size of a question's form, and the number of its fields.
 pub(crate) const FORM_BYTES_MAX: usize = 16 << 10;
 pub(crate) const FIELDS_MAX: usize = 32;
-/// Of a result, what a model gets.
+/// How much of a result a model gets.
 pub(crate) const CONTENT_CHARS_MAX: usize = 30_000;
-/// Of a picture in a result, as base64.
+/// The size of a picture in a result, as base64.
 pub(crate) const PICTURE_BYTES_MAX: usize = 7 << 20;
-/// Of what one call tells meanwhile.
+/// The size of all progress that one call reports.
 pub(crate) const PROGRESS_BYTES_MAX: usize = 64 << 10;
-/// Of what a server writes on its standard error, the newest.
+/// How much of a server's standard error is kept: the newest part.
 pub(crate) const LOG_BYTES_MAX: usize = 64 << 10;
-/// Messages that are taken at once, and then each second.
+/// The number of messages that are accepted at once, and then per second.
 pub(crate) const BURST: u32 = 200;
 pub(crate) const EACH_SECOND: u32 = 100;
-/// Questions of one call.
+/// The number of questions in one call.
 pub(crate) const QUESTIONS_MAX: usize = 16;
-/// Rounds of one call in which the server asks for more.
+/// The number of rounds in one call in which the server asks for more input.
 pub(crate) const ROUNDS_MAX: usize = 16;
 
-/// For a server to start and to tell its tools.
+/// How long a server may take to start and to list its tools.
 pub(crate) const START_MAX: Duration = Duration::from_secs(40);
-/// A model's question waits so long for servers that begin; then they are left out of it.
+/// How long a model call waits for servers that are starting; after that it does without them.
 pub(crate) const SETTLE_MAX: Duration = Duration::from_secs(20);
-/// A call waits so long for its server.
+/// How long a tool call waits for its server.
 pub(crate) const READY_MAX: Duration = Duration::from_secs(30);
-/// A call may say nothing for so long …
+/// How long a call may report nothing …
 pub(crate) const CALL_SILENCE_MAX: Duration = Duration::from_secs(300);
-/// … and takes so long at most, questions to people left out.
+/// … and how long it may take in total, not counting questions to people.
 pub(crate) const CALL_MAX: Duration = Duration::from_secs(3_600);
-/// For lists and what is read of them.
+/// How long lists may take, and whatever is read for them.
 pub(crate) const LIST_MAX: Duration = Duration::from_secs(20);
-/// Before the first new attempt, and at most.
+/// The wait before the first new attempt, and the longest wait.
 pub(crate) const BACKOFF_FIRST: Duration = Duration::from_secs(1);
 pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(300);
-/// Changed lists are read again no oftener.
+/// The least time between two readings of lists that have changed.
 pub(crate) const RELIST_EVERY: Duration = Duration::from_secs(2);

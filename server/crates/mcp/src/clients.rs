@@ -1,4 +1,4 @@
-//! The servers of one Pod: begun at the first need, ended when the Pod rests.
+//! The servers of one Pod: started when first needed, and ended when the Pod rests.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::{
     tool::ServerTool,
 };
 
-/// Those of one Pod. Dropping it ends them.
+/// The servers of one Pod. Dropping it ends them.
 #[derive(Debug)]
 pub struct Clients {
     pod: String,
@@ -35,7 +35,7 @@ struct Used {
     connection: Option<Connection>,
 }
 
-/// All servers of a Pod that were begun, each there or away.
+/// A wait for all the servers that a Pod has started, until each is ready or away.
 #[derive(Debug, Default)]
 pub struct Settled {
     pod: String,
@@ -43,23 +43,23 @@ pub struct Settled {
 }
 
 impl Clients {
-    /// Those that a Pod uses; `named`: these and no others. What they ask people goes to `asks`.
+    /// Returns the servers that a Pod uses: those in `named`, or all. Their questions to people go to `asks`.
     pub fn of_pod(servers: &Servers, worker_id: &WorkerId, named: Option<&[String]>, asks: mpsc::Sender<Ask>) -> Self {
         let used = servers.named(named).map(|known| Used { known, connection: None }).collect();
         Self { pod: worker_id.to_string(), asks, used }
     }
 
-    /// The Pod uses none.
+    /// Returns whether the Pod uses no servers.
     pub fn is_empty(&self) -> bool {
         self.used.is_empty()
     }
 
-    /// One of them has a connection, or is getting one.
+    /// Returns whether any server has a connection or is getting one.
     pub fn is_begun(&self) -> bool {
         self.used.iter().any(|used| used.connection.is_some())
     }
 
-    /// Begins all that have not begun. A program that stands elsewhere than it should is begun again.
+    /// Starts all servers that were not started yet. A program whose surroundings have changed is restarted.
     pub async fn meet(&mut self, stand: &Stand) {
         self.keep_to(stand).await;
         for used in &mut self.used {
@@ -71,7 +71,7 @@ impl Clients {
         }
     }
 
-    /// Ends programs that stand elsewhere than they should: their Pod may touch something else now.
+    /// Ends the programs whose surroundings have changed: their Pod may have access to something else now.
     pub async fn keep_to(&mut self, stand: &Stand) {
         for used in &mut self.used {
             let is_elsewhere =
@@ -82,7 +82,7 @@ impl Clients {
         }
     }
 
-    /// Ends all of them, to the last process. False when something does not end.
+    /// Ends all servers, to the last process. Returns false if something does not end.
     pub async fn end(&mut self) -> bool {
         let mut is_over = true;
         for used in &mut self.used {
@@ -93,13 +93,13 @@ impl Clients {
         is_over
     }
 
-    /// Until each that was begun is there or away.
+    /// Returns a wait until each started server is ready or away.
     pub fn settled(&self) -> Settled {
         let wait = |used: &Used| Some((used.known.clone(), used.connection.as_ref()?.status.clone()));
         Settled { pod: self.pod.clone(), waits: self.used.iter().filter_map(wait).collect() }
     }
 
-    /// The tools that are there now.
+    /// Returns the tools that are available now.
     pub fn offered(&self) -> Vec<Arc<dyn Tool>> {
         let lives = self.used.iter().filter_map(|used| Some((used, used.live()?)));
         let tools = lives.flat_map(|(used, live)| {
@@ -114,7 +114,7 @@ impl Clients {
         tools.take(TOOLS_OF_POD_MAX).collect()
     }
 
-    /// The tool of this name, which may not be there yet; none where no server of the Pod could have it.
+    /// Returns the tool of this name, which may not be available yet, or `None` if no server of the Pod could have it.
     pub fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let used = self.of(name)?;
         let definition = used.live().and_then(|live| live.offer.tools.get(name).cloned());
@@ -122,20 +122,20 @@ impl Clients {
         Some(Arc::new(ServerTool { known: used.known.clone(), name: name.to_owned(), definition, status }))
     }
 
-    /// What the server says of this tool is another thing than was accepted.
+    /// Returns whether the server now describes this tool differently from what was accepted.
     pub fn is_changed(&self, name: &str) -> bool {
         let Some(used) = self.of(name) else { return false };
         let digest = used.live().and_then(|live| Some(live.offer.tools.get(name)?.digest.clone()));
         digest.is_some_and(|digest| used.known.pins.is_changed(name, &digest))
     }
 
-    /// A person has allowed this tool as it was seen last.
+    /// Accepts the tool as it was last seen, because a person has allowed it.
     pub fn accept(&self, name: &str) {
         let Some(used) = self.of(name) else { return };
         used.known.pins.accept(name);
     }
 
-    /// One of the Pod's servers could have a tool of this name.
+    /// Returns whether one of the Pod's servers could have a tool of this name.
     pub fn has_tool(&self, name: &str) -> bool {
         self.of(name).is_some()
     }
@@ -156,7 +156,7 @@ impl Used {
 }
 
 impl Settled {
-    /// Waits, and gives what people are to be told: which servers are away, once.
+    /// Waits, and returns what people are to be told: which servers are away, each only once.
     pub async fn wait(self) -> Vec<String> {
         self.within(SETTLE_MAX).await
     }
@@ -184,7 +184,7 @@ impl Settled {
                     )
                 }
             };
-            // Once for each time that it goes away, however its reasons change.
+            // Reported once each time the server goes away, even if the reasons change.
             if known.is_news(&self.pod, "away") {
                 told.push(sentence);
             }

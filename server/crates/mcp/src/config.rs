@@ -1,4 +1,4 @@
-//! A server as it is configured.
+//! The configuration of a server.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::names;
 
-/// What `[mcp.NAME]` says and cannot mean. The sentence says how to mend it, and never quotes a value.
+/// Why `[mcp.NAME]` is not valid. The message says how to fix it and never quotes a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadServer {
     #[error(
@@ -31,7 +31,7 @@ pub enum BadServer {
     Rule(usize, String),
 }
 
-/// What a server is called here: the beginning of its tools' names.
+/// The name of a server here, with which the names of its tools begin.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ServerName(String);
 
@@ -63,7 +63,7 @@ impl fmt::Display for ServerName {
 /// How a server is reached.
 #[derive(Debug, Clone)]
 pub enum Address {
-    /// A program of this machine, and what it is started with.
+    /// A program on this machine, and what it is started with.
     Program {
         command: Vec<String>,
         variables: BTreeMap<String, SecretString>,
@@ -73,7 +73,7 @@ pub enum Address {
         url: Url,
         headers: BTreeMap<String, SecretString>,
     },
-    /// A server in this very process.
+    /// A server inside this process.
     #[cfg(test)]
     Here(crate::story::Scripted),
 }
@@ -83,13 +83,13 @@ pub enum Address {
 pub struct ServerConfig {
     pub name: ServerName,
     pub address: Address,
-    /// Names of its tools that are offered, as it calls them; none: all.
+    /// The tools that are offered, by the server's own names; `None` means all.
     pub tools: Option<Vec<String>>,
-    /// Rules over its tools, by the names that models call them by.
+    /// Rules about its tools, by the names that models use.
     pub permissions: Vec<PermissionRule>,
 }
 
-/// Headers that belong to the protocol, or to HTTP itself.
+/// Headers that belong to the protocol or to HTTP itself.
 const KEPT_HEADERS: [&str; 10] = [
     "accept",
     "connection",
@@ -105,7 +105,7 @@ const KEPT_HEADERS: [&str; 10] = [
 
 impl Address {
     /// # Errors
-    /// The command has no program, or there is a NUL in it or in a variable.
+    /// The command has no program, or it or a variable contains a NUL.
     pub fn program(
         command: Vec<String>,
         variables: BTreeMap<String, SecretString>,
@@ -125,7 +125,7 @@ impl Address {
     }
 
     /// # Errors
-    /// It is no address of HTTP, or says more than where the server is; or a header cannot be sent.
+    /// It is not an HTTP address, it contains more than the server's location, or a header cannot be sent.
     pub fn url(url: &str, headers: BTreeMap<String, SecretString>) -> Result<Self, BadServer> {
         let url = Url::parse(url).map_err(|_| BadServer::Url)?;
         let is_plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
@@ -143,7 +143,7 @@ impl Address {
         }
     }
 
-    /// What nobody is to see of it.
+    /// Returns the values that nobody may see.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let values = match self {
             Self::Program { variables: values, .. } | Self::Url { headers: values, .. } => values.values(),
@@ -152,7 +152,7 @@ impl Address {
         };
         let words = values.flat_map(|value| {
             let value = value.expose_secret();
-            // `Bearer TOKEN`: the token alone is one, too.
+            // In `Bearer TOKEN`, the token alone is a secret, too.
             [Some(value), value.split_once(' ').map(|(_, rest)| rest)].into_iter().flatten().map(str::to_owned)
         });
         words.collect()
@@ -160,10 +160,10 @@ impl Address {
 }
 
 impl ServerConfig {
-    /// A rule names a tool as the server does, or as models do.
+    /// Creates the configuration. Rules may name a tool as the server does or as models do.
     ///
     /// # Errors
-    /// [`BadServer::Rule`]: the tool is another server's.
+    /// [`BadServer::Rule`]: the tool belongs to another server.
     pub fn new(
         name: ServerName,
         address: Address,
@@ -182,7 +182,7 @@ impl ServerConfig {
         Ok(Self { name, address, tools, permissions })
     }
 
-    /// The tool, as the server calls it, is one that is wanted of it.
+    /// Returns whether the tool, by the server's own name, is to be offered.
     pub(crate) fn offers(&self, tool: &str) -> bool {
         self.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool))
     }

@@ -1,4 +1,5 @@
-//! The connection of one Pod to one server: made, watched, and made again with ever longer waits while the server is away.
+//! The connection of one Pod to one server: established, watched, and established again with growing waits while the
+//! server is away.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,13 +27,13 @@ use crate::{
     way::{NotReached, Process, Reached, Reaching},
 };
 
-/// For what was given up last to be told, and for a connection to be closed in order.
+/// How long a last cancellation may take to be sent, and a connection to be closed properly.
 const PART: Duration = Duration::from_millis(100);
 const CLOSE_MAX: Duration = Duration::from_secs(1);
-/// One that stood so long begins anew with short waits.
+/// A connection that lasted this long starts again with short waits.
 const STEADY: Duration = Duration::from_secs(60);
 
-/// As its Pod sees it.
+/// The state of the connection, as its Pod sees it.
 #[derive(Debug, Clone)]
 pub(crate) enum Status {
     Beginning,
@@ -40,13 +41,13 @@ pub(crate) enum Status {
     Away(String),
 }
 
-/// A connection. Dropping it ends it, and the server's program.
+/// A connection. Dropping it ends it and the server's program.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) status: watch::Receiver<Status>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
-    /// Where its program stands.
+    /// The surroundings of its program.
     pub(crate) stand: Stand,
 }
 
@@ -59,7 +60,7 @@ impl Connection {
         Self { status, stop, task, stand }
     }
 
-    /// Ends it, and waits for that. False when something does not end.
+    /// Ends the connection and waits for that. Returns false if something does not end.
     pub(crate) async fn end(self) -> bool {
         drop(self.stop);
         timeout(Duration::from_secs(6), self.task).await.is_ok()
@@ -74,11 +75,11 @@ struct Keeping {
     status: watch::Sender<Status>,
 }
 
-/// How a connection came to its end.
+/// How a connection ended.
 enum End {
     /// Nobody needs it any more.
     Stopped,
-    /// A person wants it anew.
+    /// A person asked for a restart.
     Again,
     Away(String),
     LoginWanted(String),
@@ -89,7 +90,7 @@ impl Keeping {
         let mut restarts = self.known.restarts();
         let tale = self.known.begin_use();
         if let Some((until, why)) = self.known.away_until(&self.pod) {
-            // It was away a moment ago: nobody waits for it now.
+            // The server was away a moment ago, so nobody waits for it now.
             tale.away(&why);
             self.status.send_replace(Status::Away(why));
             tokio::select! {
@@ -127,7 +128,7 @@ impl Keeping {
         }
     }
 
-    /// One connection from its beginning to its end.
+    /// Runs one connection from beginning to end.
     async fn once(&self, stopped: &mut oneshot::Receiver<()>, restarts: &mut watch::Receiver<u64>, tale: &Use) -> End {
         let (lifeline, mut gone) = Lifeline::pair();
         let end = tokio::select! {
@@ -138,7 +139,7 @@ impl Keeping {
         if !matches!(end, End::Away(_) | End::LoginWanted(_)) {
             self.status.send_replace(Status::Beginning);
         }
-        // Nothing of its program is left.
+        // Waits until nothing of its program is left.
         if timeout(Duration::from_secs(5), gone.recv()).await.is_err() {
             tracing::warn!(server = %self.known.config.name, "something that an MCP server started does not end");
         }
@@ -177,7 +178,7 @@ impl Keeping {
     }
 }
 
-/// What closes a connection in order, also when its task is dropped.
+/// Closes a connection properly, even when its task is dropped.
 struct Closing(Option<RunningService<RoleClient, Running>>);
 
 impl Drop for Closing {
@@ -198,7 +199,7 @@ struct Standing<'a> {
 }
 
 impl Standing<'_> {
-    /// Takes the tools as they are now.
+    /// Takes over the current list of tools.
     async fn list(&mut self, tale: &Use) -> Result<(), String> {
         let listed = self.live.tools().await.map_err(|failed| {
             let why = self.live.secrets.hide(failed.sentence());
@@ -212,7 +213,7 @@ impl Standing<'_> {
         Ok(())
     }
 
-    /// Until it ends; why.
+    /// Watches the connection until it ends, and returns why.
     async fn watch(&mut self, closing: &mut Closing, tale: &Use) -> String {
         let mut subscription = self.subscribe().await;
         loop {
@@ -237,7 +238,7 @@ impl Standing<'_> {
         }
     }
 
-    /// Newer servers tell changes to whoever asked for them.
+    /// Subscribes to changes. Newer servers report them only to clients that have subscribed.
     async fn subscribe(&self) -> Option<Subscription> {
         let info = self.live.peer.peer_info()?;
         let tells = info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
@@ -249,7 +250,7 @@ impl Standing<'_> {
     }
 }
 
-/// False once nothing more comes.
+/// Returns false once nothing more will come.
 async fn told(subscription: &mut Option<Subscription>) -> bool {
     match subscription {
         Some(subscription) => matches!(subscription.next().await, Ok(Some(_))),
@@ -257,7 +258,7 @@ async fn told(subscription: &mut Option<Subscription>) -> bool {
     }
 }
 
-/// Returns when the connection or the program has ended; how.
+/// Returns once the connection or the program has ended, and says how.
 async fn ended(process: &mut Option<Process>, log: &crate::log::Log, closing: &Closing) -> String {
     let closed = async {
         while closing.0.as_ref().is_some_and(|service| !service.peer().is_transport_closed() && !service.is_closed()) {

@@ -1,4 +1,5 @@
-//! What a server asks a person in the midst of a call: a sentence and a flat form; and whether an answer fits it.
+//! What a server asks a person in the middle of a call: a sentence and a flat form. Also checks whether an answer fits
+//! the form.
 
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
@@ -6,28 +7,28 @@ use tokio::sync::oneshot;
 use crate::bounds::{DESCRIPTION_CHARS_MAX, FIELDS_MAX, FORM_BYTES_MAX, MESSAGE_CHARS_MAX};
 use crate::text::{line, plain};
 
-/// Bytes of an answer.
+/// The size of an answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 
-/// A question of a running call, on its way to a person. No answer is none.
+/// A question of a running call, on its way to a person. If `answer` is dropped, nobody answers.
 #[derive(Debug)]
 pub struct Ask {
     pub call_id: String,
     pub server: String,
     pub message: String,
-    /// A JSON schema: an object of plain fields.
+    /// A JSON schema: an object with plain fields.
     pub schema: Value,
     pub answer: oneshot::Sender<Answer>,
 }
 
-/// What a person says to it.
+/// A person's answer to it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     Given(Value),
     Declined,
 }
 
-/// The form as people see it; none where it is more than one can fill in.
+/// Returns the form as people see it, or `None` if it is too complex to fill in.
 pub(crate) fn shown(message: &str, schema: &Value) -> Option<(String, Value)> {
     let fields = schema.get("properties").and_then(Value::as_object)?;
     if schema.to_string().len() > FORM_BYTES_MAX || fields.len() > FIELDS_MAX {
@@ -38,7 +39,7 @@ pub(crate) fn shown(message: &str, schema: &Value) -> Option<(String, Value)> {
     Some((plain(message, MESSAGE_CHARS_MAX), shown))
 }
 
-/// Names of fields and values of choices stay as they are: they go back to the server. What is read is cleaned.
+/// Cleans what people read. Names of fields and values of choices stay as they are, because they go back to the server.
 fn clean(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -54,7 +55,8 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// Why an answer does not fit the form, in a sentence that names the field. What is not asked for is not given.
+/// Says in a sentence that names the field why an answer does not fit the form. Nothing may be given that was not asked
+/// for.
 pub fn answer_refusal(schema: &Value, content: &Value) -> Option<String> {
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -144,7 +146,7 @@ fn list_refusal(field: &Value, items: &[Value]) -> Option<String> {
     (!items.iter().all(is_choice)).then(|| format!("must be some of {}", choices.join(", ")))
 }
 
-/// Of a field that is one of several: `enum`, or `oneOf` and `anyOf` with a `const` each.
+/// Returns the choices of a field: `enum`, or `oneOf` or `anyOf` with a `const` each.
 fn choices(field: &Value) -> Option<Vec<String>> {
     let plain = field.get("enum").and_then(Value::as_array);
     if let Some(plain) = plain {
@@ -154,7 +156,7 @@ fn choices(field: &Value) -> Option<Vec<String>> {
     Some(titled.iter().filter_map(|one| one.get("const")?.as_str()).map(str::to_owned).collect())
 }
 
-/// What fills in what a person left out: the defaults of the form.
+/// Fills in the form's defaults where a person left something out.
 pub(crate) fn with_defaults(schema: &Value, content: Value) -> Value {
     let Value::Object(mut given) = content else { return json!({}) };
     for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! What a server may say by itself: how far its calls are, that its tools changed, and what it asks a person in the midst of a call.
-//! Nothing else is answered: there are no roots, and no model is lent.
+//! What a server may say by itself: the progress of its calls, changes of its tools, and questions to a person in the
+//! middle of a call. Everything else is refused: there are no roots, and no model is lent.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -24,10 +24,10 @@ use crate::{
     form::{self, Answer, Ask},
 };
 
-/// Reports of one call that wait to be shown; more are dropped.
+/// How many progress reports of one call may wait to be shown; further ones are dropped.
 const REPORTS_MAX: usize = 16;
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) progress: f64,
@@ -35,7 +35,7 @@ pub(crate) struct Report {
     pub(crate) message: Option<String>,
 }
 
-/// The calls of one connection that run.
+/// The running calls of one connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Running {
     server: ServerName,
@@ -50,11 +50,11 @@ struct Call {
     token: Mutex<Option<ProgressToken>>,
     reports: mpsc::Sender<Report>,
     asked: AtomicUsize,
-    /// Questions of it that wait.
+    /// The number of its questions that are waiting.
     waiting: AtomicUsize,
 }
 
-/// One of them. Dropping it is its end.
+/// A running call. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Entry {
     running: Running,
@@ -84,7 +84,7 @@ impl Running {
         self.all().iter().find(is_its).cloned()
     }
 
-    /// The call that began last: older servers do not say for which one they ask.
+    /// Returns the call that began last: older servers do not say for which call they ask.
     fn newest(&self) -> Option<Arc<Call>> {
         self.all().last().cloned()
     }
@@ -122,7 +122,7 @@ impl Running {
     }
 }
 
-/// A question that waits. The time of its call stands still.
+/// A waiting question. Its call's time stands still.
 struct Waiting<'a>(&'a Call);
 
 impl<'a> Waiting<'a> {
@@ -147,7 +147,7 @@ impl Entry {
         *self.call.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
     }
 
-    /// What the server asks for before it goes on with this call.
+    /// Asks what the server wants to know before it continues this call.
     pub(crate) async fn elicit(&self, params: &ElicitRequestParams) -> ElicitResult {
         self.running.elicit(Some(&self.call), params).await
     }

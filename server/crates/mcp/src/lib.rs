@@ -1,10 +1,11 @@
 //! Servers of the Model Context Protocol, as a Pod's model uses them.
 //!
-//! Everything that a server says is a stranger's word: it is bounded before it is read, cleaned before it is shown, and believed for
-//! nothing that decides. What a call of its tools may do is decided where that is decided for every tool; here it is carried out.
+//! Nothing that a server says is trusted: it is bounded before it is read, cleaned before it is shown, and never the
+//! basis of a decision. What a call of its tools may do is decided where that is decided for every tool; this crate
+//! only carries it out.
 //!
-//! [`Servers`] are those that are configured, and what is known of them. [`Clients`] are one Pod's: a connection to each that it uses,
-//! from the first need until the Pod rests.
+//! [`Servers`] are the configured servers and what is known about them. [`Clients`] are one Pod's connections, one to
+//! each server that it uses, from when it is first needed until the Pod rests.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

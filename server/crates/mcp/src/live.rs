@@ -1,4 +1,4 @@
-//! A connection that stands: what a server is asked over it, and how its answers are waited for.
+//! An established connection: what is asked of a server over it, and how the answers are waited for.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,15 +29,15 @@ use crate::{
     text::{Secrets, line},
 };
 
-/// A call that waits for a person is looked at again so often.
+/// How often a call that waits for a person is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Of a list, entries that are taken.
+/// How many entries of a list are taken.
 const ENTRIES_MAX: usize = 1_000;
 
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// The server said so.
+    /// The server refused.
     Refused {
         is_by_arguments: bool,
         detail: String,
@@ -47,7 +47,7 @@ pub(crate) enum Failed {
     Odd,
 }
 
-/// One that stands.
+/// An established connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
     pub(crate) peer: Peer<RoleClient>,
@@ -58,7 +58,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Calls a tool. Given up, the server is told so.
+    /// Calls a tool. If the call is dropped, the server is told.
     pub(crate) async fn call(
         &self,
         tool: &Definition,
@@ -206,7 +206,7 @@ fn failed(error: &ServiceError) -> Failed {
 }
 
 impl Failed {
-    /// For people.
+    /// Returns the failure as people read it.
     pub(crate) fn sentence(self) -> String {
         match self {
             Self::Refused { detail, .. } => detail,
@@ -217,7 +217,7 @@ impl Failed {
     }
 }
 
-/// What the server asks for, as far as it is given: questions to a person, and nothing else.
+/// Answers the server's requests for input as far as they are supported: questions to a person, and nothing else.
 async fn given(wanted: InputRequests, entry: &Entry) -> InputResponses {
     let mut given = InputResponses::new();
     for (key, wanted) in wanted {
@@ -229,18 +229,18 @@ async fn given(wanted: InputRequests, entry: &Entry) -> InputResponses {
     given
 }
 
-/// How a call is waited for.
+/// The state of waiting for a call.
 struct Waited<'a> {
     until: Instant,
     reports: mpsc::Receiver<Report>,
     output: Output,
-    /// Bytes that were shown.
+    /// The number of bytes that were shown.
     told: usize,
     secrets: &'a Secrets,
 }
 
 impl Waited<'_> {
-    /// Shows a line of how far the call is.
+    /// Shows a line with the call's progress.
     async fn tell(&mut self, Report { progress, total, message }: Report) {
         if self.told >= PROGRESS_BYTES_MAX {
             return;
@@ -249,12 +249,12 @@ impl Waited<'_> {
         let message = message.map(|message| format!(" {}", line(&message, DETAIL_CHARS_MAX))).unwrap_or_default();
         let text = self.secrets.hide(format!("{progress}{of}{message}\n"));
         self.told += text.len();
-        // Nobody listens any more when this fails.
+        // If this fails, nobody listens any more.
         let _ = self.output.send(text).await;
     }
 }
 
-/// Tells the server that nobody waits for its answer any more.
+/// Dropping it before the answer has arrived tells the server that nobody waits any more.
 struct GivenUp {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,

@@ -1,4 +1,4 @@
-//! What a server writes on its standard error: the newest of it, for people.
+//! The newest part of what a server writes to its standard error, for people to read.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +15,7 @@ use crate::{
 const READ_BYTES: usize = 4 * 1024;
 const LINE_BYTES_MAX: usize = 2 * 1024;
 
-/// Lines of all processes of one server, the oldest first.
+/// The lines of all processes of one server, oldest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Lines>>);
 
@@ -45,7 +45,7 @@ impl Log {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).lines.back().cloned()
     }
 
-    /// Takes lines until nobody writes any more. What is too long for a line is cut into several.
+    /// Collects lines until nobody writes any more. A line that is too long is split.
     pub(crate) async fn take(self, mut from: impl AsyncRead + Unpin, secrets: Secrets) {
         let (mut buffer, mut begun) = (vec![0; READ_BYTES], Vec::new());
         let push = |bytes: &[u8]| {

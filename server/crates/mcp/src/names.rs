@@ -1,22 +1,22 @@
-//! What models call a server's tools by: `SERVER__tool`, in the letters that every vendor takes.
+//! The names that models use for a server's tools: `SERVER__tool`, in characters that every vendor accepts.
 
 use sha2::{Digest, Sha256};
 
-/// Between a server's name and its tool's.
+/// Separates a server's name from its tool's.
 pub(crate) const BETWEEN: &str = "__";
 pub(crate) const SERVER_CHARS_MAX: usize = 32;
-/// Of a whole name: no vendor takes more.
+/// The length of a whole name: every vendor accepts this much.
 const NAME_CHARS_MAX: usize = 64;
-/// Of the hash that tells two names apart that would be one.
+/// The length of the hash that keeps two names from becoming the same.
 const MARK_CHARS: usize = 8;
 
-/// The server whose tool this could be.
+/// Returns the name of the server that this tool would belong to.
 pub fn server_of(tool: &str) -> Option<&str> {
     tool.split_once(BETWEEN).map(|(server, _)| server).filter(|server| !server.is_empty())
 }
 
-/// The name of a tool, the same each time: as it is where every vendor takes it; else made fit, with a mark of what it was, so that no
-/// two become one.
+/// Returns the name of a tool, which is always the same: unchanged if every vendor accepts it, otherwise adapted, with
+/// a hash of the original so that no two names become one.
 pub(crate) fn fit(server: &str, tool: &str) -> String {
     let is_fit = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     let room = NAME_CHARS_MAX - server.len() - BETWEEN.len();

@@ -1,4 +1,4 @@
-//! The tools of one server as they are offered: bounded, cleaned, and called by names that every vendor takes.
+//! The tools of one server as they are offered to a model: bounded, cleaned, and under names that every vendor accepts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,25 +13,25 @@ use crate::{
     text::plain,
 };
 
-/// Of a schema's own words at its top those that some vendors refuse there. The server checks what it gets all the same.
+/// Top-level schema keywords that some vendors refuse. The server checks its arguments anyway.
 const REFUSED_AT_TOP: [&str; 6] = ["$schema", "$id", "oneOf", "anyOf", "allOf", "not"];
 
 /// One tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Definition {
-    /// As the server calls it.
+    /// The server's own name for it.
     pub(crate) original: String,
     pub(crate) description: String,
     pub(crate) schema: Value,
-    /// Of all that the server says of it.
+    /// Covers everything that the server says about the tool.
     pub(crate) digest: String,
 }
 
-/// All of them, by the names that models call them by.
+/// All tools, by the names that models use.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Offer {
     pub(crate) tools: BTreeMap<String, Definition>,
-    /// What was left out, in a sentence each.
+    /// A sentence about each thing that was left out.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Offer {
     }
 }
 
-/// An object, as every vendor wants it.
+/// Returns the schema as an object, which is what every vendor wants.
 fn schema(tool: &Tool) -> Value {
     let mut schema: Map<String, Value> = (*tool.input_schema).clone();
     REFUSED_AT_TOP.iter().for_each(|word| drop(schema.remove(*word)));
@@ -85,7 +85,7 @@ fn schema(tool: &Tool) -> Value {
     schema
 }
 
-/// Texts of a schema reach the model like a description does.
+/// Cleans the texts of a schema, which reach the model just as descriptions do.
 fn clean(value: &mut Value) {
     match value {
         Value::String(text) => *text = plain(text, DESCRIPTION_CHARS_MAX),
@@ -95,7 +95,7 @@ fn clean(value: &mut Value) {
     }
 }
 
-/// What it says of itself. Hints are its own word, and told as such.
+/// Returns the description. Hints are the server's own claims and are presented as such.
 fn description(tool: &Tool) -> String {
     let said = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
     let mut text = plain(said, DESCRIPTION_CHARS_MAX);
@@ -117,7 +117,7 @@ fn hint(annotations: &ToolAnnotations) -> Option<&'static str> {
     }
 }
 
-/// Keys in order, so that the same definition gives the same digest.
+/// Sorts the keys, so that the same definition always gives the same digest.
 fn digest(tool: &Tool) -> String {
     let whole = serde_json::json!({
         "name": tool.name,

@@ -1,4 +1,4 @@
-//! What a tool of a server gave, as every tool gives it.
+//! Turns the result of a server's tool into the outcome that every tool has.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use pod::{Picture, PictureKind, ToolOutcome};
@@ -10,12 +10,12 @@ use crate::{
     text::{Secrets, line},
 };
 
-/// Of the sentence in which a call is told.
+/// The length of the sentence that summarises a call.
 const SUMMARY_CHARS_MAX: usize = 160;
-/// Of a text that is too long, what is given of its end.
+/// How much of the end of a text that is too long is kept.
 const TAIL_CHARS: usize = 5_000;
 
-/// A result of a call.
+/// Turns a result into an outcome.
 pub(crate) fn outcome(result: CallToolResult, secrets: &Secrets) -> ToolOutcome {
     let is_error = result.is_error == Some(true);
     let mut gathered = Gathered::default();
@@ -44,7 +44,7 @@ pub(crate) fn outcome(result: CallToolResult, secrets: &Secrets) -> ToolOutcome 
 #[derive(Default)]
 struct Gathered {
     texts: Vec<String>,
-    /// The first that is one.
+    /// The first valid picture.
     picture: Option<Picture>,
 }
 
@@ -69,7 +69,7 @@ impl Gathered {
         }
     }
 
-    /// A picture is what its bytes say.
+    /// Takes a picture, whose type is decided by its bytes.
     fn take_bytes(&mut self, what: &str, media_type: &str, data: &str) {
         let bytes = (data.len() <= PICTURE_BYTES_MAX).then(|| STANDARD.decode(data).ok()).flatten();
         let picture = bytes.and_then(|bytes| {
@@ -88,7 +88,7 @@ impl Gathered {
         self.texts.push(format!("[{what} ({media_type}, about {} bytes) is left out]", data.len() / 4 * 3));
     }
 
-    /// Servers say the same as text, most of them.
+    /// Takes a structured result. Most servers send the same content as text, too.
     fn take_structured(&mut self, structured: &Value) {
         let is_said =
             self.texts.iter().any(|text| serde_json::from_str::<Value>(text).is_ok_and(|said| said == *structured));
@@ -103,7 +103,7 @@ fn linked(Resource { uri, name, description, .. }: &Resource) -> String {
     format!("[resource {} at {}{about}]", line(name, SUMMARY_CHARS_MAX), line(uri, 500))
 }
 
-/// The beginning and the end of what is too long.
+/// Keeps the beginning and the end of a text that is too long.
 fn cut(text: String) -> String {
     let count = text.chars().count();
     if count <= CONTENT_CHARS_MAX {

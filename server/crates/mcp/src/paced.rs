@@ -1,4 +1,5 @@
-//! What stands between a server and the library that reads it: nobody is read faster than is good for this one, and no line is longer.
+//! Limits between a server and the library that reads from it: on how fast messages are taken, and on how long a line
+//! may be.
 
 use std::{
     future::Future,
@@ -21,10 +22,10 @@ use tokio::{
 
 use crate::bounds::{BURST, EACH_SECOND, MESSAGE_BYTES_MAX};
 
-/// A transport of which only so many messages are taken. What comes faster waits with the server, and the rest with it.
+/// A transport that limits how many messages are taken. The surplus waits, in the end with the server.
 pub(crate) struct Paced<T> {
     inner: T,
-    /// Messages that may be taken at once.
+    /// How many messages may be taken at once.
     left: u32,
     since: Instant,
 }
@@ -34,7 +35,7 @@ impl<T> Paced<T> {
         Self { inner, left: BURST, since: Instant::now() }
     }
 
-    /// When the next one may be taken; none: now.
+    /// Returns when the next message may be taken; `None` means now.
     fn due(&mut self) -> Option<Instant> {
         let gained = self.since.elapsed().as_millis() * u128::from(EACH_SECOND) / 1_000;
         if gained > 0 {
@@ -55,7 +56,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Paced<T> {
         self.inner.send(item)
     }
 
-    // Given up at each of its waits, it has taken nothing.
+    // Cancel safe: when dropped at any of its waits, it has taken nothing.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         while let Some(due) = self.due() {
             sleep_until(due).await;
@@ -70,7 +71,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Paced<T> {
     }
 }
 
-/// Why a stream was ended from here.
+/// Why we ended a stream.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken(Arc<OnceLock<&'static str>>);
 
@@ -80,10 +81,11 @@ impl Broken {
     }
 }
 
-/// A reader that fails at a line that is too long: whoever waits for the answer in it is told, and does not wait for ever.
+/// A reader that fails at a line that is too long, so that whoever waits for the answer in it is told and does not wait
+/// forever.
 pub(crate) struct Lines<R> {
     inner: R,
-    /// Bytes since the last line's end.
+    /// The number of bytes since the last line break.
     bytes: usize,
     broken: Broken,
 }
@@ -142,7 +144,7 @@ mod tests {
         assert_eq!(all, short);
     }
 
-    /// A server that never stops to talk.
+    /// A server that never stops talking.
     struct Flood(u64);
 
     impl Transport<RoleClient> for Flood {

@@ -1,5 +1,6 @@
-//! How each tool was defined when it was accepted: when it was first seen, or when a person allowed a call of it last. One that is
-//! defined otherwise since then is asked for, whatever rules say.
+//! Remembers how each tool was defined when it was accepted, that is, when it was first seen or when a person last
+//! allowed a call of it. A tool whose definition has changed since then needs a person's permission, whatever the rules
+//! say.
 
 use std::{
     collections::BTreeMap,
@@ -10,20 +11,20 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Tools that are remembered, of all servers.
+/// The number of tools that are remembered, over all servers.
 const PINS_MAX: usize = 10_000;
 
-/// By the names that models call tools by.
+/// The digests of tool definitions, by the names that models use.
 #[derive(Debug, Default)]
 pub(crate) struct Pins {
     file: Option<PathBuf>,
     pins: Mutex<BTreeMap<String, String>>,
-    /// As each is defined now, as far as it was seen since the start.
+    /// The current definitions, as far as they were seen since the start.
     seen: Mutex<BTreeMap<String, String>>,
 }
 
 impl Pins {
-    /// What was kept, where it can be read; without a file they are forgotten at the end.
+    /// Reads the accepted definitions if the file is readable. Without a file they are forgotten at exit.
     pub(crate) fn open(file: Option<PathBuf>) -> Self {
         let read = |path: &PathBuf| {
             match fs::read(path) {
@@ -37,13 +38,13 @@ impl Pins {
         Self { file, pins: Mutex::new(pins), seen: Mutex::default() }
     }
 
-    /// It is another one than was accepted.
+    /// Returns whether the tool differs from the one that was accepted.
     pub(crate) fn is_changed(&self, tool: &str, digest: &str) -> bool {
         let pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
         pins.get(tool).is_some_and(|accepted| accepted != digest)
     }
 
-    /// Accepts those that were never seen.
+    /// Accepts the tools that were never seen before.
     pub(crate) fn meet<'a>(&self, tools: impl Iterator<Item = (&'a str, &'a str)>) {
         let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +62,7 @@ impl Pins {
         }
     }
 
-    /// Accepts one as it was seen last, also when its server is not there any more: while a person is asked, the Pod rests.
+    /// Accepts a tool as it was last seen, even if its server is gone by now: while a person is asked, the Pod rests.
     pub(crate) fn accept(&self, tool: &str) {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
         let Some(digest) = seen else { return };
@@ -80,7 +81,7 @@ impl Pins {
     }
 }
 
-/// A few kilobytes, whole or not at all.
+/// Writes the file, a few kilobytes, completely or not at all.
 fn write(file: &PathBuf, pins: &BTreeMap<String, String>) -> io::Result<()> {
     let beside = file.with_extension("new");
     let mut new = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;

@@ -1,4 +1,4 @@
-//! Why a server is not reached, in words of its own and without the library's.
+//! Says why a server cannot be reached, in our own words instead of the library's.
 
 use std::error::Error;
 
@@ -7,18 +7,18 @@ use rmcp::{
     transport::{DynamicTransportError, streamable_http_client::StreamableHttpError},
 };
 
-/// Of a connection that did not come to stand.
+/// Explains why a connection could not be established.
 pub(crate) fn of_greeting(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => of_transport(error),
-        // What it said to the older greeting: whoever does not know the newer one says so first.
+        // Uses the answer to the older handshake: a server that does not know the newer one refuses that first.
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_greeting(fallback),
         ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
         other => whole(other),
     }
 }
 
-/// Of something that could not be sent, or got no answer.
+/// Explains why something could not be sent, or got no answer.
 pub(crate) fn of_transport(error: &DynamicTransportError) -> String {
     match error.error.downcast_ref() {
         Some(StreamableHttpError::<reqwest::Error>::Client(error)) => {
@@ -28,7 +28,7 @@ pub(crate) fn of_transport(error: &DynamicTransportError) -> String {
     }
 }
 
-/// The first cause: what stands before it names addresses and layers.
+/// Returns the root cause: the errors around it only name addresses and layers.
 fn innermost(error: &dyn Error) -> String {
     let mut error = error;
     while let Some(cause) = error.source() {
@@ -37,7 +37,7 @@ fn innermost(error: &dyn Error) -> String {
     error.to_string()
 }
 
-/// With all causes.
+/// Joins the error and all its causes.
 fn whole(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();

@@ -1,5 +1,5 @@
-//! The servers that are configured, and what is known of each: whether it is there for the Pods that use it, its tools, its last error,
-//! its log.
+//! The configured servers, and what is known about each: whether it is available to the Pods that use it, its tools,
+//! its last error and its log.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -23,24 +23,24 @@ use crate::{
     pins::Pins,
 };
 
-/// Pods for which it is remembered that a server is away.
+/// The number of Pods for which it is remembered that a server is away.
 const AWAY_MAX: usize = 10_000;
 
-/// What servers are made of.
+/// The settings for all servers.
 #[derive(Debug, Clone)]
 pub struct ServersOptions {
     pub configs: Vec<ServerConfig>,
     /// How their programs are run.
     pub bash: BashOptions,
-    /// Where it is kept what was accepted of them, for its owner alone.
+    /// The file of accepted tool definitions, which only its owner can read.
     pub accepted: Option<PathBuf>,
 }
 
-/// All of them. Cheap to clone.
+/// All servers. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Servers(Arc<BTreeMap<String, Arc<Known>>>);
 
-/// One of them.
+/// One server.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) config: ServerConfig,
@@ -56,13 +56,13 @@ pub(crate) struct Known {
 struct Lore {
     uses: BTreeMap<u64, McpServerState>,
     tools: Option<Vec<String>>,
-    /// Of the newest attempt that failed; none once one succeeded.
+    /// The error of the last failed attempt; `None` after a success.
     detail: Option<String>,
     wants_login: bool,
     left_out: Vec<String>,
-    /// Of each Pod for which it is away: how often, until when, why.
+    /// For each Pod for which the server is away: the number of failures, the time of the next attempt, and the reason.
     away: HashMap<String, (u32, Instant, String)>,
-    /// Pods that were told that it is away, or of something that is left out.
+    /// What each Pod was told already: that the server is away, or that something was left out.
     told: HashSet<(String, String)>,
 }
 
@@ -92,22 +92,22 @@ impl Servers {
         self.0.contains_key(name)
     }
 
-    /// The rules of all their sections.
+    /// Returns the permission rules of all servers' sections.
     pub fn rules(&self) -> Vec<PermissionRule> {
         self.0.values().flat_map(|known| known.config.permissions.iter().cloned()).collect()
     }
 
-    /// What people see of them.
+    /// Returns what people see about the servers.
     pub fn items(&self) -> Vec<McpServerItem> {
         self.0.values().map(|known| known.item()).collect()
     }
 
-    /// What one has written on its standard error.
+    /// Returns what a server has written to its standard error.
     pub fn log(&self, name: &str) -> Option<String> {
         self.0.get(name).map(|known| known.log.text())
     }
 
-    /// Every Pod that uses it gets a new connection. None when there is no such server.
+    /// Gives every Pod that uses the server a new connection. Returns `None` if there is no such server.
     pub fn restart(&self, name: &str) -> Option<McpServerItem> {
         let known = self.0.get(name)?;
         {
@@ -121,7 +121,7 @@ impl Servers {
         Some(known.item())
     }
 
-    /// Those of these names; none named: all.
+    /// Returns the servers of these names, or all servers without any names.
     pub(crate) fn named(&self, names: Option<&[String]>) -> impl Iterator<Item = Arc<Known>> {
         let is_named = move |name: &str| names.is_none_or(|names| names.iter().any(|one| one == name));
         self.0.iter().filter(move |(name, _)| is_named(name)).map(|(_, known)| known.clone())
@@ -169,13 +169,13 @@ impl Known {
         }
     }
 
-    /// Until when nobody tries again for this Pod, and why.
+    /// Returns the time before which nobody tries again for this Pod, and the reason.
     pub(crate) fn away_until(&self, pod: &str) -> Option<(Instant, String)> {
         let (_, until, why) = self.lore().away.get(pod).cloned()?;
         (until > Instant::now()).then_some((until, why))
     }
 
-    /// It is away for this Pod: when to try again.
+    /// Notes that the server is away for this Pod, and returns when to try again.
     pub(crate) fn note_away(&self, pod: &str, why: &str) -> Instant {
         let mut lore = self.lore();
         if lore.away.len() >= AWAY_MAX {
@@ -191,7 +191,7 @@ impl Known {
         self.lore().away.remove(pod);
     }
 
-    /// The Pod has not been told this yet; from now on it has.
+    /// Returns whether the Pod has not been told this yet, and notes that it has now.
     pub(crate) fn is_news(&self, pod: &str, sentence: &str) -> bool {
         let mut lore = self.lore();
         if lore.told.len() >= AWAY_MAX {
@@ -200,13 +200,13 @@ impl Known {
         lore.told.insert((pod.to_owned(), sentence.to_owned()))
     }
 
-    /// What the Pod was told is over.
+    /// Forgets what the Pod was told: it no longer applies.
     pub(crate) fn forget_news(&self, pod: &str) {
         self.lore().told.retain(|(told, _)| told != pod);
     }
 }
 
-/// One connection's part in what is known of its server. Dropping it is its end.
+/// One connection's contribution to what is known about its server. Dropping it removes that contribution.
 #[derive(Debug)]
 pub(crate) struct Use {
     known: Arc<Known>,
@@ -245,7 +245,7 @@ impl Use {
     }
 }
 
-/// The wait before the next attempt.
+/// Returns the wait before the next attempt.
 fn backoff(failures: u32) -> Duration {
     (BACKOFF_FIRST * 2u32.saturating_pow(failures.min(16))).min(BACKOFF_MAX)
 }

@@ -1,4 +1,4 @@
-//! Where the programs of a Pod's servers stand: what the Pod may touch.
+//! The surroundings of the programs of a Pod's servers: what the Pod may access.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub struct Stand {
     pub cwd: PathBuf,
     pub scope: Scope,
     pub network: NetworkPolicy,
-    /// What they want to reach of the network; the call is the server's name.
+    /// Their requests for network access; the call in them is the server's name.
     pub wishes: mpsc::Sender<Wish>,
 }
 

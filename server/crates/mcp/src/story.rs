@@ -1,4 +1,4 @@
-//! Servers in this process, good and bad, and what becomes of their connections.
+//! Tests with servers inside this process, good and bad ones: what becomes of the connections to them.
 
 use std::{
     sync::{
@@ -19,7 +19,7 @@ use tools::{Lifeline, Network, Place, Questions, Redirects, bash::BashOptions};
 
 use crate::{Address, Clients, ServerConfig, ServerName, Servers, ServersOptions, Stand, form::Ask};
 
-/// What a server says to a message: lines, as they are. None: it goes away.
+/// What a server replies to a message: lines, sent as they are. `None`: it disconnects.
 type Says = Arc<dyn Fn(&Value) -> Option<Vec<String>> + Send + Sync>;
 
 #[derive(Clone)]
@@ -68,7 +68,7 @@ fn refused(asked: &Value) -> Vec<String> {
     vec![json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error }).to_string()]
 }
 
-/// What a good server of 2025-11-25 says, with one tool; none to what is left to a test.
+/// The replies of a well-behaved 2025-11-25 server with one tool; `None` for what a test answers itself.
 fn good(asked: &Value) -> Option<Vec<String>> {
     let capabilities = json!({ "tools": { "listChanged": true }, "resources": {}, "prompts": {} });
     Some(match asked["method"].as_str().unwrap_or_default() {

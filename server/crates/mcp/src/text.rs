@@ -1,21 +1,21 @@
-//! Texts of a server as people and models get them: without letters that command a terminal, turn a line around or are not seen, and
-//! without what was told to the server alone.
+//! A server's texts as people and models get them: without escape sequences, direction marks and invisible characters,
+//! and without the secrets that only the server was told.
 
 use std::sync::Arc;
 
-/// What stands where a secret was.
+/// What replaces a secret.
 const HIDDEN: &str = "[hidden]";
-/// What is shorter stands in too many texts by chance.
+/// A shorter value appears in too many texts by chance.
 const SECRET_CHARS_MIN: usize = 6;
 
-/// Values that a server was given and nobody else is.
+/// Values that were given to a server and to nobody else.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Arc<[String]>);
 
 impl Secrets {
     pub(crate) fn new(values: Vec<String>) -> Self {
         let mut values: Vec<_> = values.into_iter().filter(|value| value.len() >= SECRET_CHARS_MIN).collect();
-        // The longest first: one may be a part of another.
+        // Longest first: one value may be part of another.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         Self(values.into())
     }
@@ -25,14 +25,14 @@ impl Secrets {
     }
 }
 
-// By hand: that is what it is for.
+// Written by hand, so that secrets are never printed.
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Secrets").finish_non_exhaustive()
     }
 }
 
-/// The text in visible letters and lines, so many of them at most.
+/// Returns the text in visible characters and lines, up to a maximum number of characters.
 pub(crate) fn plain(text: &str, most: usize) -> String {
     let mut letters = without_escapes(text).chars().filter(|letter| is_seen(*letter)).collect::<Vec<_>>();
     if letters.len() > most {
@@ -42,7 +42,7 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
     letters.into_iter().collect::<String>().trim().to_owned()
 }
 
-/// The same in one line.
+/// The same, on one line.
 pub(crate) fn line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     plain(&words.join(" "), most)
@@ -52,7 +52,7 @@ fn is_seen(letter: char) -> bool {
     match letter {
         '\n' | '\t' => true,
         letter if letter.is_control() => false,
-        // Marks that turn lines around, letters without shape, tags, and what no text has.
+        // Direction marks, characters without shape, tags, and characters that belong in no text.
         '\u{ad}'
         | '\u{61c}'
         | '\u{115f}'
@@ -73,7 +73,7 @@ fn is_seen(letter: char) -> bool {
     }
 }
 
-/// Sequences that command a terminal are taken out with all that belongs to them.
+/// Removes terminal escape sequences completely.
 fn without_escapes(text: &str) -> String {
     if !text.contains(['\u{1b}', '\u{9b}']) {
         return text.to_owned();

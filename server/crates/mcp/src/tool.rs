@@ -1,4 +1,4 @@
-//! A tool of a server, as every tool is called.
+//! A server's tool, called like every other tool.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tools::{Output, Place, Tool};
 
 use crate::{bounds::READY_MAX, connection::Status, live::Live, names::server_of, offer::Definition, servers::Known};
 
-/// A tool by its name. It may be that its server is only just beginning, or does not have it.
+/// A tool by its name. Its server may still be starting, or may not have the tool.
 #[derive(Debug)]
 pub(crate) struct ServerTool {
     pub(crate) known: Arc<Known>,
@@ -45,7 +45,7 @@ impl Tool for ServerTool {
             Err(outcome) => return outcome,
         };
         let Some(tool) = live.offer.tools.get(&self.name) else { return self.missing(&live) };
-        // It may have changed since it was decided that this call may be made. A person who calls it sees it as it is.
+        // The tool may have changed since the call was permitted. A person who calls it sees it as it is.
         let is_by_person = place.redirects.is_none();
         if !is_by_person && self.known.pins.is_changed(&self.name, &tool.digest) {
             let sentence = "the server has defined this tool anew since this call was allowed, so nothing was called; call it again, \
@@ -57,7 +57,7 @@ impl Tool for ServerTool {
 }
 
 impl ServerTool {
-    /// The connection, once it stands.
+    /// Returns the connection once it is established.
     async fn ready(&self) -> Result<Arc<Live>, ToolOutcome> {
         let server = server_of(&self.name).unwrap_or_default();
         let away = |why: &str| {

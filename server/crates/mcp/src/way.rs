@@ -1,4 +1,4 @@
-//! How a server is reached: its program is started, or its address is spoken to.
+//! Reaching a server: starting its program, or connecting to its address.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -33,18 +33,18 @@ use crate::{
     text::{Secrets, line},
 };
 
-/// Of what a server says with an error of HTTP.
+/// How much is read of the body of an HTTP error.
 const ERROR_BYTES_MAX: usize = 4 << 10;
-/// For a connection to be made.
+/// How long establishing a connection may take.
 const CONNECT_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// A server that speaks with us. Dropping it ends its program.
+/// A server that answers us. Dropping it ends its program.
 pub(crate) struct Reached {
     pub(crate) service: RunningService<RoleClient, Running>,
     pub(crate) process: Option<Process>,
 }
 
-/// The program of a server.
+/// A server's program.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) served: Served,
@@ -52,7 +52,7 @@ pub(crate) struct Process {
     proxy: Option<Proxy>,
 }
 
-/// What a server is reached with.
+/// What is needed to reach a server.
 pub(crate) struct Reaching<'a> {
     pub(crate) config: &'a ServerConfig,
     pub(crate) options: &'a BashOptions,
@@ -64,11 +64,11 @@ pub(crate) struct Reaching<'a> {
     pub(crate) broken: Broken,
 }
 
-/// How it is not reached.
+/// Why a server was not reached.
 #[derive(Debug)]
 pub(crate) enum NotReached {
     Away(String),
-    /// It wants somebody to log in.
+    /// The server requires a login.
     LoginWanted(String),
 }
 
@@ -110,7 +110,7 @@ impl Reaching<'_> {
         }
     }
 
-    /// What the program reaches of the network: what commands of its Pod do.
+    /// Returns the program's network access: the same as that of its Pod's commands.
     fn network(&self, is_confined: bool) -> Result<(Network, Option<Proxy>), NotReached> {
         match self.stand.network {
             _ if !is_confined => Ok((Network::Open, None)),
@@ -145,7 +145,7 @@ impl Reaching<'_> {
         }
     }
 
-    /// With the newest revision that the server speaks.
+    /// Performs the handshake, with the newest revision that the server speaks.
     async fn greet<T: Transport<RoleClient> + 'static>(
         &self,
         transport: T,
@@ -167,7 +167,7 @@ impl Reaching<'_> {
 
     fn detail(&self, error: &ClientInitializeError) -> String {
         let words = reason::of_greeting(error);
-        // An address may have a key in it.
+        // The address may contain a key.
         let words = match &self.config.address {
             Address::Url { url, .. } => words.replace(url.as_str(), "its address"),
             _ => words,
@@ -177,7 +177,7 @@ impl Reaching<'_> {
 }
 
 impl Process {
-    /// How it ended by itself, if it did, with the last thing that it said.
+    /// Returns how the program ended by itself, if it did, with the last line of its log.
     pub(crate) async fn why(&mut self, log: &Log) -> Option<String> {
         let ended = tokio::time::timeout(std::time::Duration::from_secs(1), self.served.ended()).await.ok()?;
         let said = log.last().map(|said| format!(" (its log ends: {})", line(&said, 120))).unwrap_or_default();
@@ -185,12 +185,12 @@ impl Process {
     }
 }
 
-/// A server that a person has named by its address. It does not lead elsewhere.
+/// Connects to the address that a person has configured. Redirects are not followed.
 fn over_http(
     url: &Url,
     headers: HashMap<HeaderName, HeaderValue>,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    // Whoever comes first installs it; a second time changes nothing.
+    // The first caller installs it; further calls change nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())

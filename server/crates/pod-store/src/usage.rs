@@ -21,7 +21,7 @@ pub struct Tokens {
     pub cost: Option<Cost>,
     /// The currency of the cost; `None` means US dollars.
     pub currency: Option<Currency>,
-    /// Not all of it was counted by a provider.
+    /// Whether part of it was estimated because no provider counted it.
     #[serde(default)]
     pub estimated: bool,
 }
@@ -125,7 +125,7 @@ pub(crate) struct SpentLine<'a> {
     /// In [`Cost::units`]; bounded.
     pub(crate) cost: Option<i64>,
     pub(crate) currency: Currency,
-    /// 1 where not all of it was counted, else 0.
+    /// 1 if part of it was estimated, otherwise 0.
     pub(crate) estimated: i64,
     /// The Pod whose message began the run, and how many such runs have ended.
     pub(crate) link: Option<(&'a WorkerId, i64)>,

@@ -107,12 +107,12 @@ impl Context {
 
     /// All messages, the system message first.
     pub fn messages(&self) -> Vec<Message> {
-        // An agent without instructions is told nothing before.
+        // An agent without instructions gets no introduction.
         let system = Some(self.system.clone()).filter(|system| !system.content.is_empty());
         system.into_iter().chain(joined(self.messages.iter().chain(&self.deferred))).collect()
     }
 
-    /// What people, peers and children said behind one record and up to another.
+    /// Returns what people, peers and children said after one record and up to another.
     pub fn said_between(&self, after: Seq, to: Seq) -> Vec<Message> {
         let is_said = |entry: &&Entry| entry.message.role == Role::User && entry.at > after && entry.at <= to;
         self.messages.iter().chain(&self.deferred).filter(is_said).map(|entry| entry.message.clone()).collect()

@@ -65,19 +65,19 @@ pub enum Effect {
         arguments: serde_json::Value,
         by: ToolBy,
     },
-    /// Send the Pod's agent what was said.
+    /// Send the prompt to the Pod's agent.
     Prompt,
-    /// Give the agent the answer to its question: one of its options, or that there is none.
+    /// Answer the agent's question with one of its options, or without any.
     AnswerAgent {
         ask: String,
         option: Option<String>,
     },
-    /// Tell the agent what came of what it wanted.
+    /// Tell the agent the outcome of the tool that it asked for.
     Reply {
         id: String,
         outcome: crate::ToolOutcome,
     },
-    /// End a call that is running.
+    /// End a running call.
     EndCall {
         call_id: String,
     },
@@ -88,7 +88,7 @@ pub enum Effect {
         port: u16,
         is_allowed: bool,
     },
-    /// Tell the server of a tool what a person said; nothing when they declined.
+    /// Send a tool's server the person's answer; `None` if they declined.
     Tell {
         call_id: String,
         id: String,
@@ -125,7 +125,7 @@ pub enum Refusal {
          retry then"
     )]
     NothingToRetry,
-    /// A retry would give up calls that only wait for the Pod to go on.
+    /// A retry would drop calls that only wait for the Pod to continue.
     #[error("is paused between tool calls; answer what it asks and resume it, or cancel the run and retry then")]
     CallsWait,
 }

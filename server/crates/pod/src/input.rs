@@ -33,10 +33,10 @@ pub enum Input {
     Resume {
         command_id: Option<CommandId>,
     },
-    /// The model is asked again where its last answer was cut off or is missing.
+    /// Ask the model again if its last answer was cut off or is missing.
     Retry {
         command_id: CommandId,
-        /// The conversation ends with something that has no answer.
+        /// The conversation ends with something unanswered.
         is_unanswered: bool,
     },
     /// The usage limit that paused the Pod has passed.
@@ -89,10 +89,10 @@ pub enum Input {
         host: String,
         port: u16,
     },
-    /// The server of a tool that runs wants to know something of a person.
+    /// The server of a running tool asks a person something.
     Ask {
         call_id: String,
-        /// Tells the questions of one call apart.
+        /// Distinguishes the questions of one call.
         number: u64,
         server: String,
         message: String,
@@ -111,17 +111,17 @@ pub enum Input {
         decision: Decision,
         by: String,
         reason: Option<String>,
-        /// What a tool's server wanted to know.
+        /// The answer to what a tool's server asked.
         content: Option<Value>,
-        /// Of an agent's own options the one that it is.
+        /// Which of an agent's own options the answer is.
         option: Option<String>,
     },
 }
 
-/// A piece of what an agent does in a Pod, beside its text and its thoughts, which are as a model's.
+/// A piece of what an agent does in a Pod, besides its text and its thoughts, which arrive like a model's.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentPiece {
-    /// It runs, and has a session.
+    /// The agent is running and has a session.
     Started {
         agent: String,
         title: Option<String>,
@@ -129,21 +129,21 @@ pub enum AgentPiece {
         session_id: String,
         resumed: bool,
     },
-    /// It can be sent what was said up to here.
+    /// The agent can be sent what was said up to this record.
     Ready {
         to_seq: Seq,
     },
-    /// What it lets its client choose now.
+    /// What can be chosen now: modes, models and commands.
     Offers(Value),
     Mode(String),
     Plan(Value),
-    /// It began something by itself.
+    /// The agent began a call by itself.
     Called {
         id: String,
         name: String,
         arguments: Value,
     },
-    /// What came of that meanwhile, and in the end.
+    /// Output of that call. [`Self::Finished`] ends it.
     Output {
         id: String,
         text: String,
@@ -152,7 +152,7 @@ pub enum AgentPiece {
         id: String,
         outcome: ToolOutcome,
     },
-    /// It asks whether it may, in the midst of a call.
+    /// The agent asks for permission in the middle of a call.
     Asked {
         ask: String,
         id: String,
@@ -160,26 +160,26 @@ pub enum AgentPiece {
         arguments: Value,
         options: Vec<AgentOption>,
     },
-    /// It wants one of yoi's own tools to be run.
+    /// The agent asks yoi to run one of its tools.
     Wants {
         id: String,
         name: String,
         arguments: Value,
     },
-    /// It wants no more of that.
+    /// The agent no longer wants that tool's outcome.
     Unwanted {
         id: String,
     },
     Usage(Usage),
     Alert(String),
-    /// Its turn is over.
+    /// The agent's turn is over.
     Ended(Stop),
-    /// It refused the turn, or could not be started.
+    /// The agent refused the turn or could not be started.
     Failed {
         code: String,
         detail: String,
     },
-    /// It ended in the midst of its turn.
+    /// The agent ended in the middle of its turn.
     Lost(String),
 }
 

@@ -17,7 +17,7 @@ pub struct Sight {
     pub pod: Option<(WorkerId, String)>,
     /// The tool's own decision for a call that no rule covers. `None`: see [`crate::default_permission`].
     pub default: Option<PermissionDecision>,
-    /// Its tool is defined otherwise than it was when it was accepted: whatever allows it, a person is asked.
+    /// The tool's definition has changed since it was accepted: a person is asked, whatever allows the call.
     pub is_changed: bool,
 }
 

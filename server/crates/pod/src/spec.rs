@@ -24,10 +24,10 @@ pub struct Leader {
 pub struct PodSpec {
     pub provider: String,
     pub model: String,
-    /// The agent that answers in the place of a model; its provider is [`protocol::ACP`] then.
+    /// The agent that answers instead of a model; the provider is [`protocol::ACP`] then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The mode that its agent is to be in.
+    /// The mode that its agent is to use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     #[serde(default)]
@@ -61,7 +61,7 @@ pub struct PodSpec {
     /// The names of the tools that the model is offered; all if absent.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
-    /// Names of the MCP servers that it uses; absent: all.
+    /// The names of the MCP servers that it uses; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<Vec<String>>,
     /// The rules of this Pod's ancestors, nearest first, as they were when it was created. They cannot be bypassed by
@@ -74,7 +74,7 @@ pub struct PodSpec {
     /// The kernel cannot confine a shell here, so no command is allowed without a person.
     #[serde(skip)]
     pub shell_is_unconfined: bool,
-    /// What the configuration says of the tools of MCP servers. It counts after the rules of each Pod.
+    /// The configuration's rules about the tools of MCP servers. They count after the Pod's own rules.
     #[serde(skip)]
     pub server_rules: Arc<[PermissionRule]>,
     /// This Pod's ancestors, nearest first, as they are now; replaces `ceilings` once looked up.
@@ -93,7 +93,8 @@ impl PodSpec {
 
     /// Whether the model is offered this tool.
     ///
-    /// One of an MCP server is offered where it is named, or all of that server are (`NAME__*`), or the server itself is.
+    /// A tool of an MCP server is offered if its name is listed, if all tools of that server are (`NAME__*`), or if the
+    /// server itself is.
     pub fn offers(&self, tool: &str) -> bool {
         let Some(names) = &self.tools else { return true };
         let is_named = |wanted: &str| names.iter().any(|name| name == wanted);

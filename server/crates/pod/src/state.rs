@@ -15,15 +15,15 @@ pub(crate) const SEEN_FILES_MAX: usize = 128;
 
 /// In the id of a network approval: separates the call's id from the approval's number.
 pub(crate) const WAY_OUT: &str = ".out";
-/// The same of what a tool's server or the Pod's agent asks in the midst of a call.
+/// The same for a question that a tool's server or the Pod's agent asks in the middle of a call.
 pub(crate) const ASK: &str = ".ask";
 
-/// The id of a question that a tool's server asks: of one call, they are told apart by their numbers.
+/// Returns the id of a question that a tool's server asks. The number distinguishes the questions of one call.
 pub fn ask_id(call_id: &str, number: u64) -> String {
     format!("{call_id}{ASK}{number}")
 }
 
-/// What the ids of what an agent asks yoi for begin with. No call of the agent's own has such an id.
+/// The prefix of the ids under which an agent asks yoi for tools. No call of the agent's own has such an id.
 pub const WANTED: &str = "yoi-";
 
 /// The source of alerts about what a provider does not know.
@@ -42,7 +42,7 @@ pub struct Pod {
     pub runs: u64,
     /// The newest run ended before its answer did, so there is something to resume.
     pub resumable: bool,
-    /// The conversation ends with text or reasoning of a run that has not ended as it should: where that begins.
+    /// Where the text or reasoning begins with which the conversation ends, if its run did not end normally.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_answer: Option<Seq>,
     /// How many blocks were begun; block and call ids are made from it.
@@ -109,12 +109,12 @@ pub struct Pod {
     /// The number of runs that ended without a complete answer since the last one that had one.
     #[serde(default)]
     pub failures: u32,
-    /// The session with its agent, where an agent answers in it.
+    /// The session with the agent, if an agent answers in the Pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Session>,
 }
 
-/// What is known of the session with a Pod's agent.
+/// What is known about the session with a Pod's agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Session {
     pub id: String,
@@ -122,21 +122,21 @@ pub struct Session {
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Up to here the agent was sent what was said …
+    /// The agent was sent everything up to this record …
     #[serde(default)]
     pub asked_to: Seq,
-    /// … and up to here it has begun to answer.
+    /// … and has begun to answer everything up to this one.
     #[serde(default)]
     pub heard_to: Seq,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// What it lets its client choose, as it said last.
+    /// What the agent last offered for its client to choose.
     #[serde(default)]
     pub offers: Value,
-    /// Its newest plan.
+    /// The agent's newest plan.
     #[serde(default)]
     pub plan: Value,
-    /// What it has cost, as far as the agent told.
+    /// What the session has cost, as far as the agent reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -259,13 +259,13 @@ pub struct OpenCall {
     /// When it last wrote something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrote_at: Option<Timestamp>,
-    /// By which an agent knows it, that makes it in the midst of its turn.
+    /// The id that the agent uses, for a call that it makes during its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_call_id: Option<String>,
 }
 
 impl OpenCall {
-    /// The agent waits for what comes of it: yoi runs it.
+    /// Returns the agent's id for the call if yoi runs it and the agent waits for the outcome.
     pub fn wanted(&self) -> Option<&str> {
         self.agent_call_id.as_deref().filter(|id| id.starts_with(WANTED))
     }
@@ -291,25 +291,26 @@ pub struct OpenApproval {
 }
 
 impl OpenApproval {
-    /// The running call in whose midst this is asked: about a way out to the network, by a tool's server, or by the Pod's
-    /// agent. None where a call waits to begin.
+    /// Returns the running call during which this is asked: about network access, by a tool's server, or by the Pod's
+    /// agent. `None` if a call is waiting to begin.
     pub fn asker(&self) -> Option<&str> {
         let between = if self.tool == NETWORK { WAY_OUT } else { ASK };
         self.id.rsplit_once(between).map(|(call_id, _)| call_id)
     }
 
-    /// The form of what a tool's server wants to know.
+    /// Returns the form of what a tool's server asks for.
     pub fn form(&self) -> Option<&Value> {
         self.asker().filter(|_| self.tool != NETWORK && !self.is_by_agent())?;
         self.arguments.get("schema")
     }
 
-    /// Of what an agent asks in the midst of a call: that call, and by what the agent knows its question.
+    /// For a question that an agent asks in the middle of a call, returns that call and the agent's id for the
+    /// question.
     pub fn agents_ask(&self) -> Option<(&str, &str)> {
         self.id.rsplit_once(ASK).filter(|_| self.is_by_agent())
     }
 
-    /// What an agent does by itself is called by its kind; no tool that yoi runs has such a name.
+    /// What an agent does by itself is named after its kind; no tool that yoi runs has such a name.
     fn is_by_agent(&self) -> bool {
         AGENT_TOOLS.iter().any(|known| known.name == self.tool)
     }
@@ -410,12 +411,13 @@ impl Pod {
         self.state == PodState::Running && self.run.is_some()
     }
 
-    /// Pieces of an answer are taken: a model's while it is not asked for anything, an agent's also while it waits for a person.
+    /// Returns whether pieces of an answer are accepted: a model's while it is answering, an agent's also while a
+    /// person is being asked.
     pub(crate) fn takes_pieces(&self) -> bool {
         self.is_answering() || (self.session.is_some() && self.state == PodState::Waiting && self.run.is_some())
     }
 
-    /// An open call, by the id that its agent knows.
+    /// Finds an open call by the agent's id for it.
     pub(crate) fn agent_call(&self, id: &str) -> Option<&OpenCall> {
         self.calls.iter().find(|call| call.agent_call_id.as_deref() == Some(id))
     }

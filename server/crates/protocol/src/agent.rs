@@ -1,8 +1,9 @@
-//! Agents that are programs of their own and speak the Agent Client Protocol: what is known of them, and what they offer.
+//! Agents that are programs of their own and speak the Agent Client Protocol: what is known about them, and what they
+//! offer.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The provider of a Pod that an agent of its own answers in.
+/// The provider of a Pod in which an agent answers.
 pub const ACP: &str = "acp";
 
 /// An agent that Pods can be made with. Never its command or what is in its environment.
@@ -59,7 +60,7 @@ pub struct AgentOption {
 }
 
 impl AgentOption {
-    /// It says yes.
+    /// Returns whether the option allows the call.
     pub fn allows(&self) -> bool {
         self.kind.starts_with("allow")
     }
@@ -77,7 +78,7 @@ impl AgentOptions {
     }
 }
 
-/// None at all reads as an empty list.
+/// A missing list reads as an empty one.
 impl<'de> Deserialize<'de> for AgentOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self(Option::deserialize(deserializer)?.unwrap_or_default()))

@@ -294,12 +294,12 @@ fn object<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<serde_json
 }
 
 impl ApprovalCommand {
-    /// This answer, for this once.
+    /// Returns this answer, for this time only.
     pub fn once(decision: Decision) -> Self {
         Self { decision, remember: false, reason: None, content: None, option: None }
     }
 
-    /// The answer that is this option.
+    /// Returns the answer that chooses this option.
     pub fn option(option: &AgentOption) -> Self {
         let decision = if option.allows() { Decision::Allow } else { Decision::Deny };
         Self { option: Some(option.id.clone()), ..Self::once(decision) }

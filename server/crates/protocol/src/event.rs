@@ -424,7 +424,7 @@ pub enum ControlEvent {
     },
     /// What the agent lets its client choose from now on.
     AgentOffers {
-        // As it came: the browser reads it where it is wanted.
+        // Kept as it arrived: the browser parses it where it is needed.
         #[cfg_attr(feature = "openapi", schema(value_type = crate::AgentOffers))]
         offers: Value,
     },

@@ -1,4 +1,4 @@
-//! Servers of the Model Context Protocol, as people see them. Never an address, a secret or an environment.
+//! MCP servers as people see them: never an address, a secret or an environment.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub enum McpServerState {
 }
 
 impl McpServerState {
-    /// As it is written in JSON, and shown.
+    /// Returns the name used in JSON and on screens.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",

@@ -41,9 +41,9 @@ pub enum Subject {
     Pod,
     /// Nothing but a name, if there is one.
     Name,
-    /// All of its arguments, as [`arguments_line`] writes them.
+    /// All arguments, as [`arguments_line`] writes them.
     Arguments,
-    /// What an agent says that it does.
+    /// What an agent says that it is doing.
     Title,
 }
 
@@ -103,8 +103,8 @@ pub const TOOLS: [Facts; 15] = [
     row("Write", Changes::Files, Subject::Path, Ask, Card::Full),
 ];
 
-/// What agents do by themselves, by the kinds that their protocol knows. Rules name them so; what no rule is about is asked for
-/// when the agent asks.
+/// What agents do by themselves, by the kinds in their protocol. Rules use these names; what no rule covers is asked
+/// for when the agent asks.
 pub const AGENT_TOOLS: [Facts; 10] = [
     row("delete", Changes::Anything, Subject::Path, Ask, Card::Full),
     row("edit", Changes::Anything, Subject::Path, Ask, Card::Full),
@@ -121,10 +121,10 @@ pub const AGENT_TOOLS: [Facts; 10] = [
 /// An unknown tool needs approval.
 const UNKNOWN: Facts = row("", Changes::Anything, Subject::Name, Ask, Card::Full);
 
-/// A tool of a server of the Model Context Protocol, whatever that says of it.
+/// A tool of an MCP server, whatever the server says about it.
 const OF_A_SERVER: Facts = row("", Changes::Anything, Subject::Arguments, Ask, Card::Full);
 
-/// Between the name of such a server and that of its tool.
+/// Separates the name of an MCP server from that of its tool.
 pub const SERVER_TOOL: &str = "__";
 
 const fn row(name: &'static str, changes: Changes, subject: Subject, default: PermissionDecision, card: Card) -> Facts {
@@ -137,7 +137,7 @@ pub fn facts(name: &str) -> &'static Facts {
     TOOLS.iter().chain(&AGENT_TOOLS).find(|tool| tool.name == name).unwrap_or(unknown)
 }
 
-/// Arguments as one line of JSON, the names of fields in order: the same arguments give the same line.
+/// Returns arguments as one line of JSON with sorted field names: the same arguments always give the same line.
 pub fn arguments_line(arguments: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {

@@ -77,19 +77,19 @@ impl Length {
     }
 }
 
-/// An answer that does not come to its end, as far as it has come.
+/// An answer that does not reach its end, as far as it has arrived.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unfinished {
-    /// Size of the question, in estimated tokens.
+    /// The size of the request, in estimated tokens.
     pub asked: u64,
-    /// What its server has counted so far.
+    /// What the server has counted so far.
     pub counted: Option<Usage>,
-    /// Bytes of what was said since.
+    /// The number of bytes that were received since then.
     pub said: usize,
 }
 
 impl Unfinished {
-    /// What was counted, and for all else an estimate.
+    /// Returns what was counted, plus an estimate for everything else.
     pub(crate) fn used(&self) -> Usage {
         let counted = self.counted.unwrap_or_default();
         let said = pod::tokens_of_bytes(self.said);

@@ -17,7 +17,8 @@ use crate::ProviderKind;
 /// How long a server's list of models counts as fresh.
 const LIST_AGE_MAX: Duration = Duration::from_secs(60);
 
-/// Ollama gives a model as much context as it is asked for, and takes the memory for it. It is asked for no more than this by itself.
+/// Ollama gives a model as much context as the request asks for, and allocates memory for it. By default yoi asks for
+/// no more than this.
 pub(crate) const OLLAMA_CONTEXT_MAX: u64 = 16_384;
 
 /// `[models."NAME"]` in the configuration; prices are per million tokens.

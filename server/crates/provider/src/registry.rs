@@ -178,8 +178,8 @@ impl Providers {
         self.entry(provider).map(|entry| entry.facts(model)).unwrap_or_default()
     }
 
-    /// What an answer of this model of this provider has used that does not come to its end, and what it cost. Nothing of the
-    /// rehearsal model: what it has not said was made by nobody.
+    /// Returns the usage and the cost of an answer that does not reach its end. For the rehearsal model that is
+    /// nothing: nobody produced what it has not said.
     pub fn used(&self, ModelName { provider, model }: &ModelName, answer: &Unfinished) -> Option<Usage> {
         match self.entry(provider) {
             Some(entry) if entry.config.kind == ProviderKind::Rehearsal => None,

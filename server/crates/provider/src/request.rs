@@ -18,7 +18,7 @@ pub struct ModelRequest {
     /// The contents of the messages' attachments.
     pub attached: Attached,
     pub tools: Vec<ToolSpec>,
-    /// What the model is known to have room for, for servers that give it as much as they are asked for.
+    /// The known context size of the model, for servers that allocate as much as the request asks for.
     pub context_limit: Option<u64>,
 }
 
@@ -74,8 +74,8 @@ pub enum ModelEvent {
     Alert {
         text: String,
     },
-    /// Tokens of this call as its server counts them on the way, all from its beginning; none: it has begun to work. They
-    /// count when the answer does not come to its end.
+    /// The tokens of the whole call so far, as the server counts them on the way; zero means that it has begun to work.
+    /// They count if the answer does not reach its end.
     UsedSoFar(Usage),
     /// The tokens used by this request.
     Usage(Usage),

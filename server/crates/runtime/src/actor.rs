@@ -79,7 +79,7 @@ struct Actor {
     exchange: Exchange,
     /// The tool calls that are running for it.
     calls: Calls,
-    /// The MCP servers that it uses.
+    /// The MCP servers that the Pod uses.
     servers: Servers,
     waiters: Waiters,
 }
@@ -228,7 +228,7 @@ impl Actor {
         }
     }
 
-    /// By what the Pod's agent knows a call that it wants to be run.
+    /// Returns the agent's id for a call that it asked yoi to run.
     fn wanted(&self, call_id: &str) -> Option<String> {
         let call = self.state.pod.calls.iter().find(|call| call.call_id == call_id)?;
         call.wanted().map(str::to_owned)
@@ -255,7 +255,7 @@ impl Actor {
     }
 }
 
-/// What the model says does not come to its end.
+/// Whether the input ends what the model is saying before its end.
 fn ends_exchange(input: &Input) -> bool {
     matches!(input, Input::Cancel | Input::Pause | Input::Stop)
 }

@@ -1,4 +1,4 @@
-//! Agents that are programs of their own: what is said of them to people, and their way in to yoi's own tools.
+//! Agents that are programs of their own: what people are told about them, and their access to yoi's own tools.
 
 use std::{
     collections::HashMap,
@@ -11,25 +11,25 @@ use protocol::{AgentItem, AgentView, PodDetail, WorkerId};
 
 use crate::pod_tokens::{PodToken, PodTokens};
 
-/// Tools of ours that an agent is given.
+/// The tools of ours that an agent gets.
 const TOOLS: [&str; 7] =
     ["ListPods", "ReadPodOutput", "RestorePod", "SendToPeerPod", "SendToPod", "SpawnPod", "StopPod"];
 
-/// What yoi cannot control of an agent that runs as a program of its own,
+/// What yoi cannot control of an agent that runs unconfined.
 const BEYOND: [&str; 3] = [
     "It can read and write files and run commands by itself, with your rights on this machine; only what it asks yoi for is held \
      to the Pod's scope and rules.",
     "It decides by itself what it asks you before it acts.",
     "Its network, and the model that it asks, are its own; yoi counts only the tokens that it tells.",
 ];
-/// and of one in a sandbox.
+/// What yoi cannot control of an agent in a sandbox.
 const BEYOND_CONFINED: [&str; 3] = [
     "Within the Pod's scope it reads, writes and runs commands by itself; other files of this machine it cannot reach.",
     "It decides by itself what it asks you before it acts.",
     "Its network is open, unless the Pod has none, and yoi counts only the tokens that it tells.",
 ];
 
-/// With what yoi cannot control of the Pod's agent.
+/// Adds what yoi cannot control of the Pod's agent.
 pub(crate) fn with_limits(agents: &Agents, mut detail: PodDetail) -> PodDetail {
     if let (Some(agent), Some(session)) = (&detail.summary.agent, detail.session.take()) {
         let confined = agents.is_confined(agent);
@@ -40,13 +40,13 @@ pub(crate) fn with_limits(agents: &Agents, mut detail: PodDetail) -> PodDetail {
     detail
 }
 
-/// Every agent, with the tools that it is given.
+/// Returns every agent, with the tools that it gets.
 pub(crate) async fn list(agents: &Agents) -> Vec<AgentItem> {
     let tools = || TOOLS.iter().map(|&tool| tool.to_owned()).collect();
     agents.list().await.into_iter().map(|item| AgentItem { tools: tools(), ..item }).collect()
 }
 
-/// The way in: a token of its Pod, for as long as the agent's process lives.
+/// Gives agents access with a token for one Pod, for as long as the agent's process lives.
 #[derive(Debug)]
 pub(crate) struct TokenDoor {
     tokens: PodTokens,

@@ -22,7 +22,7 @@ use crate::{clock, heavy};
 /// How long a blob that no message refers to is kept after its last use.
 const UNNAMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
-/// Larger ones fit into no message to an agent.
+/// A larger attachment does not fit into a message to an agent.
 const AGENT_BYTES_MAX: u64 = 5 * 1024 * 1024;
 /// The media type of unknown content.
 const PLAIN: &str = "application/octet-stream";
@@ -108,7 +108,7 @@ fn plain(body: &[u8]) -> &'static str {
 /// `invalid_input`: a blob that is not stored here, is called a picture but is none, or has no name; or too many bytes.
 pub(crate) async fn named(store: &Store, segments: &[Segment]) -> Result<Blobs, ApiError> {
     let mut blobs = Blobs::default();
-    // One that is named twice goes to the model twice.
+    // An attachment that is named twice goes to the model twice.
     if segments.iter().filter_map(Segment::blob).count() > BLOBS_OF_MESSAGE_MAX {
         return Err(ApiError::invalid(format!("a message has at most {BLOBS_OF_MESSAGE_MAX} pictures and files")));
     }
@@ -160,7 +160,7 @@ pub(crate) async fn attached(
 ) -> Result<(Attached, Vec<String>), ApiError> {
     let answered = messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1);
     let mut held: HashMap<BlobId, Held> = HashMap::new();
-    // It is sent at each place where it stands.
+    // An attachment is sent in every place where it is named.
     let mut places: HashMap<&BlobId, usize> = HashMap::new();
     for attachment in messages.iter().flat_map(|message| &message.attachments) {
         *places.entry(&attachment.blob).or_default() += 1;
@@ -186,7 +186,7 @@ pub(crate) async fn attached(
     Ok((held.into_iter().collect(), untold))
 }
 
-/// A picture or a file as an agent is sent it, and its media type; none if it is not kept or too large.
+/// Returns a picture or a file as it is sent to an agent, with its media type; `None` if it is gone or too large.
 pub(crate) async fn for_agent(store: &Store, attachment: &Attachment) -> Result<Option<(String, Bytes)>, ApiError> {
     let Some(BlobView { media_type, bytes, .. }) = store.blobs().find(&attachment.blob).await? else { return Ok(None) };
     if bytes > AGENT_BYTES_MAX {

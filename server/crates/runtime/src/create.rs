@@ -64,7 +64,7 @@ impl Newborn {
         let record = encode::record(Seq(1), &encode::timestamp(now), &step, spec.reasoning);
         let mut pod = Pod::default();
         pod.evolve(Seq(1), &step.event);
-        // What is known of its model is said before it was asked anything.
+        // The known context size is shown before the model is asked for the first time.
         pod.usage.context_limit = recipes.providers.facts(&spec.provider, &spec.model).context_limit.unwrap_or(0);
         Self::with(&spec, name, now, &pod, vec![record])
     }

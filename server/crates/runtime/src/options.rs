@@ -20,7 +20,7 @@ pub struct HostOptions {
     pub profiles: BTreeMap<String, Profile>,
     /// The tools that models may call, besides the tools for other Pods.
     pub toolbox: Toolbox,
-    /// MCP servers whose tools models may call, too.
+    /// The MCP servers whose tools models may also call.
     pub servers: Servers,
     /// The working directory of a Pod that names none: where yoi was started.
     pub cwd: String,
@@ -32,7 +32,7 @@ pub struct HostOptions {
     pub outputs: PathBuf,
     /// Limits on the number of Pods.
     pub limits: PodLimits,
-    /// The agents that Pods can be made with.
+    /// The agents that Pods can be created with.
     pub agents: Agents,
     /// The walls around commands. Without a sandbox, no rule allows Bash without a person.
     pub walls: Walls,
@@ -64,13 +64,13 @@ impl HostOptions {
 pub struct Profile {
     pub provider: Option<String>,
     pub model: Option<String>,
-    /// The agent that answers in its Pods, in the place of a provider's model.
+    /// The agent that answers in its Pods, instead of a provider's model.
     pub agent: Option<String>,
     pub thinking: Option<protocol::Thinking>,
     pub instructions: Option<String>,
     /// The names of the tools that its model is offered; all if absent.
     pub tools: Option<Vec<String>>,
-    /// Names of the MCP servers that it uses; absent: all.
+    /// The names of the MCP servers that its Pods use; absent: all.
     pub mcp: Option<Vec<String>>,
     pub reasoning: Option<protocol::ReasoningPolicy>,
     pub peer_policy: Option<protocol::PeerPolicy>,

@@ -90,7 +90,7 @@ struct Answering {
 }
 
 impl Answering {
-    /// An agent chooses its model by itself, unless one is named.
+    /// Lets this agent answer. It chooses its model by itself, unless one is named.
     fn by_agent(recipes: &Recipes, agent: String, model: Option<String>) -> Result<Self, ApiError> {
         recipes.agents.check(&agent).map_err(|unusable| match unusable {
             Unusable::Unknown(refusal) => ApiError::invalid(refusal.sentence),
@@ -100,7 +100,7 @@ impl Answering {
     }
 }
 
-/// The agent or the provider that is asked for; else the profile's, else the server's own choice.
+/// Returns the requested agent or provider, or else the profile's, or else the server's default.
 async fn answering(recipes: &Recipes, create: &CreatePod, profile: &Profile) -> Result<Answering, ApiError> {
     match (&create.agent, &create.provider) {
         (Some(_), Some(_)) => {
@@ -163,7 +163,7 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
     })
 }
 
-/// What a profile names, as far as the parent has it. None names nothing, and means all.
+/// Returns what a profile names, as far as the parent has it. `None` means all.
 fn fewer(named: Option<Vec<String>>, held: &Option<Vec<String>>) -> Option<Vec<String>> {
     match (named, held) {
         (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
@@ -172,7 +172,7 @@ fn fewer(named: Option<Vec<String>>, held: &Option<Vec<String>>) -> Option<Vec<S
     }
 }
 
-/// The profile's agent or provider; else what answers in its parent.
+/// Returns the profile's agent or provider, or else what answers in the parent.
 async fn answering_in_child(
     recipes: &Recipes,
     parent: &PodSpec,
@@ -201,7 +201,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     check_answering(&asked, opened.as_ref().map(|opened| &opened.spec))?;
     let has_agent = opened.as_ref().is_some_and(|opened| opened.spec.agent.is_some());
     if has_agent {
-        // Who answers in it stays.
+        // Who answers in the Pod does not change.
         (profile.provider, profile.model) = (None, None);
     }
     // The profile's model is used only if it belongs to the named provider; without a named provider it is used as it
@@ -253,7 +253,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     Ok(Patch { asked, reasoning, tools, mcp, fallback: is_by_profile.then_some(fallback) })
 }
 
-/// An agent stays the one that a Pod was made with, and only an agent has modes.
+/// Refuses a provider for a Pod with an agent, and a mode for a Pod without one.
 fn check_answering(asked: &PatchPod, spec: Option<&PodSpec>) -> Result<(), ApiError> {
     let agent = spec.and_then(|spec| spec.agent.as_deref());
     match (agent, &asked.provider, &asked.mode) {

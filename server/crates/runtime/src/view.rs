@@ -60,7 +60,8 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
     }
 }
 
-/// What answers: of an agent the model that it says, else the one that it was asked for, else its own name.
+/// Returns what answers. For an agent that is the model that it reports, or else the requested one, or else the agent's
+/// name.
 fn model_of(spec: &PodSpec, pod: &Pod) -> String {
     let Some(agent) = &spec.agent else { return spec.model.clone() };
     let said = pod.session.as_ref().and_then(|session| session.offers.get("model")?.as_str());
@@ -68,7 +69,7 @@ fn model_of(spec: &PodSpec, pod: &Pod) -> String {
     said.or(asked).unwrap_or(agent).to_owned()
 }
 
-/// What is known of the session with a Pod's agent.
+/// Returns what is known about the session with a Pod's agent.
 fn session(spec: &PodSpec, pod: &Pod) -> Option<AgentView> {
     spec.agent.as_ref()?;
     let session = pod.session.clone().unwrap_or_default();

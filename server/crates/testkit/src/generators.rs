@@ -105,8 +105,8 @@ impl Generators {
     }
 }
 
-/// The folder of a server of the Model Context Protocol that does all that the protocol has: the official one for tests. Its program is
-/// `dist/index.js` there, to be run by `node`.
+/// Returns the folder of the official test server of the Model Context Protocol, which implements everything in the
+/// protocol. Its program is `dist/index.js` in that folder, to be run by `node`.
 ///
 /// # Panics
 /// As [`Generators::load`].

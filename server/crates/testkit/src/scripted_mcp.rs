@@ -1,7 +1,7 @@
 //! A server of the Model Context Protocol that does what a test wrote for it, over HTTP on a free port of this machine.
 //!
-//! It speaks the revision of 2025-11-25, without sessions: each request has its answer, and a call that asks or tells meanwhile is
-//! answered as a stream of events.
+//! It speaks the revision 2025-11-25, without sessions: each request has its own answer, and a call that asks or
+//! reports something meanwhile is answered with a stream of events.
 
 use std::{
     convert::Infallible,
@@ -28,7 +28,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// The server; it stops when this is dropped.
+/// The server. It stops when this is dropped.
 #[derive(Debug)]
 pub struct ScriptedMcp {
     address: SocketAddr,
@@ -40,16 +40,17 @@ pub struct ScriptedMcp {
 struct Shared {
     tools: Mutex<Vec<Value>>,
     is_away: AtomicBool,
-    /// Everything that came.
+    /// All requests that arrived.
     heard: watch::Sender<Vec<Value>>,
 }
 
 impl ScriptedMcp {
-    /// With the tools `echo`, which gives its `message` back; `ask`, which asks a person for a `name` and says it; `steps`, which tells
-    /// how far it is, and with `then: "hang"` never answers; `hang`, which never answers; `fail` and `picture`.
+    /// Starts the server with the tools `echo`, which returns its `message`; `ask`, which asks a person for a `name`
+    /// and says it; `steps`, which reports its progress, and with `then: "hang"` never answers; `hang`, which never
+    /// answers; `fail` and `picture`.
     ///
     /// # Panics
-    /// When this machine has no free port.
+    /// Panics if this machine has no free port.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -65,17 +66,17 @@ impl ScriptedMcp {
         format!("http://{}/mcp", self.address)
     }
 
-    /// What it lists from now on.
+    /// Sets the tools that it lists from now on.
     pub fn list(&self, tools: Vec<Value>) {
         *self.shared.tools() = tools;
     }
 
-    /// From now on it answers nothing but errors; or is back.
+    /// Makes it answer with nothing but errors from now on, or ends that.
     pub fn is_away(&self, is_away: bool) {
         self.shared.is_away.store(is_away, Ordering::SeqCst);
     }
 
-    /// Waits until it was asked for this method so often, and gives what came of it.
+    /// Waits until this method was requested this many times, and returns the matching requests.
     pub async fn asked(&self, method: &str, count: usize) -> Vec<Value> {
         let mut heard = self.shared.heard.subscribe();
         let of = |all: &Vec<Value>| all.iter().filter(|one| one["method"] == method).cloned().collect::<Vec<_>>();
@@ -84,7 +85,7 @@ impl ScriptedMcp {
         of(&all.expect("the server lives as long as the test"))
     }
 
-    /// How often it was asked for this method so far.
+    /// Returns how often this method was requested so far.
     pub fn count(&self, method: &str) -> usize {
         self.shared.heard.borrow().iter().filter(|one| one["method"] == method).count()
     }
@@ -102,7 +103,7 @@ impl Shared {
     }
 }
 
-/// One tool of a list.
+/// Returns one tool of a list.
 pub fn tool(name: &str, description: &str) -> Value {
     json!({ "name": name, "description": description, "inputSchema": { "type": "object" } })
 }
@@ -134,11 +135,11 @@ fn answered(message: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })
 }
 
-/// A stream of events, at whose end is the result.
+/// A stream of events that ends with the result.
 fn call(shared: Arc<Shared>, message: Value) -> Response {
     let (events, received) = mpsc::channel::<Value>(8);
     tokio::spawn(async move {
-        // Whoever called may have gone away.
+        // The caller may have gone away.
         if let Some(result) = perform(&shared, &message, &events).await {
             let _ = events.send(answered(&message, result)).await;
         } else {
@@ -150,7 +151,7 @@ fn call(shared: Arc<Shared>, message: Value) -> Response {
     ([(CONTENT_TYPE, "text/event-stream")], Body::from_stream(body)).into_response()
 }
 
-/// None: there is no answer.
+/// Returns `None` where there is no answer.
 async fn perform(shared: &Shared, message: &Value, events: &mpsc::Sender<Value>) -> Option<Value> {
     let (name, arguments) = (message["params"]["name"].as_str()?, &message["params"]["arguments"]);
     let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });

@@ -47,7 +47,7 @@ pub struct Transcript {
     first: Seq,
     state: Option<PodStatus>,
     usage: Option<Usage>,
-    /// The newest plan of its agent.
+    /// The agent's newest plan.
     plan: Option<Value>,
     /// Each rewind: the last seq that it kept, and its own seq.
     pub(crate) rewinds: Vec<(Seq, Seq)>,
@@ -130,7 +130,7 @@ impl Transcript {
         self.usage.as_ref()
     }
 
-    /// What its agent plans, as it said last in here: a list of [`protocol::PlanEntry`].
+    /// Returns the agent's plan as last reported in this transcript: a list of [`protocol::PlanEntry`].
     pub fn plan(&self) -> Option<&Value> {
         self.plan.as_ref()
     }

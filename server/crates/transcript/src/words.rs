@@ -20,7 +20,7 @@ pub fn duration_words(ms: u64) -> String {
     }
 }
 
-/// How an agent came to its session.
+/// Says whether an agent began a session or continued one.
 pub fn agent_words(agent: &str, resumed: bool) -> String {
     match resumed {
         true => format!("{agent} was started again and goes on with its session"),
@@ -28,7 +28,7 @@ pub fn agent_words(agent: &str, resumed: bool) -> String {
     }
 }
 
-/// How far a plan is: `2 of 5 done, now: mend it`.
+/// Summarises a plan's progress: `2 of 5 done, now: mend it`.
 pub fn plan_words(entries: &serde_json::Value) -> String {
     let entries = entries.as_array().map(Vec::as_slice).unwrap_or_default();
     let word = |entry: &serde_json::Value, name: &str| {
@@ -51,23 +51,23 @@ pub fn tokens_words(count: u64) -> String {
     }
 }
 
-/// As [`tokens_words`], with the mark of figures that are estimated in part.
+/// Like [`tokens_words`], with the mark if the figure is partly estimated.
 pub fn about_tokens(count: u64, estimated: bool) -> String {
     format!("{}{}", mark(estimated && count > 0), tokens_words(count))
 }
 
-/// As [`cost_words`], with the mark of figures that are estimated in part.
+/// Like [`cost_words`], with the mark if the figure is partly estimated.
 pub fn about_cost(cost: Option<Cost>, currency: Option<Currency>, estimated: bool) -> String {
     format!("{}{}", mark(estimated && cost.is_some()), cost_words(cost, currency))
 }
 
-/// Both counts to the last token, with the mark where it belongs.
+/// Returns both counts in full, with the mark if they are partly estimated.
 pub fn tokens_in_full(usage: &Usage) -> String {
     let about = |count: u64| format!("{}{count}", mark(usage.estimated && count > 0));
     format!("{} in, {} out", about(usage.input), about(usage.output))
 }
 
-/// What the mark means, wherever it stands.
+/// What the mark means, wherever it appears.
 pub const ESTIMATED: &str = "~ estimated in part: a provider did not count all of these tokens";
 
 fn mark(estimated: bool) -> &'static str {

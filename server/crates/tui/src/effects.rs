@@ -139,7 +139,7 @@ async fn make(client: &Client, command_id: &CommandId, create: CreatePod) -> Res
 
 async fn choices(client: &Client) -> Result<Choices, ClientError> {
     let all = Page::default;
-    // A server of before knows none.
+    // An older server has no agents.
     let agents = client.read(&operations::Agents { page: all() }).await.map(|listing| listing.items);
     let (providers, profiles, runtimes) = (
         operations::ModelProviders { page: all() },

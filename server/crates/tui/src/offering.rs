@@ -85,14 +85,14 @@ fn models(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
     named.filter(fits).take(making::OFFERED_MAX).collect()
 }
 
-/// What an agent lets its client choose.
+/// Offers what an agent lets its client choose.
 fn choices(choices: &[AgentChoice], begun: &str) -> Vec<Named> {
     let fits = |choice: &&AgentChoice| choice.id.to_lowercase().contains(&begun.to_lowercase());
     let named = |choice: &AgentChoice| Named { name: choice.id.clone(), what: choice.name.clone(), refusal: None };
     choices.iter().filter(fits).take(making::OFFERED_MAX).map(named).collect()
 }
 
-/// The agent's own answers to the oldest open question.
+/// Offers the agent's own answers to the oldest open question.
 fn options(open: &OpenPod, begun: &str) -> Vec<Named> {
     let question = open.transcript.open_questions().next();
     let Some(BlockKind::Approval { options, .. }) = question.map(|question| &question.kind) else { return Vec::new() };

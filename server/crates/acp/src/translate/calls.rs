@@ -1,4 +1,5 @@
-//! The calls that an agent makes by itself. It tells of each bit by bit; in a Pod each has a beginning, what it wrote, and an end.
+//! The calls that an agent makes by itself. The agent reports each one bit by bit; in a Pod each has a beginning,
+//! output and an end.
 
 use std::collections::HashMap;
 
@@ -12,38 +13,38 @@ use serde_json::{Map, Value, json};
 use super::shown;
 use crate::{content::text_of, turn::Said, wire::cut};
 
-/// Calls of one turn, and those of them that are open at once.
+/// The number of calls in one turn, and of those that may be open at once.
 const CALLS_MAX: usize = 2_000;
 const OPEN_MAX: usize = 64;
 const ID_CHARS_MAX: usize = 200;
 const TITLE_CHARS_MAX: usize = 400;
 const LOCATIONS_MAX: usize = 50;
-/// Of what a call was given, and of what came of it.
+/// The size of a call's input, and of its output.
 const INPUT_BYTES_MAX: usize = 64 * 1024;
 const OUTPUT_BYTES_MAX: usize = 256 * 1024;
-/// Of the note behind a text that was cut.
+/// The size of the note that follows a text that was cut.
 const NOTE_BYTES_MAX: usize = 64;
-/// Of all the content that is kept of a call until it ends.
+/// The size of all the content that is kept of a call until it ends.
 const KEPT_BYTES_MAX: usize = 1024 * 1024;
 
-/// Calls of the present turn.
+/// The calls of the current turn.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     open: HashMap<String, Call>,
-    /// Ids in the order in which they came.
+    /// The ids in order of arrival.
     order: Vec<String>,
     count: usize,
 }
 
-/// One of them.
+/// One call.
 #[derive(Debug)]
 struct Call {
     call: ToolCall,
-    /// The Pod knows of it.
+    /// Whether the Pod knows about it.
     is_told: bool,
-    /// What it wrote, as far as that was told.
+    /// Its output, as far as that was reported.
     written: String,
-    /// What its terminal wrote, where the agent runs that by itself.
+    /// The output of its terminal, if the agent runs the terminal itself.
     terminal: String,
 }
 
@@ -51,7 +52,7 @@ impl Calls {
     pub(super) fn called(&mut self, mut call: ToolCall, raw: &Value) -> Vec<Said> {
         let Some(id) = id_of(&call.tool_call_id.0) else { return Vec::new() };
         if let Some(known) = self.open.get_mut(&id) {
-            // Told once more, as some agents do: all of it counts.
+            // The call was announced again, as some agents do: everything in the announcement counts.
             let (title, kind, status) = (call.title, call.kind, call.status);
             let fields = ToolCallUpdateFields::new()
                 .title(title)
@@ -91,7 +92,8 @@ impl Calls {
         }
     }
 
-    /// The call that a question is about, told if it was not yet: what to say first, its id, its tool and its arguments.
+    /// Returns the call that a question is about: the pieces to report first (the call, if it was not reported yet),
+    /// its id, its tool and its arguments.
     pub(super) fn asked(&mut self, raw: &Value) -> Result<(Vec<Said>, String, String, Value), String> {
         let update: ToolCallUpdate =
             serde_json::from_value(raw.clone()).map_err(|_| "`toolCall` is no tool call".to_owned())?;
@@ -105,7 +107,7 @@ impl Calls {
         Ok((said, id, kind_name(call.call.kind).to_owned(), call.arguments()))
     }
 
-    /// What has begun and was not told yet. Something else comes now, and what came before it stands before it.
+    /// Reports calls that have begun and were not reported yet, before something else is reported after them.
     pub(super) fn tell_begun(&mut self) -> Vec<Said> {
         let open = &mut self.open;
         let untold = self.order.iter().filter_map(|id| {
@@ -115,7 +117,7 @@ impl Calls {
         untold.collect()
     }
 
-    /// What follows from the newest of what was said of a call.
+    /// Returns what follows from the latest news about a call.
     fn goes_on(&mut self, id: &str, raw: &Value) -> Vec<Said> {
         let Some(call) = self.open.get_mut(id) else { return Vec::new() };
         call.bound();
@@ -140,7 +142,7 @@ impl Calls {
 }
 
 impl Call {
-    /// What is kept of it until it ends is bounded, however much it was told.
+    /// Bounds what is kept of a call until it ends, however much the agent reports.
     fn bound(&mut self) {
         let mut room = KEPT_BYTES_MAX;
         self.call.content.retain_mut(|content| {
@@ -167,7 +169,7 @@ impl Call {
         self.call.locations.truncate(LOCATIONS_MAX);
     }
 
-    /// Something of it is known beyond its name: what comes first is often an empty shell.
+    /// Whether more than the call's name is known: the first report is often an empty shell.
     fn is_worth_telling(&self) -> bool {
         let is_command = self.call.kind == ToolKind::Execute;
         let has_input = self.call.raw_input.as_ref().is_some_and(|input| match input {
@@ -186,7 +188,8 @@ impl Call {
         AgentPiece::Called { id: id.to_owned(), name, arguments: self.arguments() }.into()
     }
 
-    /// What it was given, what it is about by the name that rules know, how it is called, and where it is.
+    /// Returns the call's arguments: its input, its subject under the name that rules know, its title and its
+    /// locations.
     fn arguments(&self) -> Value {
         let arguments = match &self.call.raw_input {
             Some(Value::Object(fields)) => fields.clone(),
@@ -209,7 +212,7 @@ impl Call {
             ToolKind::Read | ToolKind::Edit | ToolKind::Delete | ToolKind::Move => path().map(|path| ("path", path)),
             _ => None,
         };
-        // What it is about stands first.
+        // The subject comes first.
         let title = Some(("title", cut(&self.call.title, TITLE_CHARS_MAX)));
         let first = about.into_iter().chain(title).map(|(name, text)| (name.to_owned(), Value::String(text)));
         let mut first: Map<String, Value> = first.collect();
@@ -227,14 +230,14 @@ impl Call {
         Value::Object(arguments)
     }
 
-    /// Some agents put a command line in backticks into the title, and nowhere else.
+    /// Returns the command line that some agents put in backticks into the title and nowhere else.
     fn bare_title(&self) -> String {
         let title = self.call.title.trim();
         let bare = title.strip_prefix('`').and_then(|title| title.strip_suffix('`'));
         cut(bare.unwrap_or(title), TITLE_CHARS_MAX)
     }
 
-    /// What an agent tells of a terminal of its own, beside the protocol.
+    /// Notes what an agent reports about a terminal of its own, which is outside the protocol.
     fn hear_terminal(&mut self, raw: &Value) {
         let data = raw.get("_meta").and_then(|meta| meta.get("terminal_output")?.get("data")?.as_str());
         if let Some(data) = data {
@@ -252,7 +255,8 @@ impl Call {
         if text.is_empty() { self.terminal.clone() } else { text }
     }
 
-    /// What it wrote beyond what was told. Content that changes otherwise than by growing is told in the end.
+    /// Returns the output beyond what was reported already. Content that changes in another way than by growing is
+    /// reported at the end.
     fn more_output(&mut self) -> Option<String> {
         let text = self.text();
         let more = text.strip_prefix(self.written.as_str()).filter(|more| !more.is_empty())?.to_owned();
@@ -288,7 +292,7 @@ fn diff_of(content: &ToolCallContent) -> Option<String> {
     tools::files::unified_diff(&shown(path), old_text.as_deref(), new_text)
 }
 
-/// What came of a call, where an agent gives nothing but its own form of it.
+/// Returns the output of a call when an agent gives it only in a form of its own.
 fn raw_text(output: &Value) -> Option<String> {
     match output {
         Value::Null => None,
@@ -304,7 +308,7 @@ fn raw_text(output: &Value) -> Option<String> {
     .filter(|text| !text.is_empty())
 }
 
-/// A command line as it was given, or its words.
+/// Returns a command line as it was given, or joins its words.
 fn command(arguments: &Map<String, Value>) -> Option<String> {
     match arguments.get("command").or_else(|| arguments.get("cmd"))? {
         Value::String(line) => Some(line.clone()),
@@ -313,7 +317,7 @@ fn command(arguments: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// A text that is too long up to there, with a note of what is missing. What was cut already stays as it is.
+/// Cuts a text that is too long, with a note about what is missing. A text that was cut already stays as it is.
 fn beginning(text: &str, bytes: usize) -> String {
     match text.len() > bytes + NOTE_BYTES_MAX {
         true => {
@@ -324,7 +328,8 @@ fn beginning(text: &str, bytes: usize) -> String {
     }
 }
 
-/// The id that records carry: the agent's own, but never one of those that are yoi's, and not endless.
+/// Returns the id that records carry: the agent's own, with a bounded length and never one of the ids that yoi
+/// reserves.
 fn id_of(id: &str) -> Option<String> {
     let id = cut(id, ID_CHARS_MAX);
     match id.is_empty() {
@@ -334,7 +339,7 @@ fn id_of(id: &str) -> Option<String> {
     }
 }
 
-/// What calls of this kind are called in records and rules.
+/// Returns the name that records and rules use for calls of this kind.
 fn kind_name(kind: ToolKind) -> &'static str {
     match kind {
         ToolKind::Read => "read",

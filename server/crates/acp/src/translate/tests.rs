@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What these updates come to, one after the other.
+/// Translates these updates one after the other.
 fn said(updates: &[Value]) -> Vec<Said> {
     let (mut translator, mut offered) = (Translator::default(), Offered::default());
     let mut said = Vec::new();
@@ -17,7 +17,7 @@ fn piece(piece: AgentPiece) -> Said {
     piece.into()
 }
 
-/// Those among it that are neither text nor thoughts.
+/// Returns the pieces that are neither text nor thoughts.
 fn pieces(said: Vec<Said>) -> Vec<AgentPiece> {
     said.into_iter().filter_map(|said| if let Said::Piece(piece) = said { Some(*piece) } else { None }).collect()
 }

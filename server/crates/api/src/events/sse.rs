@@ -61,7 +61,7 @@ fn watch(headers: &HeaderMap, asked: EventsAsked) -> Result<Watch, Problem> {
     let pod: PodRef = pod.parse().map_err(|error| invalid(format!("`pod`: {error}")))?;
     // A cursor that is not text is treated as an invalid one, which the stream reports.
     let last = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default().to_owned());
-    // As in every list, an empty one is the beginning.
+    // As in every list, an empty one means the beginning.
     let after = last.or(asked.after.filter(|after| !after.is_empty()));
     Ok(Watch::Pod { pod, after, tail })
 }

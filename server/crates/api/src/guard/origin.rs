@@ -29,7 +29,8 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
     }
     let is_refused = match place {
         Place::Health => false,
-        // A login may come from the file that `yoi open` writes; it carries a secret that no page has. Sites are stopped above.
+        // A login may come from the file that `yoi open` writes: it carries a secret that no page has. Other sites were
+        // refused above.
         Place::Submit => false,
         // A link may lead to a page, but nothing may embed one or load it as something else.
         Place::Login | Place::Page => is_foreign(&parts.headers) && !is_for_a_window(&parts.headers),
@@ -74,7 +75,7 @@ fn needs_own_origin(parts: &Parts) -> bool {
     !reads || is_mcp || path == "/fn" || path.starts_with("/fn/") || is_upgrade
 }
 
-/// Whether it comes from a page that is no site's, as a file is.
+/// Whether the request comes from a page that belongs to no site, such as a file.
 fn is_of_no_site(headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     origins.next().is_some_and(|origin| origin == "null") && origins.next().is_none()

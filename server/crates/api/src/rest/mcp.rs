@@ -1,4 +1,4 @@
-//! MCP servers: what is known of them, a new beginning, their log.
+//! MCP servers: what is known about them, restarts and logs.
 
 use axum::{extract::State, response::Response};
 use protocol::{

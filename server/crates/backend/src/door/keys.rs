@@ -96,7 +96,7 @@ impl Keys<'_> {
         if said_url.as_ref().is_some_and(|url| url.len() > URL_BYTES_MAX) {
             return Err(ApiError::invalid(format!("an address has at most {URL_BYTES_MAX} bytes")));
         }
-        // Before anything that only a name of one's own has to say.
+        // Comes before checks that apply only to providers with a name of their own.
         self.backend.settings().model_providers().check_free(name).map_err(refused)?;
         let before = self.backend.kept_keys.hold().await.get(name).cloned();
         let usual = usual_provider(name);

@@ -1,14 +1,14 @@
-//! MCP servers: what is known of them, a new beginning, their log.
+//! MCP servers: what is known about them, restarts and logs.
 
 use protocol::{ApiError, ErrorCode, McpLog, McpServerItem};
 use runtime::Origin;
 
 use super::Backend;
 
-/// Of a name that no server has, what is told of it.
+/// How much of an unknown server's name is quoted.
 const NAME_CHARS_MAX: usize = 64;
 
-/// This part knows the MCP servers that models use.
+/// Access to the MCP servers that models use.
 #[derive(Debug, Clone, Copy)]
 pub struct Servers<'a> {
     pub(super) backend: &'a Backend,
@@ -19,7 +19,7 @@ impl Servers<'_> {
         self.backend.settings().servers().items()
     }
 
-    /// The Pods that use it get new connections, and its processes end.
+    /// Ends the server's processes and gives the Pods that use it new connections.
     ///
     /// # Errors
     /// `not_found`.

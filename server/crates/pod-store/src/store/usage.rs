@@ -15,7 +15,8 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub struct Usage<'s>(pub(super) &'s Shared);
 
-/// The sums of some rows: input, cached, written, output, cost; its first and its last currency; whether any was estimated.
+/// The sums of some rows: input, cached, written, output, cost; the first and the last currency; whether any was
+/// estimated.
 macro_rules! sums {
     () => {
         "cast(coalesce(sum(input), 0) as bigint), cast(coalesce(sum(cached), 0) as bigint),

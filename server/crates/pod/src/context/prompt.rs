@@ -32,7 +32,7 @@ const PEERS: &str = "A person may introduce you to peers: other agents that you 
 
 /// The system message, which begins every context.
 pub(super) fn system_text(spec: &PodSpec) -> String {
-    // An agent has its own; it is sent the instructions of its Pod, and nothing else.
+    // An agent has a system prompt of its own. It is sent its Pod's instructions and nothing else.
     if spec.agent.is_some() {
         return spec.instructions.as_deref().map(str::trim).unwrap_or_default().to_owned();
     }

@@ -13,11 +13,11 @@ const REQUEST_PERCENT_MAX: u64 = 60;
 const FREE_DIVISOR: u64 = 4;
 /// A shorter summary would be meaningless.
 const SUMMARY_TOKENS_MIN: u64 = 200;
-/// But where the newest message leaves less, a few lines are better than no answer.
+/// If the newest message leaves less room than that, a few lines are still better than no answer.
 const SUMMARY_TOKENS_LEAST: u64 = 32;
-/// What stands above a summary takes so much, at most.
+/// The most that the text above a summary takes.
 pub(super) const SUMMARY_HEADER_TOKENS: u64 = 64;
-/// Part of what fits that is filled again: the rest is for the answer, and for estimates that are not exact.
+/// The percentage of what fits that is filled again: the rest is left for the answer and for inexact estimates.
 const FILLED_PERCENT_MAX: u64 = 95;
 
 /// Sizes in tokens; those of the conversation are estimates.
@@ -52,7 +52,7 @@ impl Room {
         }
     }
 
-    /// For the summary, beside a retained end of this size: where it is known what fits, both have to.
+    /// Returns the room for the summary beside a retained end of this size. If it is known what fits, both have to fit.
     pub(super) fn summary(&self, system: u64, kept: u64) -> u64 {
         let part = match (self.fits, self.limit) {
             (Some(size), _) => (self.free(size, system) * SUMMARY_PERCENT_MAX / 100).max(SUMMARY_TOKENS_MIN),

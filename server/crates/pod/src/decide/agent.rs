@@ -1,4 +1,5 @@
-//! What an agent does in its turn, piece by piece, as events. Its text and its thoughts come as a model's.
+//! Turns what an agent does during its turn into events, piece by piece. Its text and its thoughts arrive like a
+//! model's.
 
 use protocol::{
     AgentOption, AgentOptions, AlertLevel, ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent,
@@ -9,12 +10,12 @@ use serde_json::Value;
 use super::{Effect, draft::Draft, mail::complete};
 use crate::{AgentPiece, PodSpec, Stop, ToolOutcome, permission, state::ASK};
 
-/// Whose alerts are of an agent.
+/// The source of an agent's alerts.
 const AGENT: &str = "agent";
-/// Why a call has no result of its own.
+/// The result of a call that has none of its own.
 const TURN_OVER: &str = "not finished: the agent's turn ended before it told what came of this";
 
-/// Takes one piece of the turn that goes on.
+/// Handles one piece of the current turn.
 pub(super) fn agent_piece(draft: &mut Draft, spec: &PodSpec, piece: AgentPiece) {
     match piece {
         AgentPiece::Started { agent, title, version, session_id, resumed } => {
@@ -85,12 +86,12 @@ pub(super) fn agent_piece(draft: &mut Draft, spec: &PodSpec, piece: AgentPiece) 
     }
 }
 
-/// The id of a call that is open.
+/// Returns the call id of an open call.
 fn call_id(draft: &Draft, id: &str) -> Option<String> {
     draft.pod.agent_call(id).map(|call| call.call_id.clone())
 }
 
-/// One more call, by the id that the agent knows it by. None when that is open already.
+/// Opens a call under the id that the agent uses. Returns `None` if that id is open already.
 fn called(draft: &mut Draft, id: String, name: String, arguments: Value) -> Option<String> {
     if draft.pod.agent_call(&id).is_some() {
         return None;
@@ -109,7 +110,7 @@ fn called(draft: &mut Draft, id: String, name: String, arguments: Value) -> Opti
     Some(call_id)
 }
 
-/// A rule that is about the call answers; else a person is asked.
+/// Answers by a rule that applies to the call, or asks a person.
 fn asked(
     draft: &mut Draft,
     spec: &PodSpec,
@@ -137,14 +138,14 @@ fn asked(
     }
 }
 
-/// The option that says yes or no for this once; else one that says it for good.
+/// Returns the option that allows or rejects once, or else the one that does so permanently.
 pub fn fitting(options: &[AgentOption], allows: bool) -> Option<String> {
     let once = if allows { "allow_once" } else { "reject_once" };
     let exact = options.iter().find(|option| option.kind == once);
     exact.or_else(|| options.iter().find(|option| option.allows() == allows)).map(|option| option.id.clone())
 }
 
-/// One of yoi's own tools is to run for the agent, as it would for a model.
+/// Runs one of yoi's own tools for the agent, as for a model.
 fn wants(draft: &mut Draft, spec: &PodSpec, id: String, name: String, arguments: Value) {
     let Some(call_id) = called(draft, id, name.clone(), arguments.clone()) else { return };
     match permission(spec, &name, &arguments) {
@@ -185,7 +186,7 @@ fn ended(draft: &mut Draft, spec: &PodSpec, stop: Stop) {
     draft.status(PodState::Idle, None);
 }
 
-/// Closes all that the turn left open, and what it has running.
+/// Closes everything that the turn left open or running.
 fn close(draft: &mut Draft, interrupted: bool) {
     draft.close_speech(interrupted);
     draft.void_approvals("the agent's turn is over");

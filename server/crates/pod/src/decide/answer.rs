@@ -79,8 +79,8 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
     }
 }
 
-/// Counts what an answer has used that does not come to its end. How much room the conversation takes is known better from the
-/// last one that did.
+/// Counts the usage of an answer that did not reach its end. The size of the conversation is kept from the last answer
+/// that did, which knows it better.
 pub(super) fn unfinished(draft: &mut Draft, usage: Usage) {
     let Usage { context_used, context_limit, .. } = draft.pod.usage;
     let room = match context_used {

@@ -1,4 +1,4 @@
-//! What the server of a tool wants to know while its call runs. A person is asked; the call waits.
+//! What a tool's server asks while its call is running. A person is asked, and the call waits.
 
 use protocol::{AgentOptions, ControlEvent, Decision, PodState};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Effect, draft::Draft};
 use crate::{OpenApproval, OpenCall, state::ask_id};
 
-/// Asks. Nothing for a call that is over.
+/// Asks the question, unless the call is over.
 pub(super) fn ask(draft: &mut Draft, call_id: &str, number: u64, arguments: &Value) {
     let is_its = |call: &&OpenCall| call.call_id == call_id;
     let of_operator = draft.pod.operator_calls.iter().find(is_its).cloned();
@@ -24,7 +24,7 @@ pub(super) fn ask(draft: &mut Draft, call_id: &str, number: u64, arguments: &Val
     }
 }
 
-/// A person answered: the call goes on with what they said, or without.
+/// Handles a person's answer: the call continues with or without it.
 pub(super) fn answered(
     draft: &mut Draft,
     open: &OpenApproval,

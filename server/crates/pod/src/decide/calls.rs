@@ -43,7 +43,7 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
     }
 }
 
-/// What a person said to a question.
+/// A person's answer to a question.
 pub(super) struct Said {
     pub(super) decision: protocol::Decision,
     pub(super) by: String,
@@ -207,7 +207,7 @@ pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutco
 /// Asks the model again once every call of its answer has a result, unless it has been asked so often in this run that
 /// a person should look.
 pub(crate) fn go_on_after_calls(draft: &mut Draft) {
-    // An agent goes on by itself.
+    // An agent continues by itself.
     if draft.pod.session.is_some() {
         return;
     }

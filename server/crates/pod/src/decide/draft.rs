@@ -64,7 +64,7 @@ impl Draft {
     pub(crate) fn ask_model(&mut self) {
         let Usage { context_used, context_limit, .. } = self.pod.usage;
         let is_nearly_full = context_limit > 0 && context_used * 100 >= context_limit * CONTEXT_PERCENT_MAX;
-        // An agent keeps its context itself.
+        // An agent manages its context itself.
         match (is_nearly_full || self.pod.fits.is_some()) && self.pod.session.is_none() {
             true => self.effect(Effect::Summarise),
             false => self.call_model(),

@@ -44,7 +44,7 @@ pub(super) fn with_receipt(event: TurnEvent) -> Vec<Event> {
 pub(crate) fn complete(draft: &mut Draft, spec: &PodSpec) {
     let empty_input = draft.pod.run.as_ref().and_then(|run| {
         let is_empty = run.trigger == Trigger::Input && run.blocks_before == draft.pod.blocks;
-        // An agent knows of the message, whatever became of it here.
+        // An agent has the message already, whatever happened to it here.
         run.input_seq.filter(|_| is_empty && draft.pod.unread_mail.is_none() && draft.pod.session.is_none())
     });
     if let Some(input_seq) = empty_input {

@@ -88,14 +88,14 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
     }
 }
 
-/// What is known of the session with the Pod's agent.
+/// Updates what is known about the session with the Pod's agent.
 fn session(pod: &mut Pod, event: &ControlEvent) {
     let session = pod.session.get_or_insert_default();
     match event {
         ControlEvent::AgentStarted { title, version, session_id, resumed, .. } => {
             (session.title, session.version) = (title.clone(), version.clone());
             if !resumed {
-                // A new one knows of nothing that was said, begins without a plan, and in its own mode.
+                // A new session has no memory of what was said and starts without a plan and in its own mode.
                 let Session { asked_to, heard_to, .. } = *session;
                 let (title, version) = (session.title.take(), session.version.take());
                 *session = Session { title, version, asked_to, heard_to, ..Session::default() };

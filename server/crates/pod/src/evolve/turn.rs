@@ -68,7 +68,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
             }
         }
         TurnEvent::Rewound { to_seq } => {
-            // No file was read in an answer that is nothing but text, so all that was seen is still in the context.
+            // An answer that is only text has read no file, so everything seen is still in the context.
             let seen = (cut_answer == Some(to_seq.next())).then(|| std::mem::take(&mut pod.seen_files));
             forget_context(pod);
             pod.seen_files.extend(seen.into_iter().flatten());
@@ -90,7 +90,7 @@ fn tells_run(event: &TurnEvent) -> bool {
     )
 }
 
-/// The agent has begun to answer.
+/// Whether the event shows that the agent has begun to answer.
 fn is_said(event: &TurnEvent) -> bool {
     matches!(
         event,
@@ -166,7 +166,7 @@ fn count_failure(pod: &mut Pod, call_id: &str, has_failed: bool) {
 fn finished(pod: &mut Pod, call_id: &str, by: ToolBy) {
     pod.calls.retain(|call| call.call_id != call_id);
     pod.operator_calls.retain(|call| call.call_id != call_id);
-    // An agent is not asked again: it goes on with its turn.
+    // An agent is not asked again: its turn goes on.
     if by == ToolBy::Model && pod.calls.is_empty() && pod.session.is_none() {
         // The model is asked next, with everything that has come in.
         pod.unread_mail = None;

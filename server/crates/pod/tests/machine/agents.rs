@@ -1,4 +1,4 @@
-//! A Pod in which an agent answers: its turn has the place of a model's answer.
+//! A Pod in which an agent answers: its turn takes the place of a model's answer.
 
 use pod::{AgentPiece, Effect, Input, PodSpec, Refusal, Stop, ToolOutcome, decide};
 use protocol::{AgentOption, PodState};
@@ -36,7 +36,7 @@ fn started(resumed: bool) -> AgentPiece {
     AgentPiece::Started { agent, title: None, version: None, session_id, resumed }
 }
 
-/// An agent that was sent a message.
+/// Returns a Pod whose agent was sent a message.
 fn prompted() -> Journal {
     let mut journal = Journal::default();
     assert_eq!(journal.does(submit()).unwrap(), [Effect::CallModel]);
@@ -46,7 +46,7 @@ fn prompted() -> Journal {
     journal
 }
 
-/// Up to where it has begun to answer what it was sent.
+/// Returns the last record that the agent has begun to answer.
 fn heard(journal: &Journal) -> bool {
     let session = journal.pod.session.clone().unwrap();
     session.heard_to == session.asked_to

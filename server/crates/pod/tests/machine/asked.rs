@@ -1,4 +1,4 @@
-//! What the server of a tool wants to know while its call runs.
+//! What a tool's server asks while its call is running.
 
 use pod::{Effect, Input, Refusal};
 use protocol::{Decision, PodState};
@@ -14,7 +14,7 @@ fn given(id: &str, decision: Decision, content: Option<Value>) -> Input {
     Input::Answer { id: id.into(), decision, by: "operator".into(), reason: None, content, option: None }
 }
 
-/// The model's call runs, and its server asks.
+/// Returns a Pod whose model's call is running while the server asks.
 fn asking() -> (Journal, String) {
     let mut journal = waiting();
     journal.take(allow("call-b1")).unwrap();

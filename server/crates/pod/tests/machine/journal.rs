@@ -203,7 +203,7 @@ pub(crate) fn answered(id: &str, decision: protocol::Decision) -> Input {
     Input::Answer { id: id.to_owned(), decision, by: "operator".to_owned(), reason: None, content: None, option: None }
 }
 
-/// The server of a tool that runs wants to know something.
+/// The server of a running tool asks something.
 pub(crate) fn server_asks(call_id: &str, number: u64) -> Input {
     let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
     let (server, message) = ("files".to_owned(), "Who are you?".to_owned());

@@ -1,4 +1,4 @@
-//! Asking the model again where an answer was cut off or is missing.
+//! Asking the model again after an answer was cut off or is missing.
 
 use pod::{Effect, Failure, Input, ModelPiece, Refusal, ToolOutcome};
 use protocol::{ErrorCode, PodState, Seen, Seq};
@@ -9,7 +9,7 @@ fn failed() -> Input {
     Input::Model(ModelPiece::Failed(Failure::new("provider_error", "no")))
 }
 
-/// Every way in which an answer is cut off, and a Pod after it.
+/// Returns a Pod for each way in which an answer can be cut off.
 fn cut_off(journal: &Journal) -> Vec<(&'static str, Journal)> {
     let mut killed = journal.clone();
     killed.crash();
@@ -24,7 +24,7 @@ fn cut_off(journal: &Journal) -> Vec<(&'static str, Journal)> {
     ]
 }
 
-/// Retries it; the model is asked, and nothing else happens.
+/// Retries, and checks that the model is asked and nothing else happens.
 fn retried(mut journal: Journal) -> Journal {
     let is_unanswered = journal.context().is_unanswered();
     assert_eq!(journal.take(retry(is_unanswered)).unwrap(), [Effect::CallModel]);

@@ -41,7 +41,7 @@ pub(crate) enum Act {
     EndTool(usize),
     /// A running command wants to reach a host.
     WayOut(usize),
-    /// The server of a tool that runs wants to know something.
+    /// The server of a running tool asks something.
     Ask(usize),
     Answer(usize, bool),
     Mail {

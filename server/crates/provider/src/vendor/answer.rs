@@ -37,7 +37,7 @@ pub(super) struct Answer {
     said: usize,
     /// The signature of the current thought, as far as received.
     signature: String,
-    /// The present thought came as `reasoning_content`, or as Ollama's `thinking`: its words go back.
+    /// The current thought came as `reasoning_content` or as Ollama's `thinking`: its words are sent back.
     has_reasoning_content: bool,
     failures: Failures,
     /// The request, kept until something of an answer has arrived.
@@ -117,11 +117,12 @@ impl Answer {
         if !self.ready.is_empty() {
             self.plain = None;
         }
-        // Last, since it counts what was said with it.
+        // Comes last, because it counts what was said with it.
         self.take_used();
     }
 
-    /// Whether there was something to tell. Who has ended tells it all.
+    /// Reports the tokens counted so far and returns whether there were any. An answer that has ended reports its total
+    /// instead.
     fn take_used(&mut self) -> bool {
         let used = self.frames.with(|noticed| noticed.used.take()).filter(|_| self.stream.is_some());
         used.map(|used| self.show(ModelEvent::UsedSoFar(used))).is_some()
@@ -340,7 +341,7 @@ impl Stream for Answer {
                     turn.made_progress();
                     self.accept(event);
                 }
-                // Not each frame is an event.
+                // Not every frame is an event.
                 Ok(Poll::Pending) if self.take_used() => (),
                 Ok(Poll::Pending) => return Poll::Pending,
                 Err(_panicked) => {

@@ -35,7 +35,7 @@ pub(super) struct Noticed {
     pub(super) finish_reason: Option<String>,
     /// `usage` from the newest frame that had one.
     pub(super) usage: Option<Value>,
-    /// Tokens that were counted on the way, and not yet told.
+    /// Tokens that were counted on the way and not reported yet.
     pub(super) used: Option<Usage>,
     /// An error inside the stream.
     pub(super) error: Option<Value>,
@@ -120,7 +120,7 @@ impl ChatFrameSink for Frames {
     }
 }
 
-/// The beginning of an answer of Anthropic's.
+/// The beginning of an answer from Anthropic.
 #[derive(Deserialize)]
 struct Started {
     message: StartedMessage,
@@ -131,7 +131,7 @@ struct StartedMessage {
     usage: Option<Value>,
 }
 
-/// A piece of Gemini's, as far as it counts.
+/// The parts of a piece from Gemini that concern counting.
 #[derive(Deserialize)]
 struct Counted {
     #[serde(rename = "usageMetadata")]

@@ -89,7 +89,7 @@ impl Shared {
     }
 
     async fn ollama(&self) -> Result<Vec<ModelView>, ProviderError> {
-        // Older ones do not say how much room a model has that runs.
+        // Older versions do not report the context size of a running model.
         let running = self.get("api/ps").await.unwrap_or_default();
         let list = views(&self.get("api/tags").await?, "models", |model| {
             Some(ModelView { name: text(model, &["/model", "/name"])?, facts: ModelFacts::default() })
@@ -195,12 +195,13 @@ fn anthropic(model: &Value) -> Option<ModelView> {
     Some(ModelView { name: text(model, &["/id"])?, facts })
 }
 
-/// `given` is the room that the model has now, if it runs.
+/// Describes a model. `given` is its current context size, if it is running.
 fn ollama(name: &str, shown: &Value, given: Option<u64>) -> ModelFacts {
     let info = shown.get("model_info").and_then(Value::as_object);
     let length = info.and_then(|info| info.iter().find(|(key, _)| key.ends_with(".context_length")));
     let trained = length.and_then(|(_, length)| length.as_u64());
-    // Who made the model said how much room it gets, or it gets what it may have without being asked for.
+    // The size in the model's own parameters; otherwise the running model's, if it is above the default; otherwise the
+    // default.
     let wanted = room_set(shown).or(given.filter(|given| *given > OLLAMA_CONTEXT_MAX)).unwrap_or(OLLAMA_CONTEXT_MAX);
     let can = |word: &str| has(shown, "/capabilities", word);
     let levels = |thinks: bool| match (thinks, has_levels(name)) {
@@ -217,13 +218,13 @@ fn ollama(name: &str, shown: &Value, given: Option<u64>) -> ModelFacts {
     }
 }
 
-/// `num_ctx` of a model's own parameters, which are lines of a name and a value.
+/// Reads `num_ctx` from the model's own parameters, which are lines of a name and a value.
 fn room_set(shown: &Value) -> Option<u64> {
     let lines = shown.get("parameters")?.as_str()?.lines();
     lines.filter_map(|line| line.trim().strip_prefix("num_ctx")).find_map(|value| value.trim().parse().ok())
 }
 
-/// Of a model that runs.
+/// Returns the context size of a running model.
 fn room_given(running: &Value, name: &str) -> Option<u64> {
     let models = running.get("models")?.as_array()?;
     let one = models.iter().find(|one| text(one, &["/model", "/name"]).as_deref() == Some(name))?;

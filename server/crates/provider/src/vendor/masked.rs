@@ -72,7 +72,7 @@ impl<Answer> Masked<Answer> {
                 let arguments = self.without_keys_in(arguments);
                 self.ready.push_back(Ok(ModelEvent::ToolCall { index, call_id, name, arguments }));
             }
-            // Comes between pieces of one text.
+            // Arrives between pieces of one text.
             Ok(ModelEvent::UsedSoFar(_)) => self.ready.push_back(item),
             other => {
                 self.let_go();

@@ -1,14 +1,14 @@
-//! Ollama's messages. The library says neither which tool a result is of nor what the model thought.
+//! Messages for Ollama. The library says neither which tool a result belongs to nor what the model thought.
 
 use genai::chat::{Binary, BinarySource, ChatMessage, ContentPart};
 use serde_json::{Map, Value, json};
 
 use super::attachments::Shown;
 
-/// Where the library puts the messages that it was not given.
+/// What the library writes when it was given no messages.
 const NONE: &[u8] = b"\"messages\":[]";
 
-/// The conversation as `messages` of a question.
+/// Returns the conversation as the `messages` of a request.
 pub(super) fn messages(chat: &[ChatMessage]) -> Value {
     chat.iter().map(message).collect()
 }
@@ -48,13 +48,13 @@ fn message(said: &ChatMessage) -> Value {
     message.into()
 }
 
-/// A result has no id on this wire: it is known by its place among the results.
+/// Sorts results into the order of their calls: they have no id in this protocol and are known by their position.
 pub(super) fn in_order_of_calls(results: &mut [Shown], answer: Option<&ChatMessage>) {
     let calls = answer.map(|answer| answer.content.tool_calls()).unwrap_or_default();
     results.sort_by_key(|result| calls.iter().position(|call| call.call_id == result.response.call_id));
 }
 
-/// The library's question with these messages in it. They are its last list: what stands in a tool's schema is before them.
+/// Puts these messages into the library's request. The last match is the right one: tool schemas come before it.
 pub(super) fn with_messages(question: Vec<u8>, messages: &str) -> Vec<u8> {
     let Some(at) = question.windows(NONE.len()).rposition(|window| window == NONE) else { return question };
     let list = at + NONE.len() - "[]".len();

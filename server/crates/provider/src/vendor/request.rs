@@ -20,14 +20,14 @@ use crate::{ModelRequest, ProviderKind, ToolSpec, attached::Attached};
 /// that.
 pub(super) const GO_ON: &str = "Go on.";
 
-/// The `type` of a thought that goes back as `reasoning_content` of its message, or as Ollama's `thinking`.
+/// The `type` of a thought that is sent back as its message's `reasoning_content`, or as Ollama's `thinking`.
 pub(super) const REASONING_CONTENT: &str = "reasoning_content";
 
 /// A request in the library's types.
 pub(super) struct ChatQuestion {
     pub(super) chat: ChatRequest,
     pub(super) options: ChatOptions,
-    /// What goes out in the place of the library's messages, where it would leave something out.
+    /// What is sent instead of the library's messages, if those would leave something out.
     pub(super) messages: Option<String>,
 }
 
@@ -53,8 +53,9 @@ impl ChatQuestion {
     }
 }
 
-/// What Ollama is asked for beyond what the library can say: as much room as the model is known to have here, which it does not give
-/// by itself, and a refusal of what is longer. It would leave out the beginning and say nothing.
+/// Returns what Ollama needs beyond what the library can express: the context size that the model is known to have
+/// here, which Ollama does not allocate by default, and a refusal of longer requests, whose beginning it would
+/// otherwise drop silently.
 pub(super) fn fields(kind: ProviderKind, request: &ModelRequest) -> Map<String, Value> {
     let mut fields = Map::new();
     if kind == ProviderKind::Ollama {
@@ -113,7 +114,8 @@ fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort>
         let budget = OPUS_4_5_BUDGETS.iter().find(|(known, _)| *known == level);
         return Some(budget.map_or(ReasoningEffort::Zero, |(_, budget)| ReasoningEffort::Budget(*budget)));
     }
-    // Only this family of Ollama's takes a level; the others think or do not, and refuse a question with a level.
+    // Only this family of Ollama's models accepts a level; the others think or do not, and refuse a request with a
+    // level.
     if kind == ProviderKind::Ollama && level != Thinking::Off && !has_levels(&request.model) {
         return Some(ReasoningEffort::Budget(0));
     }
@@ -131,7 +133,7 @@ fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort>
     })
 }
 
-/// A model of Ollama's that can be told how hard to think.
+/// Returns whether this Ollama model can be told how hard to think.
 pub(super) fn has_levels(model: &str) -> bool {
     model.contains("gpt-oss")
 }
@@ -155,7 +157,7 @@ pub(super) fn cache_key(messages: &[Message]) -> String {
 
 fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
     let ModelRequest { messages, attached, .. } = request;
-    // To a model that does not think they are of no use. Gemini's think, and sign, also when nothing is said about it.
+    // Thoughts are of no use to a model that does not think. Gemini's models think, and sign, even without a setting.
     let thinks = request.thinking.map_or(kind == ProviderKind::Gemini, |level| level != Thinking::Off);
     let mut chat: Vec<ChatMessage> = Vec::new();
     let mut results: Vec<Shown> = Vec::new();
@@ -193,8 +195,9 @@ fn user(kind: ProviderKind, text: &str, shown: Vec<ContentPart>) -> ChatMessage 
     ChatMessage::user(MessageContent::from_parts(std::iter::once(text).chain(shown).collect::<Vec<_>>()))
 }
 
-/// What goes back of the thoughts before an answer. Anthropic wants its blocks whole, Gemini each signature before the part
-/// that it came with; who gave `reasoning_content` may demand it of each answer of a turn with calls, and Ollama gets its `thinking` there.
+/// Returns the thoughts that are sent back before an answer. Anthropic needs its blocks unchanged, and Gemini each
+/// signature before the part that it came with. A server that sent `reasoning_content` may require it in each answer of
+/// a turn with calls, and Ollama gets its `thinking` there.
 fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
     let part = |thought: &Thought| match (kind, thought.data.get("signature").and_then(Value::as_str)) {
         (ProviderKind::Anthropic, None) => Some(ContentPart::from_custom(thought.data.clone(), None)),

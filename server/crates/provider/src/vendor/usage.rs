@@ -1,10 +1,10 @@
-//! What a server counts while its answer goes on, each kind in its own words. What counts in the end is the library's, which reads
-//! the same figures.
+//! What servers count while an answer is still arriving, each in its own format. The final count comes from the
+//! library, which reads the same figures.
 
 use protocol::Usage;
 use serde_json::Value;
 
-/// Of a `message_start`: all of the question, and the first tokens of the answer.
+/// Reads a `message_start`: the whole request, and the first tokens of the answer.
 pub(super) fn anthropic(usage: &Value) -> Usage {
     let count = |key: &str| count(usage, &[key]);
     let (cached, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
@@ -17,7 +17,7 @@ pub(super) fn gemini(usage: &Value) -> Usage {
     of(count("promptTokenCount"), count("cachedContentTokenCount"), 0, output)
 }
 
-/// Some servers count with each piece.
+/// Reads the counts that some servers send with each piece.
 pub(super) fn chat_completions(usage: &Value) -> Usage {
     let cached = count(usage, &["prompt_tokens_details", "cached_tokens"]);
     of(count(usage, &["prompt_tokens"]), cached, 0, count(usage, &["completion_tokens"]))

@@ -54,7 +54,7 @@ pub(crate) fn request() -> ModelRequest {
     }
 }
 
-/// Without what is counted on the way and the estimate of what nobody counted, which `uncounted` is about.
+/// Returns all items, except counts on the way and estimates, which are tested in `uncounted`.
 pub(crate) async fn all(stream: ModelStream) -> Vec<Item> {
     let is_estimate = |item: &Item| match item {
         Ok(ModelEvent::Usage(usage)) => usage.estimated,

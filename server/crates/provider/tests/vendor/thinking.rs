@@ -54,7 +54,7 @@ async fn each_vendor_is_asked_to_think_in_its_own_words() {
     let off = asked(Gemini, "gemini-2.5-flash", Some(Thinking::Off)).await;
     assert_eq!(off["generationConfig"]["thinkingConfig"]["thinkingBudget"], 0);
     assert_eq!(asked(Ollama, "gpt-oss:20b", Some(Thinking::High)).await["think"], "high");
-    // The others have no levels, and refuse a question with one.
+    // The other models have no levels and refuse a request with one.
     assert_eq!(asked(Ollama, "qwen3", Some(Thinking::High)).await["think"], true);
     assert_eq!(asked(Ollama, "qwen3", Some(Thinking::Off)).await["think"], false);
 }
@@ -160,7 +160,7 @@ async fn a_signature_of_gemini_goes_back_with_the_call_that_it_came_with() {
     let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap(), hidden: false }];
     question.messages.push(Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "I read it.") });
     question.messages.push(Message { call_id: Some("call-b3".to_owned()), ..Message::new(Role::Tool, "done") });
-    // It signs what nobody asked it to think about, too.
+    // It also signs thoughts that nobody asked for.
     for (at, thinking) in [(1, Some(Thinking::High)), (2, None)] {
         send(Gemini, &server, ModelRequest { thinking, ..question.clone() }).await;
         let parts = server.requests()[at].body["contents"][1]["parts"].clone();
@@ -193,7 +193,7 @@ async fn ollama_gets_its_thoughts_back_and_each_result_with_the_name_of_its_tool
     let tool_calls = vec![called("call-b2", "Read"), called("call-b3", "Grep")];
     let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap(), hidden: false }];
     question.messages.push(Message { tool_calls, thoughts, ..Message::new(Role::Assistant, "") });
-    // The second was done first.
+    // The second call finished first.
     for id in ["call-b3", "call-b2"] {
         question.messages.push(Message { call_id: Some(id.to_owned()), ..Message::new(Role::Tool, id) });
     }

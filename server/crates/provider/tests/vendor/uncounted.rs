@@ -1,5 +1,5 @@
-//! Servers that do not say how many tokens an answer took, as llama-cpp-python's does not where it streams; and what the others say
-//! before the end.
+//! Servers that do not say how many tokens an answer took, as llama-cpp-python's does not when it streams; and what the
+//! others report before the end.
 
 use futures_util::StreamExt;
 use protocol::Usage;
@@ -71,8 +71,8 @@ async fn what_a_server_counts_is_taken_as_it_is() {
     assert_eq!(alerts(&items), [""; 0]);
 }
 
-/// Of an answer that stalls after these frames: everything up to the first count that is told, and that count. The scripted server
-/// begins an answer of Anthropic's by itself, with a count of its own.
+/// Returns what arrives of an answer that stalls after these frames: everything up to the first reported count, and
+/// that count. For Anthropic the scripted server sends the beginning itself, with a count of its own.
 async fn begun(kind: ProviderKind, frames: &[Value]) -> (Vec<Item>, Usage) {
     let server = ScriptedModel::start().await;
     let frame = |frame: &Value| match frame["type"].as_str() {
@@ -119,7 +119,7 @@ async fn what_a_server_counts_on_the_way_is_told_as_it_comes() {
     let (_, used) = begun(OpenAiCompatible, &[chunk]).await;
     assert_eq!(used, Usage { input: 5, cached: 1, output: 2, context_used: 7, ..Usage::default() });
 
-    // OpenAI counts at the end alone, and may think for minutes before a word comes.
+    // OpenAI counts only at the end, and may think for minutes before the first word arrives.
     let created = json!({ "type": "response.created", "response": { "status": "in_progress", "usage": null } });
     assert_eq!(begun(OpenAi, &[created]).await, (Vec::new(), Usage::default()));
 }

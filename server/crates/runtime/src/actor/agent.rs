@@ -1,4 +1,4 @@
-//! A turn of the Pod's agent: it has the place that a question to a model and its answer have in other Pods.
+//! A turn of the Pod's agent: it takes the place that a model call and its answer have in other Pods.
 
 use std::{collections::HashMap, future::pending};
 
@@ -20,18 +20,18 @@ use super::{
 };
 use crate::blobs;
 
-/// Sent where a turn that was interrupted goes on and nobody said anything since.
+/// Sent when an interrupted turn continues and nobody has said anything since.
 const GO_ON: &str = "The turn before this one was interrupted. Go on from where it stopped.";
-/// The code of a turn that could not be begun.
+/// The error code of a turn that could not begin.
 const FAILED: &str = "agent_error";
 
-/// The turn that goes on, if one does.
+/// The current turn, if there is one.
 #[derive(Default)]
 pub(super) struct AgentTurn {
     turn: Option<Turn>,
-    /// What the agent is to be sent, in the making.
+    /// The prompt while it is being prepared.
     prompting: Option<BoxFuture<'static, Result<Prompt, String>>>,
-    /// Texts of files that the agent wants, by its calls: the journal tells of them without.
+    /// The texts of files that the agent asked for, by call: the journal does not contain them.
     texts: HashMap<String, String>,
 }
 
@@ -41,12 +41,12 @@ impl AgentTurn {
     }
 
     pub(super) fn begin(&mut self, agents: &Agents, begin: Begin) {
-        // The one before is given up first.
+        // The previous turn is dropped first.
         *self = Self::default();
         self.turn = Some(agents.begin(begin));
     }
 
-    /// Waits for the next thing that comes of it. Cancel safe.
+    /// Waits for the next event of the turn. Cancel safe.
     pub(super) async fn next(&mut self) -> Heard {
         let Self { turn, prompting, .. } = self;
         tokio::select! {
@@ -59,7 +59,7 @@ impl AgentTurn {
         }
     }
 
-    /// What it means for the Pod.
+    /// Turns what the agent said into inputs for the Pod.
     pub(super) fn inputs(&mut self, said: Option<Vec<Said>>) -> Vec<Input> {
         let Some(said) = said else {
             self.turn = None;
@@ -71,11 +71,11 @@ impl AgentTurn {
             Said::Thought(text) => Input::Model(ModelPiece::Reasoning(text)),
             Said::Piece(piece) => Input::Agent(*piece),
         };
-        // Its end comes back as an effect, behind what the agent is still told.
+        // The end of the turn comes back as an effect, after everything that the agent is still told.
         said.into_iter().map(input).collect()
     }
 
-    /// What it is to be sent is made, or cannot be.
+    /// Sends the prompt, or reports that it could not be prepared.
     pub(super) fn prompted(&mut self, prompt: Result<Prompt, String>) -> Vec<Input> {
         match (prompt, &self.turn) {
             (Ok(prompt), Some(turn)) => {
@@ -92,7 +92,7 @@ impl AgentTurn {
 }
 
 impl Exchange {
-    /// Has the agent begin a turn, once it is known that there is something left to spend.
+    /// Begins a turn, after checking that the budget allows it.
     pub(super) async fn begin_turn(&mut self, actors: &Actors, state: &State, agent: String) {
         let begin = begin(actors, state, agent).await;
         let budgets = Budgets::of(actors, state);
@@ -114,7 +114,7 @@ impl Exchange {
         self.asking = Some(Asking { purpose: Purpose::Answer, asked });
     }
 
-    /// Makes what the agent is sent: what was said since it answered last, up to where the Pod says that it is sent.
+    /// Prepares the prompt: what was said since the agent last answered, up to the record that the Pod has named.
     pub(super) fn prompt(&mut self, actors: &Actors, state: &State) {
         let session = state.pod.session.clone().unwrap_or_default();
         let saying = Saying {
@@ -127,7 +127,7 @@ impl Exchange {
         self.agent.prompting = Some(Box::pin(saying.prompt()));
     }
 
-    /// What a piece of news means for the agent, which waits for it.
+    /// Tells a waiting agent what an input means for it.
     pub(super) fn heed(&mut self, pod: &Pod, input: Input) -> Input {
         let Some(turn) = &self.agent.turn else { return input };
         let wanted = |call_id: &str| {
@@ -173,17 +173,17 @@ impl Exchange {
     }
 }
 
-/// What the agent is started with, where it does not run.
+/// Returns what is needed to start the agent if it is not running.
 async fn begin(actors: &Actors, state: &State, agent: String) -> Result<Begin, ApiError> {
     let State { key, spec, pod, worker_id, .. } = state;
     let scope = place::scope(actors, *key, spec).await?;
     let network = match spec.network_now() {
         NetworkPolicy::None => Network::None,
-        // Its model is out there, and what it asks for there is not yoi's to read.
+        // The agent's model is on the network, and yoi cannot read what is sent to it.
         NetworkPolicy::Ask | NetworkPolicy::Open => Network::Open,
     };
     let known = pod.session.clone().unwrap_or_default();
-    // What the agent told last, or a person chose since: an agent may leave a mode by itself.
+    // What the agent reported last, or what a person has chosen since: an agent may leave a mode by itself.
     let said = known.offers.get("model").and_then(serde_json::Value::as_str).map(str::to_owned);
     Ok(Begin {
         worker_id: worker_id.clone(),
@@ -199,7 +199,7 @@ async fn begin(actors: &Actors, state: &State, agent: String) -> Result<Begin, A
     })
 }
 
-/// Where what is to be sent stands.
+/// What is needed to collect the prompt's content.
 struct Saying {
     store: Store,
     key: PodKey,

@@ -33,7 +33,8 @@ pub(super) struct Answer {
     is_over: bool,
 }
 
-/// Who is asked, and what the answer uses while it comes, so that it counts if it does not come to its end.
+/// Which model is asked, and what the answer uses on the way, so that it counts even if the answer does not reach its
+/// end.
 #[derive(Debug)]
 pub(super) struct Tally {
     pub(super) model: ModelName,
@@ -42,18 +43,18 @@ pub(super) struct Tally {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
-    /// Size of the question, in estimated tokens.
+    /// The size of the request, in estimated tokens.
     asked: u64,
-    /// What its server has counted so far.
+    /// What the server has counted so far.
     counted: Option<Usage>,
-    /// Bytes of what was said since.
+    /// The number of bytes that were received since then.
     said: usize,
-    /// All that it used, from its end.
+    /// The total usage, known at the end.
     whole: Option<Usage>,
     is_settled: bool,
 }
 
-/// What nobody has counted of an answer that does not go on.
+/// The uncounted usage of an answer that does not go on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Owed {
     Whole(Usage),
@@ -61,7 +62,7 @@ pub(super) enum Owed {
 }
 
 impl Tally {
-    /// Of a question of so many tokens, about.
+    /// Creates the tally of a request of about this many tokens.
     pub(super) fn new(model: ModelName, asked: u64) -> Self {
         Self { model, counts: Counts { asked, ..Counts::default() } }
     }
@@ -74,7 +75,7 @@ impl Tally {
         self.counts.owed()
     }
 
-    /// From now on nothing is owed.
+    /// Marks the usage as counted.
     pub(super) fn settle(&mut self) {
         self.counts.is_settled = true;
     }
@@ -89,7 +90,7 @@ impl Counts {
         }
     }
 
-    /// Nothing where nothing has come: nobody knows whether its server began.
+    /// Returns nothing if nothing has arrived: nobody knows whether the server began.
     fn owed(&self) -> Option<Owed> {
         let Self { asked, counted, said, .. } = *self;
         let part = (counted.is_some() || said > 0).then_some(Owed::Part(Unfinished { asked, counted, said }));
@@ -121,12 +122,12 @@ impl Answer {
         self.bytes = 0;
         let come = std::mem::take(&mut self.come);
         come.iter().flatten().for_each(|event| self.tally.take(event));
-        // Whoever takes all of it counts it.
+        // Whoever reads the whole answer counts it.
         self.tally.counts.is_settled |= self.tally.counts.whole.is_some();
         come
     }
 
-    /// What it has used, should it not go on.
+    /// Returns the usage in case the answer does not go on.
     pub(super) fn owed(&self) -> Option<Owed> {
         let mut counts = self.tally.counts;
         self.come.iter().flatten().for_each(|event| counts.take(event));
@@ -166,7 +167,7 @@ pub(super) async fn gathering<T>(answer: Option<&mut Answer>, other: impl Future
     .await
 }
 
-/// In bytes.
+/// Returns the size of the text, in bytes.
 fn words_of(event: &ModelEvent) -> usize {
     match event {
         ModelEvent::Text(text) | ModelEvent::Reasoning(text) | ModelEvent::ToolArgs { text, .. } => text.len(),

@@ -1,4 +1,4 @@
-//! What servers of tools want to know of a person while their calls run: the questions that wait for an answer.
+//! What tools' servers ask people while their calls are running: the questions that wait for an answer.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use pod::Input;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// Questions that wait, of one Pod; more are answered by nobody.
+/// How many questions of one Pod may wait; further ones are not answered.
 const WAITING_MAX: usize = 16;
 
-/// By the ids that people answer them by.
+/// The waiting questions, by the ids that people use to answer them.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     waiting: HashMap<String, (String, oneshot::Sender<Answer>)>,
-    /// Questions so far.
+    /// The number of questions so far.
     count: u64,
 }
 
 impl Asked {
-    /// What there is to ask a person.
+    /// Registers the question and returns the input that asks a person.
     pub(super) fn asked(&mut self, ask: Ask) -> Option<Input> {
         let Ask { call_id, server, message, schema, answer } = ask;
         self.waiting.retain(|_, (_, answer)| !answer.is_closed());
@@ -32,14 +32,14 @@ impl Asked {
         Some(Input::Ask { call_id, number, server, message, schema })
     }
 
-    /// A person has answered. The server may have gone away.
+    /// Sends the server a person's answer. The server may have gone away.
     pub(super) fn settle(&mut self, id: &str, content: Option<Value>) {
         if let Some((_, answer)) = self.waiting.remove(id) {
             let _ = answer.send(content.map_or(Answer::Declined, Answer::Given));
         }
     }
 
-    /// The call is over.
+    /// Forgets the questions of a call that is over.
     pub(super) fn forget(&mut self, call_id: &str) {
         self.waiting.retain(|_, (call, _)| call != call_id);
     }

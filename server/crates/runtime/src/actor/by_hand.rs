@@ -68,7 +68,7 @@ impl Carrying<'_> {
         let extras = Extras { update, ..extras }.about(about::about_answer(&answered, remember));
         let input = Input::Answer { id, decision, by, reason, content, option };
         if decision == Decision::Allow {
-            // As it is now; before its call begins.
+            // Accepts the current definition before the call begins.
             self.actor.servers.clients.accept(&answered.tool);
         }
         if let Some(first) = self.commit(Some(input), extras).await? {
@@ -113,7 +113,7 @@ impl Carrying<'_> {
     }
 }
 
-/// What a tool's server is told: it has asked for that, and for nothing else.
+/// Returns what a tool's server is told: an answer to what it asked, and nothing else.
 fn content_of(
     state: &State,
     id: &str,
@@ -139,7 +139,7 @@ fn content_of(
     }
 }
 
-/// Which of an agent's own options an answer is; none where the question has none, or none that says no.
+/// Returns which of an agent's own options the answer is, or `None` if the question has none or none that rejects.
 fn chosen(asked: &Approval, decision: Decision, option: Option<String>) -> Result<Option<String>, ApiError> {
     let allows = decision == Decision::Allow;
     let Some(id) = option else {

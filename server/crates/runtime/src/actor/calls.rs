@@ -30,7 +30,7 @@ use crate::{blobs, looking_in::Entered};
 const OUTPUT_PIECES_MAX: usize = 64;
 /// Connections that one Pod's commands may have waiting for a decision; further ones wait in their proxy.
 const WISHES_MAX: usize = 64;
-/// Questions of servers that have not been looked at; more wait.
+/// How many questions of servers may be queued; further ones wait with their server.
 const ASKS_MAX: usize = 16;
 /// How long to wait for what a tool started to be gone after it was told to end.
 const END_WAIT_MAX: Duration = Duration::from_secs(4);
@@ -53,7 +53,8 @@ pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: Value,
     pub(super) by: ToolBy,
-    /// An agent wants it in the midst of its turn: it runs beside everything else, and tells the agent, which knows it by this id.
+    /// The agent's id for a call that the agent asked for during its turn: the call runs beside everything else, and
+    /// its outcome goes to the agent.
     pub(super) wanted: Option<String>,
     /// Where its path led when the rules were applied to it.
     pub(super) leads: Option<String>,
@@ -67,9 +68,9 @@ pub(super) struct Calls {
     tools: JoinSet<(String, ToolOutcome)>,
     /// A call that changes things is running, so no other call of the model's may run.
     is_exclusive: bool,
-    /// What an agent wants and has not begun.
+    /// Calls that an agent asked for and that have not begun.
     wanted: VecDeque<Call>,
-    /// How each of the model's calls is ended alone.
+    /// The handles that end single calls of the model.
     ends: HashMap<String, AbortHandle>,
     /// Calls from people and agents that have not begun, and those that are running; these run beside everything else.
     operator_queue: Vec<Call>,
@@ -78,7 +79,7 @@ pub(super) struct Calls {
     /// Network access that commands ask for: the channel it arrives on, and what was decided.
     wishes: Option<(mpsc::Sender<Wish>, mpsc::Receiver<Wish>)>,
     ways: Ways,
-    /// What servers of tools want to know of a person, on its way here.
+    /// What tools' servers ask people, on its way to this task.
     asks: Option<(mpsc::Sender<Ask>, mpsc::Receiver<Ask>)>,
     asked: Asked,
     /// Held by everything that a tool has started; the receiving end closes when nothing is left.
@@ -197,17 +198,17 @@ impl Calls {
         self.wishes.get_or_insert_with(|| mpsc::channel(WISHES_MAX)).0.clone()
     }
 
-    /// Where servers of tools send what they want to know.
+    /// Returns where tools' servers send their questions.
     pub(super) fn asks(&mut self) -> mpsc::Sender<Ask> {
         self.asks.get_or_insert_with(|| mpsc::channel(ASKS_MAX)).0.clone()
     }
 
-    /// Tells the server of a tool what a person said; nothing: they declined.
+    /// Sends a tool's server a person's answer; `None` if they declined.
     pub(super) fn tell(&mut self, id: &str, content: Option<Value>) {
         self.asked.settle(id, content);
     }
 
-    /// Ends one call of the model, and leaves the others.
+    /// Ends one call of the model and leaves the others running.
     pub(super) fn end_one(&mut self, call_id: &str) {
         self.wanted.retain(|call| call.call_id != call_id);
         if let Some(end) = self.ends.remove(call_id) {
@@ -307,7 +308,8 @@ impl Calls {
         }
     }
 
-    /// What the program of an MCP server wants is asked in the name of its call that runs. While none does, what rules allow is let out.
+    /// Asks for network access for an MCP server's program, in the name of that server's running call. Without a
+    /// running call, only what rules allow is let through.
     fn wished(&mut self, state: &State, mut wish: Wish) -> Option<Input> {
         let pod = &state.pod;
         let mut all = pod.calls.iter().chain(&pod.operator_calls);

@@ -26,16 +26,16 @@ pub(super) struct Exchange {
     conversation: Conversation,
     pub(super) asking: Option<Asking>,
     answer: Option<Answer>,
-    /// The turn of the Pod's agent, in the place of an answer.
+    /// The turn of the Pod's agent, in place of an answer.
     pub(super) agent: AgentTurn,
     summary: Option<Summarising>,
     /// How often the request for the current summary was itself too long and was halved.
     halvings: u32,
     /// The context was compacted, or could not be, just before this request.
     is_compacted: bool,
-    /// Who was asked last.
+    /// The model that was asked last.
     asked_of: Option<ModelName>,
-    /// What was used by what was dropped, and not counted yet.
+    /// The usage of a dropped answer or summary that was not counted yet.
     owed: Option<(ModelName, Owed)>,
 }
 
@@ -44,9 +44,9 @@ pub(super) enum Heard {
     /// The request is ready, or could not be prepared.
     Asked(Box<Result<Asked, String>>, Purpose),
     Pieces(Vec<Result<ModelEvent, ProviderError>>),
-    /// What the agent says; none when it says nothing any more.
+    /// What the agent says; `None` once it says nothing more.
     Agent(Option<Vec<acp::Said>>),
-    /// What it is to be sent is made, or cannot be.
+    /// The prompt is ready, or could not be prepared.
     Prompt(Result<acp::Prompt, String>),
     /// The stream ended without an end marker.
     Silence,
@@ -64,7 +64,7 @@ impl Exchange {
         *self = Self { owed: self.debt(), asked_of: self.asked_of.take(), ..Self::default() };
     }
 
-    /// What the answer or summary that goes on has used, when it does not come to its end. Given once.
+    /// Returns the usage of the current answer or summary if it does not reach its end. Returned only once.
     pub(super) fn settle(&mut self, actors: &Actors, state: &State) -> Option<Usage> {
         let owed = self.owed(actors).map(|usage| self.in_room(actors, state, usage));
         self.owed = None;
@@ -73,7 +73,7 @@ impl Exchange {
         owed
     }
 
-    /// As [`Self::settle`], to be looked at.
+    /// Like [`Self::settle`], but only looks.
     pub(super) fn owed(&self, actors: &Actors) -> Option<Usage> {
         match self.debt()? {
             (_, Owed::Whole(usage)) => Some(usage),
@@ -81,7 +81,7 @@ impl Exchange {
         }
     }
 
-    /// What was used, with the room that the Pod's model has: it may be another one by now.
+    /// Returns the usage with the context size of the Pod's model, which may be another one by now.
     fn in_room(&self, actors: &Actors, state: &State, usage: Usage) -> Usage {
         let (provider, model) = state.asked();
         if self.asked_of().is_none_or(|asked| asked == (provider, model)) {
@@ -97,7 +97,7 @@ impl Exchange {
         self.owed.clone().or_else(of_answer).or_else(of_summary)
     }
 
-    /// Who was asked last: what comes is of that one, whoever is asked next.
+    /// Returns the model that was asked last: whatever arrives comes from it, even if another one is asked next.
     pub(super) fn asked_of(&self) -> Option<(&str, &str)> {
         self.asked_of.as_ref().map(|name| (name.provider.as_str(), name.model.as_str()))
     }
@@ -365,7 +365,7 @@ impl Exchange {
     }
 }
 
-/// Of an answer that nobody was asked for.
+/// Stands for the model of an answer that nobody was asked for.
 fn nobody() -> ModelName {
     ModelName { provider: String::new(), model: String::new() }
 }
@@ -390,7 +390,7 @@ fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option
     Some(std::iter::once(alert).chain((limit != context_limit).then(room)).collect())
 }
 
-/// What people are told of what the model is not sent: new pictures and files, tools of servers that are away.
+/// Tells people what the model is not sent: new pictures and files, and the tools of servers that are away.
 fn told(source: &str, sentences: Vec<String>) -> Option<Vec<ControlEvent>> {
     let alert = |text| ControlEvent::Alert { level: AlertLevel::Warn, source: source.to_owned(), text, model: None };
     Some(sentences.into_iter().map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())

@@ -23,7 +23,7 @@ pub(crate) struct Held {
     pub(crate) pod: Pod,
     /// A command of the Pod is running now.
     pub(crate) runs_command: bool,
-    /// An answer goes on that has used something: a stop counts that.
+    /// An answer that has used something is under way: a stop counts that usage.
     pub(crate) owes_usage: bool,
     /// The host that runs the Pod, if it is another one.
     pub(crate) host: Option<i64>,
@@ -135,7 +135,7 @@ impl Actor {
             matches!(event, ControlEvent::ChildSpawned { .. } | ControlEvent::ScopeChanged { .. })
         };
         if events.iter().any(lends) {
-            // They stand in what may be lent now, and begin again in what is left.
+            // The programs run in folders that may be lent now; they start again with what remains.
             self.servers.clients.end().await;
         }
         let mut staged = Staged::new();

@@ -146,7 +146,7 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
     Ok(spec)
 }
 
-/// What is asked of an agent is one of those that it offers. Before its first turn nobody knows them.
+/// Checks that the agent offers what is asked of it. Before its first turn nobody knows what it offers.
 fn check_choice(agent: &str, pod: &Pod, list: &str, asked: Option<&str>) -> Result<(), ApiError> {
     let Some(asked) = asked else { return Ok(()) };
     let Some(session) = pod.session.as_ref().filter(|session| !session.id.is_empty()) else { return Ok(()) };
@@ -162,7 +162,7 @@ fn check_choice(agent: &str, pod: &Pod, list: &str, asked: Option<&str>) -> Resu
     }
 }
 
-/// What a person chose of what the Pod's agent offers; the agent is told of it when its next turn begins.
+/// Returns what a person chose among the agent's offers. The agent is told when its next turn begins.
 fn chosen(pod: &Pod, old: &PodSpec, spec: &PodSpec) -> Vec<ControlEvent> {
     if spec.agent.is_none() {
         return Vec::new();

@@ -11,7 +11,7 @@ use crate::clock;
 /// The code of a failure that has none of its own.
 pub(super) const PROVIDER_ERROR: &str = "provider_error";
 
-/// A piece of the answer to a question of this size. None for what is no part of it.
+/// Returns a piece of the answer to a request of this size, or `None` for an event that is no part of it.
 pub(super) fn piece_of(
     event: Result<ModelEvent, ProviderError>,
     asked: QuestionSize,

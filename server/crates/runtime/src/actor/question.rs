@@ -31,7 +31,7 @@ pub(super) struct Asked {
     pub(super) attached: Attached,
     /// New pictures and files that are left out, and why.
     pub(super) unsent: Vec<String>,
-    /// MCP servers whose tools are left out, and why.
+    /// The MCP servers whose tools are left out, and why.
     pub(super) away: Vec<String>,
 }
 

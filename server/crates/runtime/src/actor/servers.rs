@@ -1,11 +1,12 @@
-//! The MCP servers of one Pod while it works: begun at the first need, held to what the Pod may touch, ended when it rests.
+//! The MCP servers of one Pod while it works: started when first needed, confined to what the Pod may access, and ended
+//! when it rests.
 
 use mcp::{Clients, Stand};
 use protocol::ApiError;
 
 use super::{Actor, Actors, calls::Calls, place, sight::look_up, state::State};
 
-/// They, and which of them were meant.
+/// The connections, and the names of the servers that they were made for.
 pub(super) struct Servers {
     pub(super) clients: Clients,
     named: Option<Vec<String>>,
@@ -21,7 +22,7 @@ impl Servers {
 }
 
 impl Actor {
-    /// Begins those that have not begun. One that is away is found out later, by whoever waits for it.
+    /// Starts the servers that were not started yet. Whoever waits for a server finds out whether it is away.
     pub(super) async fn meet_servers(&mut self) {
         if self.servers.named != self.state.spec.mcp {
             self.servers.clients.end().await;
@@ -36,7 +37,7 @@ impl Actor {
         }
     }
 
-    /// Ends those that stand where the Pod may not be any more.
+    /// Ends the servers whose program runs where the Pod no longer has access.
     pub(super) async fn hold_servers(&mut self) {
         if !self.servers.clients.is_begun() {
             return;

@@ -84,7 +84,8 @@ impl Staged {
         }
     }
 
-    /// Folds a step in and encodes it; gives the place of its record. `asked` are the provider and the model that were asked.
+    /// Applies a step and encodes it; returns the position of its record. `asked` is the provider and the model that
+    /// were asked.
     pub(super) fn add(&mut self, state: &mut State, asked: Option<(&str, &str)>, step: &Step) -> Seq {
         let seq = state.pod.head.next();
         self.folds.extend(fold(&state.pod, &step.event));

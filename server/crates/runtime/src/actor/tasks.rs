@@ -34,7 +34,7 @@ pub(crate) struct Equipment {
     pub(crate) agents: acp::Agents,
     pub(crate) toolbox: Toolbox,
     pub(crate) servers: mcp::Servers,
-    /// What their sections allow, ask for and deny.
+    /// The permission rules in the servers' sections.
     pub(crate) server_rules: Arc<[PermissionRule]>,
     pub(crate) walls: Walls,
     /// Absolute paths of yoi's own files, which no tool may touch.

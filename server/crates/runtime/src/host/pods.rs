@@ -79,7 +79,7 @@ impl Pods<'_> {
         import::import(self.inner, &self.inner.family.recipes, &Asked { key, origin }, command).await
     }
 
-    /// Creates a Pod with the journal of another one up to a record, and with its settings.
+    /// Creates a Pod with another one's journal up to a record, and with its settings.
     pub async fn fork(
         self,
         key: CommandKey,

@@ -26,7 +26,7 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// The agents that Pods can be made with.
+    /// Returns the agents that Pods can be created with.
     pub async fn agents(self) -> Vec<AgentItem> {
         agents::list(&self.inner.actors.equipment.agents).await
     }
@@ -73,7 +73,7 @@ impl Settings<'_> {
         Ok(FolderList { items, is_cut, default })
     }
 
-    /// The MCP servers whose tools models may call.
+    /// Returns the MCP servers whose tools models may call.
     pub fn servers(self) -> mcp::Servers {
         self.inner.actors.equipment.servers.clone()
     }

@@ -71,7 +71,7 @@ impl Bench {
         Self { stage: Stage { host, folder }, ledger, profiles, models }
     }
 
-    /// Its Pods have the tools of these MCP servers, too.
+    /// Gives its Pods the tools of these MCP servers as well.
     pub(crate) async fn serving(profiles: BTreeMap<String, Profile>, servers: mcp::Servers) -> Self {
         let (folder, ledger, models) = (tempfile::tempdir().unwrap(), Ledger::new(), Models::default());
         let options = HostOptions { servers, ..options(&folder, &ledger, &profiles, &models).await };

@@ -1,4 +1,4 @@
-//! Pods that begin with the history of another one.
+//! Pods that begin with another one's history.
 
 use protocol::{
     ApiError, ControlVerb, Decision, ErrorCode, ForkCommand, InputCommand, PatchPod, PermissionDecision,
@@ -30,7 +30,7 @@ fn seqs_of(records: &[Record], kind: &str) -> Vec<Seq> {
     records.iter().filter(|record| record.event.kind() == kind).map(|record| record.seq).collect()
 }
 
-/// The record that a refusal names as the place for a fork.
+/// Returns the record that a refusal names as the place for a fork.
 fn way_out(refusal: &ApiError) -> Seq {
     let words = refusal.detail.split("fork at record ").nth(1).unwrap_or_else(|| panic!("{}", refusal.detail));
     Seq(words.split(|other: char| !other.is_ascii_digit()).next().unwrap().parse().unwrap())

@@ -1,4 +1,4 @@
-//! Asking the model again after a run that did not end as it should.
+//! Asking the model again after a run that did not end normally.
 
 use protocol::{ControlVerb, ErrorCode, PodState, RewindCommand};
 use serde_json::json;

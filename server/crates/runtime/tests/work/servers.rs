@@ -1,4 +1,4 @@
-//! Tools of MCP servers: called like every tool, with the same questions, records and ends.
+//! Tools of MCP servers: called like every tool, with the same questions, records and endings.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Real agents of npm as Pods, against a scripted model server of this machine: `cargo xtask real agents` runs it.
+//! Real agents from npm as Pods, against a scripted model server on this machine: `cargo xtask real agents` runs it.
 //!
-//! For each it prints whether it talks, asks before it runs a command, is cancelled, goes on after a kill of its own and of yoi's, and
-//! whether a message from one to the other is answered with a receipt that is true.
+//! For each agent it prints whether it talks, asks before it runs a command, can be cancelled, continues after its own
+//! process or yoi's is killed, and whether a message from one agent to the other is answered with a correct receipt.
 
 use std::{
     io::{BufRead, BufReader},
@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use testkit::yoi::{Launch, YoiProcess, pod_path, until};
 
-/// The agents, and a word of the command line of the process that each is.
+/// The agents, and a word in the command line of each one's process.
 const AGENTS: [(&str, &str); 2] = [("opencode", "opencode acp"), ("codex", "codex-acp-linux")];
 const HELLO: &str = "Hello from the scripted model.";
 
@@ -34,7 +34,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// A model server that ends with this.
+/// A model server that ends when this is dropped.
 struct Model(Child);
 
 impl Drop for Model {
@@ -88,7 +88,7 @@ fn told(name: &str, what: &str, outcome: &Result<()>) -> bool {
     outcome.is_ok()
 }
 
-/// What the agents read of their model, in the home of the server.
+/// Writes the agents' settings for their model into the home of the server.
 fn settings(launch: &Launch, port: &str) -> Result<()> {
     let root = launch.work_dir().parent().context("a launch has a folder")?.to_owned();
     let url = format!("http://127.0.0.1:{port}/v1");
@@ -118,7 +118,7 @@ async fn events(yoi: &YoiProcess, pod: &Value) -> Vec<Value> {
     yoi.journal(pod).await.into_iter().map(|record| record["event"].clone()).collect()
 }
 
-/// The events behind so many, once a run has ended in them.
+/// Returns the events after this many records, once a run has ended in them.
 async fn ended(yoi: &YoiProcess, pod: &Value, from: usize) -> Vec<Value> {
     until("the run has ended", async || {
         let events = events(yoi, pod).await.split_off(from);
@@ -176,7 +176,7 @@ async fn asks(yoi: &YoiProcess, pod: &Value, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A command that would run for long.
+/// Has the agent begin a command that would run for a long time.
 async fn begins_long(yoi: &YoiProcess, pod: &Value) -> Result<()> {
     yoi.say(pod, "RUN `sleep 600`").await;
     allow(yoi, pod).await.map(drop)
@@ -191,7 +191,7 @@ async fn cancelled(yoi: &YoiProcess, pod: &Value) -> Result<()> {
     talks(yoi, pod).await
 }
 
-/// The newest process with this in its command line, among those that this server started.
+/// Returns the newest process with this in its command line, among those that this server started.
 fn process(word: &str, home: &Path) -> Result<u32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")?.flatten() {

@@ -1,5 +1,5 @@
-"""A model server that follows a script, for agents that are real: chat completions and OpenAI's responses, streamed. It says its
-port in its first line. A message with RUN asks for a command, and what follows on that word is the command line."""
+"""A scripted model server for real agents: chat completions and OpenAI's responses, streamed. Its first line of output
+is its port. A message with RUN asks for a command; what follows that word is the command line."""
 
 import json
 import re
@@ -10,7 +10,7 @@ DONE = "Done with it."
 
 
 def deed(text, has_result):
-    """What the model does: words, or a command."""
+    """Returns what the model does: it says something or runs a command."""
     if has_result:
         return DONE, None
     found = re.search(r"RUN `([^`]+)`", text)

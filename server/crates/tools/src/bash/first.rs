@@ -38,15 +38,15 @@ pub(super) struct Inside {
     pub(super) temp: std::path::PathBuf,
 }
 
-/// Where the command writes to and is read from.
+/// Where the command's output goes and its input comes from.
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) output: OwnedFd,
-    /// Of a program that is talked to: both its standard input and output.
+    /// Both the standard input and the standard output of a served program.
     pub(super) talk: Option<OwnedFd>,
 }
 
-/// Its whole life. The streams are the command's.
+/// Runs the first process from start to end. The streams are the command's.
 pub(super) fn be_first(inside: &Inside, channel: &Channel, streams: Streams) -> ExitCode {
     let report = match live(inside, channel, streams) {
         Ok(report) | Err(report) => report,

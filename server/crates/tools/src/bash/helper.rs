@@ -36,8 +36,8 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> Option<Exit
     }
 }
 
-/// The descriptors of the channel, of the command's output and, of one that is talked to, of that are its arguments, and its order
-/// comes on its input.
+/// Runs the first process in the sandbox. The arguments are the descriptors of the channel, of the command's output
+/// and, for a served program, of its stream; the order arrives on standard input.
 fn be_first(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut descriptors = arguments.filter_map(|number| kernel::inherited(number.to_str()?.parse().ok()?).ok());
     let (Some(channel), Some(output)) = (descriptors.next(), descriptors.next()) else {

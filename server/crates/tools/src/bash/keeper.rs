@@ -50,7 +50,7 @@ pub(super) fn keep() -> ExitCode {
     // If this fails, nobody is listening any more.
     if let Ok(mut line) = serde_json::to_vec(&report) {
         line.push(b'\n');
-        // The output of a program that is talked to is its own.
+        // Standard output belongs to a served program itself.
         let _ = match is_talked_to {
             true => rustix::io::write(io::stdin(), &line).map(drop).map_err(io::Error::from),
             false => io::stdout().write_all(&line).and_then(|()| io::stdout().flush()),
@@ -71,7 +71,8 @@ fn let_go() {
     }
 }
 
-/// Runs a command to its end. `private` is put away afterwards; `is_talked_to` says whether the order is for a program that is talked to.
+/// Runs a command to its end. Sets `private` to what has to be removed afterwards, and `is_talked_to` if the order is
+/// for a served program.
 fn work(private: &mut Option<Private>, is_talked_to: &mut bool) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
     // What is the same for every order is done before the order arrives, which may take a while (see `standby`).
@@ -206,7 +207,7 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
     Ok(Started { channel, words: Some(words) })
 }
 
-/// The command's, which are the keeper's own.
+/// Returns the command's streams, which are the keeper's own.
 fn streams(order: &Order) -> io::Result<Streams> {
     let talk = order.program.as_ref().map(|_| io::stdout().as_fd().try_clone_to_owned()).transpose()?;
     Ok(Streams { output: io::stderr().as_fd().try_clone_to_owned()?, talk })

@@ -119,7 +119,7 @@ impl BashOptions {
         }
     }
 
-    /// What can hold a command here.
+    /// Returns what can confine a command here.
     fn hold(&self) -> Hold {
         match (self.confine, confinement(self.builder)) {
             (Confine::Never, _) | (_, Confinement::Missing { landlock: false, .. }) => Hold::Nothing,

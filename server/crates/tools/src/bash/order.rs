@@ -14,7 +14,7 @@ use crate::Network;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) command: String,
-    /// A program that goes on until it is ended, instead of the command line.
+    /// A program that runs until it is ended, instead of the command line.
     #[serde(default)]
     pub(super) program: Option<Program>,
     pub(super) cwd: PathBuf,
@@ -33,16 +33,16 @@ pub(super) struct Order {
     pub(super) group: Option<groups::Wanted>,
 }
 
-/// A program with its arguments, that somebody talks to: the helper's standard output is a socket, and this program's standard input
-/// and output. What it says on its standard error is the helper's.
+/// A served program with its arguments. The helper's standard output is a socket, which becomes this program's standard
+/// input and output. Its standard error is the helper's.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Program {
     pub(super) arguments: Vec<String>,
-    /// Beside those that every command gets.
+    /// Variables besides those that every command gets.
     pub(super) variables: Vec<(String, String)>,
 }
 
-// By hand: the values of variables are nobody's business.
+// Written by hand, so that the values of variables are never printed.
 impl fmt::Debug for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Program").field("arguments", &self.arguments).finish_non_exhaustive()

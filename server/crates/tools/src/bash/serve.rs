@@ -1,7 +1,8 @@
-//! A program that is talked to: it lives until it is let go, in the same room as a command, with one socket as its standard input and
-//! output, and a standard error of its own.
+//! A program that yoi talks to. It lives until yoi drops it, in the same kind of sandbox as a command, with one socket
+//! as its standard input and output, and with a standard error of its own.
 //!
-//! It has the same helper as a command. What holds its life, and tells how it ended, is a socket, too: its helper's standard input.
+//! It has the same helper as a command. The helper's standard input is a socket, too: closing it ends the program, and
+//! the helper reports on it how the program ended.
 
 use std::{
     collections::BTreeMap,
@@ -30,58 +31,58 @@ use super::{
 };
 use crate::{Lifeline, Network};
 
-/// For the helper to tell how its program ended, and to end itself.
+/// How long the helper may take to report how its program ended, and to end itself.
 const END_WAIT: Duration = Duration::from_secs(5);
-/// Of a report.
+/// The size of a report.
 const REPORT_BYTES_MAX: u64 = 64 * 1024;
 
 /// What is to be run, and where.
 #[derive(Clone)]
 pub struct Serving {
-    /// The program and its arguments. Without a slash it is looked for in PATH.
+    /// The program and its arguments. A program without a slash is looked up on the PATH.
     pub program: Vec<String>,
-    /// Beside those that every command gets.
+    /// Variables besides those that every command gets.
     pub variables: BTreeMap<String, String>,
     pub cwd: PathBuf,
     pub scope: Scope,
     pub network: Network,
-    /// Where it cannot be held to the scope: false refuses to start it, true starts it all the same.
+    /// Whether to start the program even if it cannot be confined to the scope; otherwise it is not started.
     pub is_free: bool,
-    /// Held until nothing of it is left.
+    /// Held until nothing of the program is left.
     pub lifeline: Lifeline,
 }
 
-// By hand: the values of variables are nobody's business.
+// Written by hand, so that the values of variables are never printed.
 impl fmt::Debug for Serving {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Serving").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
-/// A program that runs. Dropping it ends it with all that it started.
+/// A running program. Dropping it ends the program and everything that it started.
 #[derive(Debug)]
 pub struct Served {
     helper: Option<Child>,
     lifeline: Option<Lifeline>,
-    /// Closed, it ends everything; how the program ended comes from it.
+    /// Closing it ends everything. The report on how the program ended arrives here.
     control: Option<UnixStream>,
     group: Option<PathBuf>,
     repositories: Arc<Repositories>,
 }
 
-/// What a program is talked to by.
+/// The means of talking to the program.
 #[derive(Debug)]
 pub struct Talk {
-    /// Its standard input and output.
+    /// The program's standard input and output.
     pub stream: UnixStream,
     pub errors: ChildStderr,
 }
 
 impl Served {
-    /// Starts it.
+    /// Starts the program.
     ///
     /// # Errors
-    /// A sentence: it cannot be held to the scope here, or not be started.
+    /// A sentence: the program cannot be confined to its scope on this machine, or it cannot be started.
     pub async fn start(options: &BashOptions, serving: Serving) -> Result<(Self, Talk), String> {
         let hold = match (serving.is_free, options.hold()) {
             (true, _) => Hold::Nothing,
@@ -137,7 +138,8 @@ impl Served {
         Ok((served, Talk { stream, errors }))
     }
 
-    /// Waits until it has ended by itself; how, in half a sentence. Cancel safe only in that it may be given up.
+    /// Waits until the program has ended by itself, and says how in half a sentence. The wait may be dropped, but part
+    /// of the report may then be lost.
     pub async fn ended(&mut self) -> String {
         let Some(control) = &mut self.control else { return "it was ended".to_owned() };
         let mut line = String::new();
@@ -151,7 +153,8 @@ impl Served {
         }
     }
 
-    /// Ends it with all that it started, and waits until nothing is left. False when something does not end.
+    /// Ends the program and everything that it started, and waits until nothing is left. Returns false if something
+    /// does not end.
     pub async fn end(mut self) -> bool {
         self.control = None;
         let Some(helper) = &mut self.helper else { return true };
@@ -167,7 +170,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.control = None;
-        // Without a runtime the process is about to end, and with it every share in the lifeline.
+        // Without a runtime this process is about to end, and with it every share of the lifeline.
         let (lifeline, group) = (self.lifeline.take(), self.group.take());
         let repositories = self.repositories.clone();
         if let (Some(mut helper), Ok(runtime)) = (self.helper.take(), Handle::try_current()) {
@@ -180,7 +183,7 @@ impl Drop for Served {
     }
 }
 
-/// What a helper could not do, and what it leaves behind.
+/// Ends what the helper could not end, and tidies up what it left behind.
 async fn leave(group: Option<PathBuf>, repositories: Arc<Repositories>) {
     let leaving = tokio::task::spawn_blocking(move || {
         if let Some(group) = group.filter(|group| group.exists()) {
@@ -213,7 +216,7 @@ fn order(options: &BashOptions, serving: Serving, hold: Hold, fixed: Vec<PathBuf
     })
 }
 
-/// An end for another process, which knows nothing of waiting.
+/// Returns an end of the socket for another process, which expects blocking reads and writes.
 fn blocking(stream: UnixStream) -> io::Result<Stdio> {
     let stream: BlockingStream = stream.into_std()?;
     stream.set_nonblocking(false)?;

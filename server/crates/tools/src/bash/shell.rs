@@ -54,7 +54,7 @@ pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, streams:
     }
 }
 
-/// The shell with its command line, or a program that is talked to.
+/// Returns the command for the shell with its command line, or for a served program.
 fn command(order: &Order, Streams { output, talk }: Streams) -> io::Result<Command> {
     let Some(program) = &order.program else {
         let mut command = Command::new(shell());

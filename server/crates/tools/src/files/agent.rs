@@ -1,5 +1,5 @@
-//! Read and Write as an agent wants them that reads files by itself, too: the text as it is, and no question of what it has seen.
-//! The scope, and what nobody writes, hold as for everybody.
+//! Read and Write for an agent, which also reads files by itself: the text is unchanged, and it does not matter what
+//! was read before. The scope and the protected files apply as always.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::Tool;
 
-/// The tool of this name as an agent wants it; none for one that is the same for everybody.
+/// Returns the agent's version of this tool, or `None` if all callers share one version.
 pub fn for_agent(name: &str) -> Option<Arc<dyn Tool>> {
     match name {
         PlainRead::NAME => Some(Arc::new(PlainRead)),
@@ -26,7 +26,7 @@ pub fn for_agent(name: &str) -> Option<Arc<dyn Tool>> {
     }
 }
 
-/// Gives a file's text without numbers.
+/// Reads a file's text without line numbers.
 #[derive(Debug, Clone, Copy)]
 struct PlainRead;
 
@@ -60,7 +60,7 @@ impl FileTool for PlainRead {
     }
 }
 
-/// Writes a whole file, whatever was in it.
+/// Writes a whole file, whatever it contained.
 #[derive(Debug, Clone, Copy)]
 struct Overwrite;
 

@@ -44,7 +44,7 @@ pub fn absolute(cwd: &str, path: &str) -> Result<String, String> {
     path::absolute(cwd, path).map_err(|failure| failure.to_string())
 }
 
-/// What a change does to a file, as a unified diff; none when it does nothing.
+/// Returns the effect of a change on a file as a unified diff, or `None` if it has none.
 pub fn unified_diff(path: &str, old: Option<&str>, new: &str) -> Option<String> {
     diff::diff(path, old, new).text
 }

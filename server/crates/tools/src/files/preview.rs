@@ -58,8 +58,8 @@ impl Preview {
     }
 }
 
-/// What each of these calls (tool and arguments) would do; `None` for tools other than Write and Edit. Without `seen`, their
-/// caller reads files by itself.
+/// Returns what each of these calls (tool and arguments) would do; `None` for tools other than Write and Edit. A caller
+/// without `seen` reads files by itself.
 pub async fn previews(
     cwd: &str,
     scope: Scope,

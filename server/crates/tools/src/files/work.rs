@@ -29,7 +29,7 @@ pub(super) struct Work {
     leads: Option<String>,
     pub(super) seen: Arc<BTreeMap<String, BTreeSet<String>>>,
     pub(super) outputs: PathBuf,
-    /// Its caller reads files by itself: nobody knows what it has seen.
+    /// The caller reads files by itself, so nobody knows what it has seen.
     pub(super) reads_itself: bool,
     given_up: Arc<AtomicBool>,
     /// The limits of a lookup; `None` for a call, which is not limited.

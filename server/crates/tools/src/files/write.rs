@@ -43,7 +43,7 @@ impl FileTool for Write {
     }
 }
 
-/// `reads_first`: what is in the file now has to have been seen by the caller.
+/// Writes the file. `reads_first`: the caller must have seen what the file contains now.
 pub(super) fn write(work: &Work, arguments: &Arguments, reads_first: bool) -> Result<ToolOutcome, Failure> {
     let new = arguments.content.as_str();
     check_size(new)?;

@@ -117,7 +117,7 @@ pub(crate) enum Effect {
         command_id: CommandId,
         create: Box<CreatePod>,
     },
-    /// Create a Pod from this one's history.
+    /// Create a Pod with this one's history.
     Fork {
         command_id: CommandId,
         pod: PodRef,
@@ -157,7 +157,7 @@ pub(crate) enum Effect {
         provider: String,
         given: GiveKey,
     },
-    /// The MCP servers.
+    /// Load the MCP servers.
     LoadServers,
     Search(String),
     Send {
@@ -190,7 +190,7 @@ pub(crate) enum Act {
     Network(protocol::NetworkPolicy),
     /// The model, and its provider if that changes too.
     Model(String, Option<String>),
-    /// The mode of its agent.
+    /// The mode of the agent.
     Mode(String),
     Think(protocol::Thinking),
     /// The limit of its usage.

@@ -45,7 +45,7 @@ pub(crate) struct OpenPod {
     pub(crate) peers: Vec<PeerView>,
     /// Its open approvals, with their changes to the files as they are now.
     pub(crate) asked: Vec<Approval>,
-    /// What its agent is, offers and plans, where one answers in it.
+    /// The agent's identity, offers and plan, if an agent answers in the Pod.
     pub(crate) agent: Option<AgentView>,
     /// The request for these details.
     pub(crate) asking: Asking,
@@ -200,7 +200,7 @@ impl OpenPod {
         self.queued.iter().cloned().map(Waiting::Queued).chain(held).collect()
     }
 
-    /// The newest plan of its agent: that of the stream, else the one that was there when it was looked at.
+    /// Returns the agent's newest plan: the one from the stream, or else the one that was loaded with the details.
     pub(crate) fn plan(&self) -> Vec<PlanEntry> {
         let streamed = self.transcript.plan().and_then(|plan| serde_json::from_value(plan.clone()).ok());
         streamed.or_else(|| self.agent.as_ref().map(|agent| agent.plan.clone())).unwrap_or_default()

@@ -19,7 +19,7 @@ pub(crate) enum Sheet {
     Servers(Servers),
     /// The agent of the open Pod; drawn from the Pod itself.
     Agent {
-        /// Lines that are scrolled off at the top.
+        /// The number of lines scrolled off at the top.
         skipped: usize,
     },
     /// The open Pod's queued and held messages; drawn from the Pod itself.
@@ -80,7 +80,7 @@ pub(crate) struct Walls {
 pub(crate) struct Servers {
     /// `None` while loading.
     pub(crate) items: Option<Vec<McpServerItem>>,
-    /// Lines that are scrolled off at the top.
+    /// The number of lines scrolled off at the top.
     pub(crate) skipped: usize,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Servers {
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) words: String,
-    /// None: on their way.
+    /// `None` while loading.
     pub(crate) hits: Option<Vec<SearchHit>>,
     pub(crate) selected: usize,
 }

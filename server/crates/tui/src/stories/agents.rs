@@ -1,4 +1,4 @@
-//! A Pod in which an agent answers: its plan, its modes, its own options.
+//! A Pod in which an agent answers: its plan, its modes and its own options.
 
 use protocol::Decision;
 

@@ -115,7 +115,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
     }
 }
 
-/// The new Pod opens once it is there.
+/// Forks the Pod. The new Pod opens once it exists.
 fn fork(model: &mut Model, pod: PodRef, name: &str) {
     match sentences::name(name) {
         Ok(name) => model.start(Effect::Fork { command_id: CommandId::random(), pod, name }),
@@ -162,7 +162,7 @@ pub(super) fn answer(model: &mut Model, said: commands::Answer) {
     }
 }
 
-/// Answers it with one of its agent's own options.
+/// Answers the oldest open question with one of the agent's own options.
 fn choose(model: &mut Model, id: &str) {
     let question = model.open.as_ref().and_then(|open| {
         let question = open.transcript.open_questions().next()?;

@@ -60,7 +60,7 @@ fn take_frame(model: &mut Model, frame: ServerFrame) {
     }
 }
 
-/// Whether the record may change the queue, the peers, what its agent offers, or what an approval would do.
+/// Whether the record may change the queue, the peers, the agent's offers, or the effect of an approval.
 fn is_telling(record: &Record) -> bool {
     matches!(
         &record.event,

@@ -1,4 +1,4 @@
-//! The agent of the open Pod: what it is, what it plans, what it offers, and what yoi cannot control of it.
+//! The agent of the open Pod: what it is, its plan, what it offers, and what yoi cannot control.
 
 use protocol::{AgentChoice, AgentView, PlanEntry};
 use ratatui::{
@@ -11,10 +11,10 @@ use crate::{
     wrap::{fit, padded, wrap},
 };
 
-/// Columns of what stands before a value.
+/// The width of the labels, in columns.
 const LABEL_WIDTH: usize = 10;
 
-/// All lines of the sheet.
+/// Returns all lines of the sheet.
 pub(crate) fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width);
     let Some((open, agent)) = model.open.as_ref().and_then(|open| Some((open, open.agent.as_ref()?))) else {
@@ -35,7 +35,7 @@ pub(crate) fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// How far its plan is, where it has one that is not done: one line above the composer.
+/// Returns the progress of a plan that is not finished, as one line above the composer.
 pub(super) fn plan_line(open: &OpenPod, width: usize) -> Option<Line<'static>> {
     let plan = open.plan();
     let is_open = plan.iter().any(|entry| entry.status != "completed");
@@ -66,7 +66,7 @@ fn choices(label: &'static str, choices: &[AgentChoice], now: Option<&str>, widt
     list(label, choices.iter().map(choice).collect(), width)
 }
 
-/// A label beside the first of them.
+/// Returns the items with the label beside the first one.
 fn list(label: &'static str, items: Vec<String>, width: usize) -> Vec<Line<'static>> {
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     items.iter().zip(labels).flat_map(|(item, label)| labelled(label, item, width)).collect()

@@ -144,7 +144,7 @@ pub(super) fn queue_rows(open: &OpenPod, width: u16) -> u16 {
     u16::try_from(open.queued.len().min(QUEUE_ROWS_MAX) + plan).unwrap_or_default()
 }
 
-/// The plan of its agent, and what waits.
+/// Returns the lines for the agent's plan and for the queue.
 fn queue_lines(open: &OpenPod, width: usize) -> Vec<Line<'static>> {
     let shown = open.queued.iter().take(QUEUE_ROWS_MAX).map(|input| {
         let how = if input.steer { "steers" } else { "queued" };

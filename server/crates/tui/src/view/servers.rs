@@ -1,4 +1,4 @@
-//! The MCP servers whose tools models may call: whether each is there, its tools, and what went wrong last.
+//! The MCP servers whose tools models may call: the state of each, its tools and its last error.
 
 use commands::said::{NO_SERVERS, SERVERS_ABOUT};
 use protocol::{McpServerItem, McpServerState};
@@ -12,11 +12,11 @@ use crate::{
     wrap::{padded, wrap},
 };
 
-/// Columns of a server's name, and of its state.
+/// The widths of a server's name and of its state, in columns.
 const NAME_WIDTH: usize = 20;
 const STATE_WIDTH: usize = 10;
 
-/// All lines of the sheet.
+/// Returns all lines of the sheet.
 pub(crate) fn lines(servers: &Servers, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width);
     let Some(items) = &servers.items else { return vec![Line::from("Looking …").dim()] };
@@ -29,7 +29,7 @@ pub(crate) fn lines(servers: &Servers, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// Its name, its state, and beside them what there is to say, over as many lines as that takes.
+/// Returns a server's name and state, with its details beside them, wrapped over as many lines as they need.
 fn of_item(item: &McpServerItem, width: usize) -> Vec<Line<'static>> {
     let tools = item.tools.as_ref().filter(|tools| !tools.is_empty()).map(|tools| tools.join(", "));
     let words: Vec<_> = [item.detail.clone(), tools].into_iter().flatten().collect();

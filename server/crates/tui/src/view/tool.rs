@@ -105,7 +105,7 @@ pub(super) fn asked_lines(arguments: &Value, change: Option<&Approval>, look: Lo
     }
 }
 
-/// The answers that an agent offers to its own question, and how each is given.
+/// Returns the answers that an agent offers to its own question, and how to choose each.
 pub(super) fn option_lines(options: &[AgentOption], look: Look) -> Vec<Line<'static>> {
     let words = |option: &AgentOption| format!(":option {}  {} ({})", option.id, option.name, option.kind);
     options.iter().flat_map(|option| indented(&words(option), "  ", look)).collect()

@@ -158,7 +158,7 @@ impl Ask {
     }
 }
 
-/// The fields come last: an object of JSON ends with its bracket.
+/// Adds the fields at the end, before the closing brace of the JSON object.
 fn with_fields(mut body: Vec<u8>, fields: &Map<String, Value>) -> Vec<u8> {
     for (name, value) in fields {
         if body.pop() == Some(b'}') {

@@ -22,7 +22,7 @@ pub(in crate::vendor) struct End {
 /// What one event says; the library reads the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::vendor) enum Read {
-    /// The server has begun to work on it.
+    /// The server has begun to work on the request.
     Begun,
     Notice(Notice),
     End(End),
