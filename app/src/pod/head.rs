@@ -1,6 +1,6 @@
 use commands::allowed::{peer_refusal, refusal};
 use leptos::prelude::*;
-use protocol::{ControlVerb, PodState, PodSummary};
+use protocol::{ControlVerb, GitView, PodState, PodSummary};
 
 use crate::{
     acting::{control, introduce, label, spawn},
@@ -19,6 +19,7 @@ pub(crate) fn PodHead() -> impl IntoView {
     let meta = move || {
         pod.summary.with(|summary| {
             let mut facts = vec![short_path(&summary.cwd)];
+            facts.extend(pod.detail.with(|detail| detail.git.as_ref().map(GitView::words)));
             let relations =
                 [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
             for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {

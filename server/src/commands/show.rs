@@ -3,7 +3,7 @@
 use ::commands::Sign;
 use anyhow::Result;
 use protocol::operations;
-use protocol::{PodDetail, ScopeRule, Segment};
+use protocol::{GitView, PodDetail, ScopeRule, Segment};
 use transcript::words::{ESTIMATED, auto_resume_words, fallback_words, tokens_in_full};
 
 use super::{Caller, name_of, settings, word};
@@ -47,6 +47,7 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("state", state),
         ("model", format!("{} of {}", pod.model, pod.provider)),
         ("folder", pod.cwd.clone()),
+        ("git", detail.git.as_ref().map_or_else(|| "no repository".to_owned(), GitView::words)),
         ("made", pod.created_at.to_string()),
         ("head", pod.head_seq.to_string()),
         ("used", used),

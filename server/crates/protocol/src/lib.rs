@@ -84,7 +84,7 @@ pub use settings::{
     About, AddRuntime, GiveKey, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault,
 };
 pub use summary::{
-    ChildView, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary,
+    ChildView, GitView, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary,
     QueuedInput, ReasoningPolicy, Relations, Usage,
 };
 #[cfg(target_arch = "wasm32")]

@@ -294,6 +294,33 @@ pub struct PodDetail {
     /// What its agent is, offers and plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentView>,
+    /// Absent where its folder is in no git repository, or where that could not be read in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitView>,
+}
+
+/// The git repository that a Pod's folder is in, as it was a moment ago.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GitView {
+    /// The branch, or the beginning of the commit's id where none is checked out.
+    pub branch: String,
+    /// Something is not committed, new files included.
+    pub dirty: bool,
+    /// Commits that the branch has and its upstream has not; 0 without an upstream.
+    pub ahead: u32,
+    /// The reverse.
+    pub behind: u32,
+}
+
+impl GitView {
+    /// `main, not committed, 2 ahead`.
+    pub fn words(&self) -> String {
+        let count = |count: u32, word: &str| (count > 0).then(|| format!("{count} {word}"));
+        let dirty = self.dirty.then(|| "not committed".to_owned());
+        let parts = [Some(self.branch.clone()), dirty, count(self.ahead, "ahead"), count(self.behind, "behind")];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A child, as its parent's page shows it.

@@ -21,6 +21,7 @@ mod export;
 mod family;
 mod find;
 mod folders;
+mod git;
 mod ground;
 pub mod heavy;
 mod history;

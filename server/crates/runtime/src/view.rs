@@ -186,6 +186,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         queued,
         children: children.iter().map(child).collect(),
         session,
+        git: None,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     asked::Asked,
     create, error,
     family::{self, Stopper},
-    find, import, names, peers, pod_tools, recipe, view,
+    find, git, import, names, peers, pod_tools, recipe, view,
 };
 
 /// The Pods of this host and of those that share its store: listing, creating, stopping and deleting them.
@@ -39,7 +39,7 @@ impl Pods<'_> {
         let detail = with_use(&self.inner.store, row.key, view::detail(&row, inbox, &children)).await?;
         let summary = self.inner.cluster.with_places(vec![detail.summary.clone()]).await.pop();
         let detail = agents::with_limits(&self.inner.actors.equipment.agents, detail);
-        Ok(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail })
+        Ok(with_git(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail }).await)
     }
 
     pub async fn named(self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
@@ -101,11 +101,12 @@ impl Pods<'_> {
         // A repeat gets the first answer, whatever has become of the profile or the folders that it names.
         let asked = Asked { key, origin };
         if let Some(first) = asked.first_answer(self.inner).await? {
-            return Ok(first);
+            return Ok(with_git(first).await);
         }
         let row = self.inner.existing_row(worker_id).await?;
         let patch = recipe::of_patch(&self.inner.family.recipes, &row, patch).await?;
-        self.inner.cluster.command(asked.key, origin, worker_id, PodCommand::Patch(Box::new(patch))).await
+        let patch = PodCommand::Patch(Box::new(patch));
+        Ok(with_git(self.inner.cluster.command(asked.key, origin, worker_id, patch).await?).await)
     }
 
     pub async fn control(
@@ -177,4 +178,9 @@ impl Pods<'_> {
             ))),
         }
     }
+}
+
+/// Adds the state of the repository that the Pod's folder is in, as it is now.
+async fn with_git(detail: PodDetail) -> PodDetail {
+    PodDetail { git: git::state_of(&detail.summary.cwd).await, ..detail }
 }

@@ -4,8 +4,8 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use commands::{FileWord, peering::called};
 use protocol::{
-    AgentView, Approval, CommandId, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput, ReceiptState, Record,
-    Segment, Seq,
+    AgentView, Approval, CommandId, GitView, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput, ReceiptState,
+    Record, Segment, Seq,
 };
 use ratatui::text::Line;
 use transcript::{BlockId, BlockKind, Change, Transcript, group};
@@ -39,6 +39,8 @@ pub(crate) struct OpenPod {
     /// The block that was gone to: a search result, a message. It is the current block until the screen is scrolled.
     pub(crate) mark: Option<BlockId>,
     pub(crate) seek: Option<Seek>,
+    /// The repository that its folder is in.
+    pub(crate) git: Option<GitView>,
     /// Queued messages.
     pub(crate) queued: Vec<QueuedInput>,
     /// Its peers, and the peer requests from and to it.
@@ -138,6 +140,7 @@ impl OpenPod {
             peers: Vec::new(),
             asked: Vec::new(),
             agent: None,
+            git: None,
             asking: Asking::Nothing,
             sending: None,
             failed: None,
