@@ -42,6 +42,11 @@ const KINDS: { [kind in Kind]: true } = {
   approval_answered: true,
   settings_changed: true,
   limit_reached: true,
+  agent_started: true,
+  agent_offers: true,
+  agent_prompted: true,
+  plan_updated: true,
+  mode_changed: true,
   alert: true,
 };
 
@@ -103,6 +108,16 @@ function told(event: Event): string {
       return `${event.by}: ${event.model ?? event.thinking ?? event.budget?.per ?? "other settings"}`;
     case "limit_reached":
       return `${event.until} ${event.resumes}`;
+    case "agent_started":
+      return `${event.agent} ${event.session_id} ${event.resumed}`;
+    case "agent_offers":
+      return `${event.offers.modes.length} modes, ${event.offers.models.length} models`;
+    case "agent_prompted":
+      return `to ${event.to_seq}`;
+    case "plan_updated":
+      return `${event.entries.length} steps`;
+    case "mode_changed":
+      return event.mode;
     case "alert":
       return `${event.level} ${event.text}`;
     default: {
