@@ -200,8 +200,8 @@ async fn what_a_server_does_not_know_is_told_once_in_each_pod() {
     assert_eq!(
         texts,
         [
-            "The provider \"wire\" does not know OpenAI's Responses API; it is asked by chat completions.",
-            "The model \"own\" of \"wire\" takes no tools; it is asked without them, and can only talk.",
+            "The provider \"wire\" does not support OpenAI's Responses API; yoi uses chat completions.",
+            "The model \"own\" of \"wire\" does not support tools; yoi calls it without them, so it can only talk.",
             "The provider \"wire\" does not count the tokens of its answers; they are estimated by the length of the text."
         ]
     );
