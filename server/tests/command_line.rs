@@ -299,6 +299,26 @@ async fn a_pod_is_created_in_the_current_folder_and_the_line_says_so() {
 }
 
 #[tokio::test]
+async fn the_repository_that_a_pod_works_in_is_shown_with_its_branch() {
+    let folder = tempfile::tempdir().unwrap();
+    let made =
+        std::process::Command::new("git").args(["init", "-q", "-b", "trunk"]).arg(folder.path()).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    std::fs::write(folder.path().join("new"), "x").unwrap();
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    json(launch, &["new", "ada", "--provider", "rehearsal", "--cwd", folder.path().to_str().unwrap()]).await;
+    let shown = json(launch, &["show", "ada"]).await;
+    let expected = serde_json::json!({ "branch": "trunk", "dirty": true, "ahead": 0, "behind": 0 });
+    assert_eq!(shown["git"], expected, "{shown}");
+    let (_, shown, _) = run(launch, &["show", "ada"]).await;
+    assert!(shown.contains("trunk, not committed"), "{shown}");
+    let elsewhere = tempfile::tempdir().unwrap();
+    json(launch, &["new", "bob", "--provider", "rehearsal", "--cwd", elsewhere.path().to_str().unwrap()]).await;
+    assert!(json(launch, &["show", "bob"]).await.get("git").is_none());
+}
+
+#[tokio::test]
 async fn a_pod_is_removed_at_a_terminal_only_after_a_yes() {
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();
