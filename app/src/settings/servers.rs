@@ -1,5 +1,6 @@
 //! The MCP servers whose tools models may call: the state of each, its tools, its last error and its log.
 
+use commands::said::SERVERS_ABOUT;
 use leptos::prelude::*;
 use protocol::{McpLog, McpServerItem, McpServerState};
 
@@ -30,9 +31,7 @@ pub(crate) fn ServersSection(servers: Vec<McpServerItem>) -> impl IntoView {
     keep_up(servers, deed);
     view! {
         <Section id="mcp" title="MCP servers">
-            <p class="hint">
-                "Each Pod has its own connection, from the first need until it rests. A call asks for permission unless a rule allows it."
-            </p>
+            <p class="hint">{SERVERS_ABOUT}</p>
             {none}
             <ul class="lines">
                 <For each=move || servers.get() key=|server| format!("{server:?}") let:server>

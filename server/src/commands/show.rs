@@ -48,23 +48,23 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("model", format!("{} of {}", pod.model, pod.provider)),
         ("folder", pod.cwd.clone()),
         ("git", detail.git.as_ref().map_or_else(|| "no repository".to_owned(), GitView::words)),
-        ("made", pod.created_at.to_string()),
+        ("created", pod.created_at.to_string()),
         ("head", pod.head_seq.to_string()),
-        ("used", used),
-        ("knows", relations),
-        ("peers", peers),
+        ("usage", used),
+        ("relations", relations),
+        ("peer policy", peers),
         ("network", word(&detail.network)),
         ("reasoning", word(&detail.reasoning)),
         ("limits", auto_resume_words(detail.auto_resume).to_owned()),
     ];
     rows.extend((!detail.fallback.is_empty()).then(|| ("fallback", fallback_words(&detail.fallback))));
     rows.extend(detail.profile.clone().map(|profile| ("profile", profile)));
-    rows.extend(detail.instructions.clone().map(|instructions| ("told", instructions)));
-    rows.extend(detail.scope.iter().map(|rule| ("may", scope(rule))));
+    rows.extend(detail.instructions.clone().map(|instructions| ("instructions", instructions)));
+    rows.extend(detail.scope.iter().map(|rule| ("scope", scope(rule))));
     rows.extend(detail.permissions.iter().map(|rule| ("rule", settings::said(rule))));
     rows.extend(detail.warnings.iter().map(|warning| ("warning", warning.clone())));
     rows.extend(detail.children.iter().map(|child| ("child", name_of(&child.name, &child.pod))));
-    rows.extend(detail.queued.iter().map(|queued| ("waits", Segment::join(&queued.segments))));
+    rows.extend(detail.queued.iter().map(|queued| ("queued", Segment::join(&queued.segments))));
     rows.into_iter().map(|(what, text)| vec![what.to_owned(), text]).collect()
 }
 

@@ -143,7 +143,7 @@ fn input(field: &Field, id: String, values: RwSignal<Map<String, Value>>) -> Any
             let options = choices.into_iter().map(option).collect_view();
             view! { <select id=id on:change=chosen><option value="">"–"</option>{options}</select> }.into_any()
         }
-        Kind::Choices(choices) => several(&name, id, choices, now, values),
+        Kind::Choices(choices) => several(field, id, choices, now, values),
     }
 }
 
@@ -155,7 +155,7 @@ fn number(text: &str, is_whole: bool) -> Option<Value> {
 }
 
 fn several(
-    name: &str,
+    field: &Field,
     id: String,
     choices: Vec<(String, String)>,
     now: Option<Value>,
@@ -163,7 +163,7 @@ fn several(
 ) -> AnyView {
     let chosen: Vec<Value> = now.and_then(|now| now.as_array().cloned()).unwrap_or_default();
     let one = |(value, called): (String, String)| {
-        let (name, is_on) = (name.to_owned(), chosen.contains(&Value::String(value.clone())));
+        let (name, is_on) = (field.name.clone(), chosen.contains(&Value::String(value.clone())));
         let turned = move |event| {
             let is_on = event_target_checked(&event);
             let mut all = values
@@ -177,5 +177,5 @@ fn several(
         };
         view! { <label><input type="checkbox" prop:checked=is_on on:change=turned />{called}</label> }.into_any()
     };
-    view! { <span id=id role="group">{choices.into_iter().map(one).collect_view()}</span> }.into_any()
+    view! { <span id=id role="group" aria-label=field.label.clone()>{choices.into_iter().map(one).collect_view()}</span> }.into_any()
 }

@@ -11,7 +11,7 @@ pub const NO_APPROVAL: &str = "it has no pending approval";
 pub const WALLS_ABOUT: &str =
     "A Pod's commands run in a sandbox. Where there is none, each command asks for permission.";
 /// The explanation of the list of MCP servers.
-pub const SERVERS_ABOUT: &str = "Each Pod has its own connection, from the first need until it rests. A call asks for permission unless a rule allows it.";
+pub const SERVERS_ABOUT: &str = "Each Pod has its own connection, open from its first use until the Pod is idle. A call asks for permission unless a rule allows it.";
 /// Shown if there are none.
 pub const NO_SERVERS: &str = "No MCP server is configured. A section [mcp.NAME] of the configuration adds one.";
 /// Shown when there is no sandbox to describe.
