@@ -60,7 +60,7 @@ async fn browser_another_model_is_chosen_in_the_head_and_the_transcript_tells_it
     let pod = yoi.new_pod("ada").await;
     let browser = Browser::open_pod(&yoi, &pod).await;
     browser.find(".head-model").await.click().await.unwrap();
-    browser.wait_text("#model", "Now rehearsal of rehearsal.").await;
+    browser.wait_text("#model", "Currently rehearsal of rehearsal.").await;
     browser.wait_text("#model", "200k context").await;
     // Nothing was selected: nothing changes, and the page says so.
     browser.find("#model-submit").await.click().await.unwrap();

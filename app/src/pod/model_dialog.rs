@@ -86,7 +86,7 @@ fn OfProvider(pod: PodSummary) -> impl IntoView {
         let (provider, model, thinking) = choice.read();
         let patch = PatchPod { provider, model, thinking, ..PatchPod::default() };
         if patch == PatchPod::default() {
-            let sentence = "choose a model, a provider or how hard it thinks".to_owned();
+            let sentence = "choose a model, a provider or a thinking level".to_owned();
             return deed.refuse(UiError::new(ErrorCode::InvalidInput, sentence));
         }
         let pod = pod.pod.clone();

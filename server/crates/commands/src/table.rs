@@ -140,7 +140,7 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "retry", "", "", "Ask the model again after a failure, a cancel or a rewind"),
     of(Pod, "rewind", "", "", "Remove the last turn from the context"),
     of(Pod, "spawn", "NAME", "", "Spawn a child with a task and part of the scope"),
-    of(Pod, "fork", "NAME", "", "Create a Pod with this one's history and settings"),
+    of(Pod, "fork", "NAME", "", "Create a Pod that continues from here with the same settings"),
     of(Pod, "peer", "NAME", "p", "Add a peer"),
     grave(Pod, "unpeer", "NAME", "Remove a peer"),
     of(Pod, "send", "TEXT", "", "Send a message to this Pod"),
