@@ -1,6 +1,7 @@
 //! What a command does in the browser, whoever gave it: the composer, the palette, or a button.
 
 mod named;
+pub(crate) mod stopping;
 
 use commands::{
     Answer, Client, Command, Here, NOT_ATTACHED, PreviewAct, Standing,
@@ -95,6 +96,9 @@ pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) 
 async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option<String>, UiError> {
     let pod = at.summary.pod.clone();
     match command {
+        Command::Control(ControlVerb::Cancel) if at.view.is_some() => {
+            at.view.into_iter().for_each(|view| stopping::stop_run(console, view));
+        }
         Command::Control(verb) => control(console, &at.summary, verb),
         Command::Rewind => {
             let view = at.view.ok_or_else(|| invalid("open the Pod first, then choose where to rewind to"))?;

@@ -52,7 +52,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Ctrl-K  Cmd-K", "Open the palette (also while writing)"),
             ("a", "Go to the next pending approval"),
             ("u", "Undo the last stop or unpeer"),
-            ("Esc", "Back or close"),
+            ("Esc", "Close; on a Pod that works: stop its run"),
         ],
     ),
     (

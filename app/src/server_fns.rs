@@ -5,6 +5,7 @@
 
 mod approvals;
 mod audit;
+mod background;
 mod highlight;
 mod input;
 mod peers;
@@ -28,6 +29,7 @@ pub(crate) use print_part::{PrintPart, print_part};
 pub use {
     approvals::{answer_approval, asked_change, open_approvals, pod_approvals},
     audit::{AuditAsked, list_audit},
+    background::{command_output, list_commands, stop_command},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{fitting_files, steer_input, submit_input, take_back_input},
     peers::{

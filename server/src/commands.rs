@@ -24,6 +24,7 @@ mod patch;
 mod peers;
 mod preview;
 mod providers;
+mod ps;
 mod queue;
 mod record_line;
 mod requests;
@@ -81,6 +82,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Compact(options) => context::compaction(&caller, &options.target).await,
         Verb::Queue(option) => queue::queue(&caller, &option.target).await,
         Verb::Unqueue(options) => queue::unqueue(&caller, options).await,
+        Verb::Ps(options) => ps::ps(&caller, options).await,
         Verb::Preview(options) => preview::preview(&caller, options).await,
         Verb::Rename(options) => patch::rename(&caller, options).await,
         Verb::Policy(options) => patch::policy(&caller, options).await,

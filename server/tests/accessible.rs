@@ -247,7 +247,8 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
 
     // A run that has just ended, with the way to undo it.
     browser.goto_pod(&yoi, &bob).await;
-    browser.button("Stop").await.click().await.unwrap();
+    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.button("Archive").await.click().await.unwrap();
     browser.wait_text(".notices", "Undo").await;
     report.look(&axe, &browser, "a stop that can be undone").await;
     browser.wait_text("main .head", "stopped").await;

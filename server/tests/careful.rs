@@ -73,6 +73,12 @@ async fn browser_another_model_is_chosen_in_the_head_and_the_transcript_tells_it
     assert_eq!(yoi.get(&pod_path(&pod)).await.expect(200)["thinking"], "high");
 }
 
+/// Stops the Pod of this page, from its menu.
+async fn archive(browser: &Browser) {
+    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.button("Archive").await.click().await.unwrap();
+}
+
 #[tokio::test]
 async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paused() {
     let yoi = YoiProcess::start(YOI).await;
@@ -81,7 +87,7 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     let browser = Browser::open_pod(&yoi, &ada).await;
     browser.hold_time(5_000).await;
     writes_into(&yoi, &browser, &ada, &file("a")).await;
-    browser.button("Stop").await.click().await.unwrap();
+    archive(&browser).await;
     browser.wait_text(".notices", "Stopped ada. Undo brings it back, paused.").await;
     assert_eq!(state(&yoi, &ada).await, "stopped");
     writes_no_more(&file("a")).await;
@@ -108,7 +114,7 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     writes_no_more(&file("e")).await;
 
     // Also if the page is closed at the same moment.
-    browser.find("main .head .verb-stop").await.click().await.unwrap();
+    archive(&browser).await;
     browser.goto("about:blank").await;
     until_state(&yoi, &browser, &ada, "stopped").await;
     browser.quit().await;

@@ -97,7 +97,8 @@ async fn browser_a_pod_has_two_children_with_lent_folders() {
     let right = named(&yoi, "right").await;
     goto_pod(&browser, &yoi, &right).await;
     browser.wait_text("aside.inspect", "Parent").await;
-    browser.button("Stop").await.click().await.unwrap();
+    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.button("Archive").await.click().await.unwrap();
     browser.wait_text("main", "stopped").await;
     goto_pod(&browser, &yoi, &lead).await;
     browser.wait_text(TRANSCRIPT, "shut down").await;

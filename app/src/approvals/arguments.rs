@@ -133,6 +133,7 @@ pub(crate) fn always_words(tool: &str) -> String {
         Subject::Url => "of exactly this address",
         Subject::Pattern => "with exactly this pattern",
         Subject::Pod | Subject::Name => "with exactly this name",
+        Subject::Id => "of exactly this command",
         Subject::Arguments => "with exactly these arguments",
         Subject::Title => "called exactly so by the agent",
     };

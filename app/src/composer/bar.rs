@@ -1,6 +1,8 @@
 use leptos::prelude::*;
 use protocol::PodState;
 
+use crate::acting::stopping::{has_run, stop_run};
+
 use super::{
     attaching::AttachButton,
     sending::{Outgoing, Place, send},
@@ -45,6 +47,22 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
             .into_any()
         })
     };
+    let stop = move || {
+        has_run(pod.state.get()).then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="button stop-run"
+                    title="Stop the run at once (Esc); queued messages come back here"
+                    on:click=move |_| stop_run(outgoing.console, pod)
+                >
+                    "Stop"
+                    <kbd>"Esc"</kbd>
+                </button>
+            }
+            .into_any()
+        })
+    };
     let title = move || works().then_some("Runs after the current run");
     view! {
         <div class="composer-bar">
@@ -58,6 +76,7 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
                 {move || if swapped.get() { " send" } else { " new line" }}
             </span>
             <span class="share">{share}</span>
+            {stop}
             {steer}
             <button
                 type="button"

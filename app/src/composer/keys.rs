@@ -11,6 +11,7 @@ use super::{
     sending_key::{Enter, Held, enter, is_swapped},
 };
 use crate::{
+    acting::stopping::{has_run, stop_run},
     composer::draft::{Draft, byte_at, units_at},
     live,
 };
@@ -120,6 +121,16 @@ impl Keys {
         if is_command {
             self.outgoing.draft.update(|draft| draft.text.clear());
         }
-        is_command || self.walk(Recall::leave)
+        is_command || self.walk(Recall::leave) || self.stop_run()
+    }
+
+    /// Ends the run, if there is one. Otherwise Escape leaves the field.
+    fn stop_run(self) -> bool {
+        let pod = self.outgoing.pod;
+        let has_run = has_run(pod.state.get_untracked());
+        if has_run {
+            stop_run(self.outgoing.console, pod);
+        }
+        has_run
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn PodHead() -> impl IntoView {
                 "Details"
             </a>
             <div class="verbs" role="toolbar" aria-label="This Pod">
-                {[ControlVerb::Pause, ControlVerb::Resume, ControlVerb::Cancel, ControlVerb::Stop, ControlVerb::Restore]
+                {[ControlVerb::Resume, ControlVerb::Restore]
                     .into_iter()
                     .map(|verb| view! { <Verb verb=verb /> }.into_any())
                     .collect_view()}
@@ -101,24 +101,17 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
     }
 }
 
-/// Whether the verb is hidden in this state: Pause and Resume share a place, and so do Stop and Restore.
+/// Whether the verb is hidden in this state: Resume and Restore are only for a Pod that does not work by itself.
 fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
     let is_down = matches!(state, PodState::Stopped | PodState::Broken | PodState::Unreachable);
     match verb {
-        ControlVerb::Pause => state == PodState::Paused || is_down,
         ControlVerb::Resume => state != PodState::Paused,
-        ControlVerb::Cancel => is_down,
-        ControlVerb::Stop => is_down,
         ControlVerb::Restore => !is_down,
-        // These are in the menu only.
-        ControlVerb::Compact | ControlVerb::Retry => false,
+        // A run is stopped beside the message field; the rest is in the menu.
+        ControlVerb::Pause | ControlVerb::Cancel | ControlVerb::Stop | ControlVerb::Compact | ControlVerb::Retry => {
+            false
+        }
     }
-}
-
-/// Whether the verb is in the head on a phone too. Next to words as long as `waiting for you` there is no room,
-/// because the name comes first.
-fn is_in_head(verb: ControlVerb, state: PodState) -> bool {
-    verb == ControlVerb::Pause && state != PodState::Waiting
 }
 
 /// The menu of verbs that have no room. Choosing one closes it.
@@ -140,10 +133,9 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
     };
     view! {
         <Menu id="pod-more" label="⋯" name="More" class="button" is_open=is_open>
-            {[ControlVerb::Pause, ControlVerb::Cancel, ControlVerb::Stop]
-                .into_iter()
-                .map(|verb| view! { <NarrowVerb verb=verb /> }.into_any())
-                .collect_view()}
+            <MenuVerb verb=ControlVerb::Pause words="Pause" />
+            <MenuVerb verb=ControlVerb::Cancel words="Cancel the run" />
+            <MenuVerb verb=ControlVerb::Stop words="Archive" />
             {act(label(ControlVerb::Retry), |console, pod| control(console, &pod, ControlVerb::Retry))}
             {act(label(ControlVerb::Compact), |console, pod| control(console, &pod, ControlVerb::Compact))}
             {act("Fork…", |console, pod| console.dialog.set(Some(Dialog::Fork(Box::new(pod), None))))}
@@ -181,19 +173,19 @@ fn PodFiles() -> impl IntoView {
     }
 }
 
-/// A menu entry for a verb that has no room in the head on a phone.
+/// A menu entry for a verb, shown where the state allows it.
 #[component]
-fn NarrowVerb(verb: ControlVerb) -> impl IntoView {
+fn MenuVerb(verb: ControlVerb, words: &'static str) -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
     view! {
         <button
             type="button"
-            class="narrow-only"
-            class:is-hidden=move || is_in_head(verb, pod.state.get()) || refusal(verb, pod.state.get()).is_some()
+            class=format!("verb-{}", verb.as_str())
+            class:is-hidden=move || refusal(verb, pod.state.get()).is_some()
             on:click=move |_| control(console, &untrack(|| pod.as_it_is()), verb)
         >
-            {label(verb)}
+            {words}
         </button>
     }
 }

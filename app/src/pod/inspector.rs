@@ -1,11 +1,13 @@
 mod agent;
 mod audit;
+mod commands;
 mod context_meter;
 mod family;
 mod network;
 mod peers;
 mod previews;
 mod scope;
+mod tasks;
 
 use leptos::prelude::*;
 use transcript::{
@@ -14,8 +16,8 @@ use transcript::{
 };
 
 use self::{
-    agent::Agent, audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers,
-    previews::Previews, scope::Scope,
+    agent::Agent, audit::Audit, commands::Commands, context_meter::ContextMeter, family::Family,
+    network::NetworkChoice, peers::Peers, previews::Previews, scope::Scope, tasks::Tasks,
 };
 use crate::{
     components::{state_mark::StateWord, when::Since},
@@ -34,6 +36,8 @@ pub(crate) fn Inspector() -> impl IntoView {
             <a class="button to-transcript" href=transcript>
                 "Transcript"
             </a>
+            <Tasks />
+            <Commands />
             <Facts />
             <Agent />
             <Family />

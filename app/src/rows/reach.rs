@@ -121,6 +121,7 @@ fn is_for_model(block: &Block, rewinds: &[(Seq, Seq)]) -> bool {
         BlockKind::Person { .. }
         | BlockKind::Peer { .. }
         | BlockKind::ChildEvent { .. }
+        | BlockKind::CommandEnded { by: ToolBy::Model, .. }
         | BlockKind::Assistant { .. }
         | BlockKind::Reasoning { .. } => !block.is_empty(),
         BlockKind::Tool { by, .. } => *by != Some(ToolBy::Operator),

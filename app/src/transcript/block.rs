@@ -98,6 +98,7 @@ fn by_kind(block: RwSignal<Block>) -> AnyView {
         }
         BlockKind::Retry { .. }
         | BlockKind::ChildEvent { .. }
+        | BlockKind::CommandEnded { .. }
         | BlockKind::Child { .. }
         | BlockKind::Rewound { .. } => view! { <NoteLine block=block /> }.into_any(),
         BlockKind::Compacted { summary, kept_from_seq } => {

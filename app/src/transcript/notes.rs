@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use protocol::{Access, ChildChange, ScopeRule};
 use transcript::{
     Block, BlockKind, ChildStep, unseen,
-    words::{child_words, duration_words},
+    words::{child_words, command_ended, duration_words},
 };
 
 use crate::components::link::pod_link;
@@ -35,6 +35,11 @@ fn line(kind: &BlockKind) -> AnyView {
                 {detail}
             }
             .into_any()
+        }
+        kind @ BlockKind::CommandEnded { exit_code, .. } => {
+            let words = unseen::shown(&command_ended(kind)).into_owned();
+            let class = if matches!(exit_code, None | Some(0)) { "" } else { "is-failed" };
+            view! { <span class=class>{words}</span> }.into_any()
         }
         BlockKind::Child { what, child, scope } => {
             let rules = scope.iter().map(|rule| {

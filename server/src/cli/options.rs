@@ -29,6 +29,21 @@ pub(crate) struct RestoreOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PsOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// A command's id: print what it wrote; default: list all of them
+    pub(crate) id: Option<String>,
+    /// Print what it writes until it ends
+    #[arg(long, short, requires = "id", conflicts_with = "stop")]
+    pub(crate) follow: bool,
+    /// Stop it
+    #[arg(long, requires = "id")]
+    pub(crate) stop: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RewindOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]

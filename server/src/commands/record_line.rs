@@ -39,6 +39,9 @@ fn turn(event: &TurnEvent) -> Option<String> {
         TurnEvent::ChildEvent { what, child, detail } => {
             format!("child {} {}{}", child.name, word(what), after(detail.as_deref()))
         }
+        TurnEvent::CommandEnded { call_id, command, detail, .. } => {
+            format!("background command {call_id} ended: {detail} ({command})")
+        }
         TurnEvent::MessageFinished { text, interrupted, .. } => format!("model: {text}{}", cut(*interrupted)),
         TurnEvent::ReasoningFinished { text, interrupted, .. } => format!("thought: {text}{}", cut(*interrupted)),
         TurnEvent::ToolCalled { name, arguments, by: ToolBy::Model | ToolBy::Agent, .. } => {

@@ -64,6 +64,7 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
     rows.extend(detail.permissions.iter().map(|rule| ("rule", settings::said(rule))));
     rows.extend(detail.warnings.iter().map(|warning| ("warning", warning.clone())));
     rows.extend(detail.children.iter().map(|child| ("child", name_of(&child.name, &child.pod))));
+    rows.extend(detail.tasks.iter().map(|task| ("task", task.line())));
     rows.extend(detail.queued.iter().map(|queued| ("queued", Segment::join(&queued.segments))));
     rows.into_iter().map(|(what, text)| vec![what.to_owned(), text]).collect()
 }

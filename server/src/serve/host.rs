@@ -14,8 +14,8 @@ use pod_store::{Database, HostIdentity, Store, StoreError, StoreOptions};
 use provider::Providers;
 use runtime::{Host, HostOptions, Protected, Walls};
 use tools::{
-    Tool, Toolbox,
-    bash::{self, Bash, BashOptions, Builder, Confine, Confinement, Groups},
+    Tasks, Tool, Toolbox,
+    bash::{self, Background, BashOptions, Builder, Confine, Confinement, Groups},
     files,
     web::{WebFetch, WebOptions},
 };
@@ -47,9 +47,11 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     }
     // Before anything runs beside this process.
     let groups = tokio::task::spawn_blocking(Groups::of_this_process).await.context("cgroups could not be detected")?;
+    let background = Background::default();
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(bash_options(config, files, groups.clone())),
+        toolbox: toolbox(bash_options(config, files, groups.clone()), &background),
+        background,
         servers: Servers::new(ServersOptions {
             configs: config.mcp.clone(),
             bash: bash_options(config, files, groups.clone()),
@@ -122,9 +124,9 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools for files, commands and the web.
-fn toolbox(options: BashOptions) -> Toolbox {
-    let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
-    Toolbox::new(files::tools()).with(others)
+fn toolbox(options: BashOptions, background: &Background) -> Toolbox {
+    let others: [Arc<dyn Tool>; 2] = [Arc::new(Tasks), Arc::new(WebFetch::new(WebOptions::default()))];
+    Toolbox::new(files::tools()).with(bash::tools(options, background)).with(others)
 }
 
 /// Returns how commands are run.

@@ -95,6 +95,7 @@ impl RuntimePort for Embedded {
             Command::RunTool(it) => {
                 host.work().run_tool(key, origin, &it.pod.worker_id, &it.name, it.body).await?.into()
             }
+            Command::StopCommand(it) => host.work().stop_command(key, origin, &it.pod.worker_id, it.id).await?.into(),
             Command::AnswerApproval(it) => {
                 host.approvals().answer(key, origin, &it.pod.worker_id, &it.id, it.body).await?.into()
             }
@@ -125,6 +126,10 @@ impl RuntimePort for Embedded {
             Query::Resolve(it) => return Err(ApiError::invalid(format!("no runtime alone resolves {:?}", it.target))),
             Query::Pod(it) => host.pods().get(&it.pod.worker_id).await?.into(),
             Query::Approvals(it) => whole(host.approvals().of_pod(&it.pod.worker_id, it.all).await?).into(),
+            Query::Commands(it) => whole(host.work().commands(&it.pod.worker_id).await?).into(),
+            Query::CommandOutput(it) => {
+                host.work().command_output(&it.pod.worker_id, &it.id, it.after.0.unwrap_or(0)).await?.into()
+            }
             Query::Visible(it) => whole(host.pods().visible(&it.pod.worker_id).await?).into(),
             Query::Files(it) => whole(host.work().files(&it.pod.worker_id, &it.q.0.unwrap_or_default()).await?).into(),
             Query::Folders(it) => host.settings().folders(it.prefix.0.as_deref()).await?.into(),

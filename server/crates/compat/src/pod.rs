@@ -252,6 +252,7 @@ impl Pod {
             queued: Vec::new(),
             children: Vec::new(),
             session: None,
+            tasks: Vec::new(),
             git: None,
         }
     }

@@ -59,6 +59,7 @@ async fn call(pod: &WorkerId, tool: &dyn Tool) -> pod::ToolOutcome {
     let place = Place {
         worker_id: pod.clone(),
         call_id: "call-b1".to_owned(),
+        by: protocol::ToolBy::Model,
         cwd: "/".into(),
         scope: Scope::default(),
         leads: None,
@@ -68,6 +69,7 @@ async fn call(pod: &WorkerId, tool: &dyn Tool) -> pod::ToolOutcome {
         way_in: None,
         questions: Questions::none(),
         redirects: None,
+        doors: None,
         lifeline: Lifeline::pair().0,
     };
     let calling = tool.call(&place, some(&tool.schema()), output);

@@ -103,6 +103,7 @@ fn place() -> Place {
     Place {
         worker_id: WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(),
         call_id: "call-b1".to_owned(),
+        by: protocol::ToolBy::Model,
         cwd: "/".into(),
         scope: Scope::default(),
         leads: None,
@@ -112,6 +113,7 @@ fn place() -> Place {
         way_in: None,
         questions: Questions::none(),
         redirects: None,
+        doors: None,
         lifeline: Lifeline::pair().0,
     }
 }

@@ -148,6 +148,10 @@ impl Context {
                 let what = what.as_str().unwrap_or_default().replace('_', " ");
                 self.hear(seq, run_id.is_none(), format!("[child event]\n{} {what}{detail}", child.name));
             }
+            TurnEvent::CommandEnded { call_id, command, by: ToolBy::Model, detail, output, .. } => {
+                let text = heads::command_ended(call_id, command, detail, output.as_deref());
+                self.hear(seq, run_id.is_none(), text);
+            }
             TurnEvent::ReasoningFinished { text, proof, .. } => self.think(text, proof.as_ref()),
             TurnEvent::MessageFinished { text, .. } if !text.is_empty() => self.answer(seq, text.clone()),
             TurnEvent::ToolCalled { call_id, name, arguments, by: ToolBy::Model, .. } => {
@@ -168,6 +172,7 @@ impl Context {
             TurnEvent::MessageFinished { .. }
             | TurnEvent::ToolCalled { .. }
             | TurnEvent::ToolFinished { .. }
+            | TurnEvent::CommandEnded { .. }
             | TurnEvent::TextChunk { .. }
             | TurnEvent::ReasoningChunk { .. }
             | TurnEvent::ToolArgsChunk { .. }

@@ -77,6 +77,8 @@ pub enum Effect {
         id: String,
         outcome: crate::ToolOutcome,
     },
+    /// End every background command.
+    EndCommands,
     /// End a running call.
     EndCall {
         call_id: String,
@@ -195,6 +197,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
                 &serde_json::json!({ "server": server, "message": message, "schema": schema }),
             );
         }
+        Input::CommandsEnded(ends) => ends.into_iter().for_each(|end| draft.end_command(end)),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
         Input::Answer { id, decision, by, reason, content, option } => {
             answer(&mut draft, &id, Said { decision, by, reason, content, option })?;

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use protocol::{
-    AgentOption, Blobs, CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, Timestamp, TurnEvent, Usage,
+    AgentOption, Blobs, CommandId, ControlEvent, Decision, PlanEntry, Proof, Seen, Segment, Seq, Timestamp, TurnEvent,
+    Usage,
 };
 use serde_json::Value;
 
@@ -100,6 +101,8 @@ pub enum Input {
     },
     /// The usage of an answer or a summary that did not reach its end.
     Unfinished(Usage),
+    /// Background commands have ended.
+    CommandsEnded(Vec<CommandEnd>),
     /// A tool call has ended.
     ToolFinished {
         call_id: String,
@@ -319,6 +322,20 @@ pub struct ToolOutcome {
     pub picture: Option<Picture>,
     /// What it shows, stored.
     pub blobs: Blobs,
+    /// The Pod's new task list.
+    pub tasks: Option<Vec<PlanEntry>>,
+}
+
+/// How a background command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandEnd {
+    /// The id of the call that started it.
+    pub call_id: String,
+    /// Half a sentence, such as `exit 1 after 2.0 s`.
+    pub detail: String,
+    pub exit_code: Option<i32>,
+    /// The end of its output.
+    pub output: Option<String>,
 }
 
 /// A picture that a tool returned, as it was read.
@@ -347,6 +364,7 @@ impl ToolOutcome {
             seen: None,
             picture: None,
             blobs: Blobs::default(),
+            tasks: None,
         }
     }
 
@@ -362,6 +380,7 @@ impl ToolOutcome {
             seen: None,
             picture: None,
             blobs: Blobs::default(),
+            tasks: None,
         }
     }
 

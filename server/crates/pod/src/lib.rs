@@ -24,7 +24,8 @@ pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
 pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide, fitting};
 pub use evolve::BUDGET;
 pub use input::{
-    AgentPiece, Cause, Failure, Input, ModelPiece, Newest, NoSummary, Picture, QuestionSize, Stop, Summary, ToolOutcome,
+    AgentPiece, Cause, CommandEnd, Failure, Input, ModelPiece, Newest, NoSummary, Picture, QuestionSize, Stop, Summary,
+    ToolOutcome,
 };
 pub use permission::{
     HostPort, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod, permission,
@@ -38,6 +39,6 @@ pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use sight::{Sight, Sights};
 pub use spec::{Leader, PodSpec};
 pub use state::{
-    Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Session, Step, WANTED,
-    ask_id,
+    BackgroundCall, Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Session,
+    Step, WANTED, ask_id,
 };

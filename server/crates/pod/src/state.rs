@@ -1,7 +1,8 @@
 //! The folded state of a Pod.
 
 use protocol::{
-    AgentOption, Cost, Currency, Event, ModelName, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage,
+    AgentOption, Cost, Currency, Event, ModelName, PeerLabel, PlanEntry, PodRef, PodState, Seq, Timestamp, ToolBy,
+    Trigger, Usage,
     tool::{AGENT_TOOLS, NETWORK},
 };
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,11 @@ use crate::PodSpec;
 /// How many files are remembered whose content a caller has seen; beyond that the oldest is forgotten and has to be
 /// read again.
 pub(crate) const SEEN_FILES_MAX: usize = 128;
+
+/// How many background commands are remembered, and how many tasks: far more than a Pod can have, for journals from
+/// elsewhere.
+pub(crate) const BACKGROUND_MAX: usize = 64;
+pub(crate) const TASKS_MAX: usize = 200;
 
 /// In the id of a network approval: separates the call's id from the approval's number.
 pub(crate) const WAY_OUT: &str = ".out";
@@ -54,6 +60,12 @@ pub struct Pod {
     /// Calls of a person, or of the Pod's agent through our MCP server, without a result; not part of the conversation.
     #[serde(default)]
     pub operator_calls: Vec<OpenCall>,
+    /// Commands that were started in the background and of whose end nothing is recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<BackgroundCall>,
+    /// The task list of its model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<PlanEntry>,
     /// Open approvals.
     pub approvals: Vec<OpenApproval>,
     /// If the context is being compacted outside of a run: the state to return to afterwards.
@@ -278,6 +290,14 @@ impl OpenCall {
     }
 }
 
+/// A command that a call has started in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundCall {
+    pub call_id: String,
+    pub command: String,
+    pub by: ToolBy,
+}
+
 /// An approval that waits for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenApproval {
@@ -337,6 +357,8 @@ impl Default for Pod {
             open_blocks: Vec::new(),
             calls: Vec::new(),
             operator_calls: Vec::new(),
+            background: Vec::new(),
+            tasks: Vec::new(),
             approvals: Vec::new(),
             compacting_from: None,
             unread_mail: None,
@@ -403,7 +425,8 @@ impl Pod {
 
     /// True if a restart has to recover this Pod.
     pub fn is_open(&self) -> bool {
-        self.run.is_some() || self.compacting_from.is_some() || !self.operator_calls.is_empty()
+        let has_calls = !self.operator_calls.is_empty() || !self.background.is_empty();
+        self.run.is_some() || self.compacting_from.is_some() || has_calls
     }
 
     /// True during a run in which the model answers or one of its tool calls runs.

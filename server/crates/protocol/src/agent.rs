@@ -96,6 +96,18 @@ pub struct PlanEntry {
     pub status: String,
 }
 
+impl PlanEntry {
+    /// A line of a list: `[x] …` if it is done, `[~] …` if it is in progress, otherwise `[ ] …`.
+    pub fn line(&self) -> String {
+        let mark = match self.status.as_str() {
+            "completed" => 'x',
+            "in_progress" => '~',
+            _ => ' ',
+        };
+        format!("[{mark}] {}", self.content)
+    }
+}
+
 /// A mode or a model that an agent can be set to, or a command that it takes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -146,6 +146,21 @@ pub enum TurnEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
+    /// A background command has ended.
+    CommandEnded {
+        /// The id of the call that started it.
+        call_id: String,
+        command: String,
+        /// Who started it. A model is told only of its own.
+        by: ToolBy,
+        /// How it ended, in half a sentence.
+        detail: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+        /// The end of its output.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<String>,
+    },
     TextChunk {
         block: String,
         text: String,
@@ -221,6 +236,7 @@ kinds!(TurnEvent {
     UserMessage => "user_message" { segments, command_id, by ; blobs ; },
     PeerMessage => "peer_message" { message_id, text, from, hops ; ; },
     ChildEvent => "child_event" { what, child ; detail ; },
+    CommandEnded => "command_ended" { call_id, command, by, detail ; exit_code, output ; },
     TextChunk => "text_chunk" { block, text ; ; },
     ReasoningChunk => "reasoning_chunk" { block, text ; ; },
     ToolArgsChunk => "tool_args_chunk" { block, text ; name ; },
@@ -545,6 +561,8 @@ words! {
         Resume,
         /// The time of a usage limit is over.
         Limit,
+        /// The model is asked again.
+        Retry,
     }
 }
 words! {

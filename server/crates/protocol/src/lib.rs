@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod agent;
+mod background;
 mod blob;
 mod budget;
 mod command;
@@ -41,6 +42,7 @@ mod wall;
 pub use agent::{
     ACP, AgentChoice, AgentItem, AgentOffers, AgentOption, AgentOptions, AgentState, AgentView, PlanEntry,
 };
+pub use background::{BackgroundCommand, BackgroundOutput, CommandState};
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{

@@ -8,13 +8,14 @@
 //! by the word that its key is bound to, and its name in the audit.
 
 use crate::{
-    About, AgentItem, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb,
-    CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand,
-    InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpServerItem, MessageAnswer,
-    MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
-    PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers,
-    QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
-    SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
+    About, AgentItem, ApiError, Approval, ApprovalCommand, AuditRow, BackgroundCommand, BackgroundOutput, CommandId,
+    CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey,
+    HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode,
+    McpLog, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand,
+    PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView,
+    ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand,
+    RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod,
+    WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -314,6 +315,9 @@ answers! {
     Usage(UsageReport),
     Rules(Gathered<PodRules>),
     Audit(Gathered<AuditRow>),
+    Background(BackgroundCommand),
+    BackgroundList(Listing<BackgroundCommand>),
+    BackgroundOutput(BackgroundOutput),
 }
 
 operations! {
@@ -436,6 +440,15 @@ operations! {
             body body: ApprovalCommand,
         } -> 200 "The approval with its answer" Approval;
 
+        /// Ends a background command and everything that it started: with SIGTERM, and with SIGKILL 2 s later. One that has ended
+        /// stays as it is.
+        StopCommand "stop_command" "stop_command" "stop_command": Post at_pod!("/commands/{id}/stop"), "tools" {
+            pod pod: PodRef,
+            /// The id of the call that started it
+            path id: String,
+            bare body: NoFields,
+        } -> 200 "The command; it has ended, unless something of it does not end" BackgroundCommand;
+
         /// Makes the Pod and another one peers. They then see each other and can send each other messages; nothing
         /// else changes, and neither context is touched.
         Introduce "introduce" "peer" "peer": Post at_pod!("/peers"), "peers" {
@@ -514,6 +527,21 @@ operations! {
             query all: bool,
             part page: Page,
         } -> 200 "The approvals" Listing<Approval>;
+
+        /// The commands that the Pod runs in the background, oldest first, and those that ended last.
+        Commands "commands": Get at_pod!("/commands"), "tools" {
+            pod pod: PodRef,
+            part page: Page,
+        } -> 200 "The commands" Listing<BackgroundCommand>;
+
+        /// What a background command wrote: at most 64 KiB from a position on. Only the newest part is kept, at least 256 KiB.
+        CommandOutput "command_output": Get at_pod!("/commands/{id}"), "tools" {
+            pod pod: PodRef,
+            /// The id of the call that started it
+            path id: String,
+            /// `next` of the previous answer; 0 when absent.
+            query after: Filled<u64>,
+        } -> 200 "The command and its output" BackgroundOutput;
 
         /// The Pods that this one sees: itself, its children and its peers. ListPods tells its model exactly this.
         Visible "visible": Get at_pod!("/visible"), "tools" {
@@ -757,6 +785,7 @@ impl Command {
             Self::Unlink(unlink) => (&unlink.pod, unlink.peer.to_string()),
             Self::DecideRequest(decide) => (&decide.pod, decide.request_id.clone()),
             Self::SendMessage(send) => (&send.pod, send.body.to.clone()),
+            Self::StopCommand(stop) => (&stop.pod, stop.id.clone()),
             Self::DecideHeld(decide) => (&decide.pod, decide.message_id.clone()),
             one => return one.pod().map(PodRef::to_string).unwrap_or_default(),
         };

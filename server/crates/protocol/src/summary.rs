@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentView, Budget, BudgetUse, Cost, Currency, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking,
-    Timestamp, WorkerId, both_priced,
+    AgentView, Budget, BudgetUse, Cost, Currency, Cut, ModelName, PlanEntry, PodName, PodRef, ScopeRule, Segment, Seq,
+    Thinking, Timestamp, WorkerId, both_priced,
 };
 
 /// What a Pod is doing, as clients see it.
@@ -294,6 +294,9 @@ pub struct PodDetail {
     /// What its agent is, offers and plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentView>,
+    /// Its task list, as it keeps it by the tool Tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<PlanEntry>,
     /// Absent where its folder is in no git repository, or where that could not be read in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitView>,

@@ -22,7 +22,7 @@ pub enum Changes {
     Nothing,
     /// The file that it is about.
     Files,
-    /// Pods, their messages, or the record of having read them.
+    /// Pods, their messages and task lists, their own background commands, or the record of having read them.
     Pods,
     Anything,
 }
@@ -41,6 +41,8 @@ pub enum Subject {
     Pod,
     /// Nothing but a name, if there is one.
     Name,
+    /// A background command, by the id of its call.
+    Id,
     /// All arguments, as [`arguments_line`] writes them.
     Arguments,
     /// What an agent says that it is doing.
@@ -57,6 +59,7 @@ impl Subject {
             Self::Url => "url",
             Self::Host => "host",
             Self::Pod | Self::Name => "name",
+            Self::Id => "id",
             Self::Arguments => "",
             Self::Title => "title",
         }
@@ -85,8 +88,10 @@ pub enum Card {
 pub const NETWORK: &str = "Network";
 
 /// Every tool that a Pod can be offered, sorted by name, and network access.
-pub const TOOLS: [Facts; 15] = [
+pub const TOOLS: [Facts; 18] = [
     row("Bash", Changes::Anything, Subject::Command, Ask, Card::Full),
+    row("BashOutput", Changes::Pods, Subject::Id, Allow, Card::Full),
+    row("BashStop", Changes::Pods, Subject::Id, Allow, Card::Full),
     row("Edit", Changes::Files, Subject::Path, Ask, Card::Full),
     row("Glob", Changes::Nothing, Subject::Pattern, Allow, Card::Search),
     row("Grep", Changes::Nothing, Subject::Pattern, Allow, Card::Search),
@@ -99,6 +104,7 @@ pub const TOOLS: [Facts; 15] = [
     row("SendToPod", Changes::Pods, Subject::Pod, Allow, Card::Full),
     row("SpawnPod", Changes::Pods, Subject::Name, Allow, Card::Full),
     row("StopPod", Changes::Pods, Subject::Pod, Allow, Card::Full),
+    row("Tasks", Changes::Pods, Subject::Name, Allow, Card::Line),
     row("WebFetch", Changes::Nothing, Subject::Url, Ask, Card::Full),
     row("Write", Changes::Files, Subject::Path, Ask, Card::Full),
 ];

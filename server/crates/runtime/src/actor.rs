@@ -3,8 +3,10 @@
 
 mod above;
 mod agent;
+mod alone;
 mod answer;
 mod asked;
+mod background;
 mod budgets;
 mod by_hand;
 mod calls;
@@ -47,6 +49,7 @@ use provider::Purpose;
 pub(crate) use self::sight::leaders;
 pub(crate) use self::{
     above::Above,
+    background::no_such_command,
     commands::PodCommand,
     commit::Extras,
     feeds::RECORDS_AT_ONCE,
@@ -200,6 +203,7 @@ impl Actor {
                 Effect::Prompt => self.exchange.prompt(&self.actors, &self.state),
                 Effect::AnswerAgent { ask, option } => self.exchange.answer(ask, option),
                 Effect::Reply { id, outcome } => self.exchange.reply(id, outcome),
+                Effect::EndCommands => drop(self.end_commands().await),
                 Effect::EndCall { call_id } => self.calls.end_one(&call_id),
                 Effect::Summarise => {
                     self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Summary);
@@ -250,8 +254,9 @@ impl Actor {
     async fn end_work(&mut self) -> bool {
         self.exchange.abort();
         self.actors.equipment.agents.end(&self.state.worker_id);
+        let are_over = self.end_commands().await;
         let is_over = self.calls.end_all().await;
-        self.servers.clients.end().await && is_over
+        self.servers.clients.end().await && is_over && are_over
     }
 }
 

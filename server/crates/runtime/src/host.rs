@@ -78,6 +78,7 @@ impl Inner {
             providers,
             profiles,
             toolbox,
+            background,
             servers,
             cwd,
             hidden,
@@ -96,6 +97,7 @@ impl Inner {
                 toolbox: toolbox.with(pod_tools::tools(kin)),
                 server_rules: servers.rules().into(),
                 servers,
+                background,
                 walls,
                 hidden,
                 protected: Arc::new(protected),
@@ -131,6 +133,7 @@ impl Host {
         inner.tracker.spawn(crate::blobs::sweep(inner.store.clone(), inner.stopping.clone()));
         inner.tracker.spawn(limits::go_on(inner.cluster.clone()));
         inner.tracker.spawn(actor::tell(inner.actors.clone()));
+        inner.tracker.spawn(inner.actors.clone().tell_ended_commands());
         inner.tracker.spawn(far::tell_cards(inner.peers.clone()));
         Ok(Self { inner })
     }

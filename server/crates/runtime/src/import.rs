@@ -8,7 +8,7 @@ mod fork;
 mod lines;
 
 use jiff::Timestamp;
-use pod::{Input, Pod, PodSpec, Step, decide, recover};
+use pod::{CommandEnd, Input, Pod, PodSpec, Step, decide, recover};
 use pod_store::NewRecord;
 use protocol::{
     AlertLevel, ApiError, ControlEvent, CreatePod, ErrorCode, Event, ImportCommand, PodState, PodSummary, Record,
@@ -111,7 +111,7 @@ impl History {
     /// Ends whatever the history leaves open, as a restart and a stop would.
     fn come_to_rest(&mut self, spec: &PodSpec, now: Timestamp) {
         let at = encode::timestamp(now);
-        self.add(recover(&self.pod, |_| None).steps, &at, spec);
+        self.add(recover(&self.pod, |_| None, not_here).steps, &at, spec);
         for _ in 0..ROUNDS_MAX {
             let asks = !self.pod.approvals.is_empty() || !self.pod.calls.is_empty();
             if asks && !matches!(self.pod.state, PodState::Running | PodState::Waiting | PodState::Paused) {
@@ -173,6 +173,12 @@ fn status(state: PodState) -> ControlEvent {
 
 fn outside(event: ControlEvent) -> Step {
     Step { run_id: None, event: event.into() }
+}
+
+/// How a background command of the original ended, as far as this Pod is concerned.
+fn not_here(call_id: &str) -> Option<CommandEnd> {
+    let detail = "not running here: only its history was copied".to_owned();
+    Some(CommandEnd { call_id: call_id.to_owned(), detail, exit_code: None, output: None })
 }
 
 #[cfg(test)]

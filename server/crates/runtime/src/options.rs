@@ -7,7 +7,7 @@ use mcp::Servers;
 use pod_store::Store;
 use protocol::PodLimits;
 use provider::Providers;
-use tools::Toolbox;
+use tools::{Toolbox, bash::Background};
 
 use crate::walls::Walls;
 
@@ -20,6 +20,8 @@ pub struct HostOptions {
     pub profiles: BTreeMap<String, Profile>,
     /// The tools that models may call, besides the tools for other Pods.
     pub toolbox: Toolbox,
+    /// Where the toolbox keeps commands that go on after their call.
+    pub background: Background,
     /// The MCP servers whose tools models may also call.
     pub servers: Servers,
     /// The working directory of a Pod that names none: where yoi was started.
@@ -46,6 +48,7 @@ impl HostOptions {
             providers,
             profiles: BTreeMap::new(),
             toolbox: Toolbox::default(),
+            background: Background::default(),
             servers: Servers::default(),
             cwd: cwd.into(),
             hidden: Vec::new(),

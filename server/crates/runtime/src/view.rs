@@ -164,6 +164,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
     let summary = summary(row);
     let opened = open(row).ok();
     let session = opened.as_ref().and_then(|opened| session(&opened.spec, &opened.pod));
+    let tasks = opened.as_ref().map(|opened| opened.pod.tasks.clone()).unwrap_or_default();
     let spec = opened.map(|opened| opened.spec);
     let queued = waiting(inbox);
     let permissions = spec.as_ref().map(|spec| spec.permissions.clone()).unwrap_or_default();
@@ -186,6 +187,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         queued,
         children: children.iter().map(child).collect(),
         session,
+        tasks,
         git: None,
     }
 }

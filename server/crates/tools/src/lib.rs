@@ -12,11 +12,13 @@ mod network;
 pub mod preview;
 pub mod proxy;
 mod questions;
+mod tasks;
 mod tool;
 pub mod web;
 
 pub use self::{
     network::Network,
     questions::Questions,
+    tasks::Tasks,
     tool::{Lifeline, Output, Place, Redirects, Tool, Toolbox},
 };

@@ -1,6 +1,7 @@
 //! What all tools have in common: the [`Tool`] trait, the place of a call, and the [`Toolbox`].
 
 use std::{
+    any::Any,
     collections::{BTreeMap, BTreeSet},
     fmt,
     path::PathBuf,
@@ -10,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 use pod::{Scope, ToolOutcome};
 use protocol::{
-    PermissionDecision,
+    PermissionDecision, ToolBy,
     tool::{self, Changes},
 };
 use serde_json::Value;
@@ -28,6 +29,7 @@ pub struct Place {
     pub worker_id: protocol::WorkerId,
     /// Unique within the Pod.
     pub call_id: String,
+    pub by: ToolBy,
     /// The Pod's working directory, against which relative paths are resolved.
     pub cwd: PathBuf,
     /// What may be read and written now.
@@ -47,6 +49,8 @@ pub struct Place {
     pub questions: Questions,
     /// Decides on redirects. `None`: a person makes the call, and the address is their own choice.
     pub redirects: Option<Redirects>,
+    /// What has to stay open as long as something that the call has started runs: its ways out and in.
+    pub doors: Option<Arc<dyn Any + Send + Sync>>,
     /// Held by everything that the call has started, including what continues after its future is dropped (a blocking
     /// write, a process being killed): once nobody holds it, nothing is left that could change a file.
     pub lifeline: Lifeline,

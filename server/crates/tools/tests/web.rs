@@ -77,6 +77,7 @@ async fn fetch_led(options: WebOptions, arguments: Value, redirects: Option<Redi
     let place = Place {
         worker_id: serde_json::from_value(json!("018f0000-0000-7000-8000-000000000001")).unwrap(),
         call_id: "call-1".to_owned(),
+        by: protocol::ToolBy::Model,
         cwd: PathBuf::from("/"),
         scope: Scope::default(),
         leads: None,
@@ -86,6 +87,7 @@ async fn fetch_led(options: WebOptions, arguments: Value, redirects: Option<Redi
         way_in: None,
         questions: tools::Questions::none(),
         redirects,
+        doors: None,
         lifeline: Lifeline::pair().0,
     };
     WebFetch::new(options).call(&place, arguments, mpsc::channel(1).0).await

@@ -131,6 +131,18 @@ pub enum BlockKind {
         child: PodLabel,
         detail: Option<String>,
     },
+    /// A background command has ended.
+    CommandEnded {
+        /// The id of the call that started it.
+        call_id: String,
+        command: String,
+        /// How it ended, in half a sentence.
+        detail: String,
+        exit_code: Option<i32>,
+        /// The end of its output.
+        output: Option<String>,
+        by: ToolBy,
+    },
     /// A child was spawned, stopped, or changed its scope.
     Child {
         what: ChildStep,

@@ -47,6 +47,7 @@ fn complete_kind(kind: &mut BlockKind, whole: BlockKind) {
         }
         (
             kind @ (B::ChildEvent { .. }
+            | B::CommandEnded { .. }
             | B::Compacted { .. }
             | B::Alert { .. }
             | B::Relation { .. }

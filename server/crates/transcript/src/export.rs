@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     ApprovalState, Block, BlockKind, Status, ToolResult,
     words::{
-        about_cost, about_tokens, actor_words, child_words, duration_words, outcome_words, receipt_text,
+        about_cost, about_tokens, actor_words, child_words, command_ended, duration_words, outcome_words, receipt_text,
         relation_words, trigger_words,
     },
 };
@@ -24,6 +24,7 @@ pub fn plain_text(block: &Block) -> String {
         BlockKind::Message { peer, delivered: true, .. } => format!("Message, {}: released, see below", peer.name),
         BlockKind::Message { peer, receipt, .. } => format!("Message, {}: {}", peer.name, receipt_text(receipt)),
         BlockKind::ChildEvent { what, child, detail } => child_event_text(*what, child, detail.as_deref()),
+        BlockKind::CommandEnded { .. } => command_ended(&block.kind),
         BlockKind::Child { what, child, .. } => format!("Child {}: {}", child.name, child_words(*what)),
         BlockKind::Assistant { text, status } | BlockKind::Reasoning { text, status, .. } => match status {
             Status::Interrupted => join(text, "(interrupted)"),

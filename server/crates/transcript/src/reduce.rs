@@ -169,6 +169,11 @@ impl Transcript {
                 let (child, detail) = (child.clone(), detail.clone());
                 rows.add_of(record, BlockKind::ChildEvent { what: *what, child, detail });
             }
+            E::CommandEnded { call_id, command, by, detail, exit_code, output } => {
+                let (call_id, command, detail) = (call_id.clone(), command.clone(), detail.clone());
+                let (exit_code, output, by) = (*exit_code, output.clone(), *by);
+                rows.add_of(record, BlockKind::CommandEnded { call_id, command, detail, exit_code, output, by });
+            }
             E::TextChunk { block, text } => self.streams.text_chunk(rows, record, Family::Text, block, text),
             E::ReasoningChunk { block, text } => self.streams.text_chunk(rows, record, Family::Reasoning, block, text),
             E::MessageFinished { block, text, interrupted } => {

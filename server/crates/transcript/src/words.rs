@@ -5,7 +5,7 @@ use protocol::{
     Trigger, Usage,
 };
 
-use crate::{ChildStep, Receipt, RelationStep};
+use crate::{BlockKind, ChildStep, Receipt, RelationStep};
 
 /// A duration: `400 ms`, `6 s`, `2 m 04 s`, `1 h 05 m`, `3 d 04 h`. Rounded down.
 pub fn duration_words(ms: u64) -> String {
@@ -234,6 +234,19 @@ pub fn trigger_words(trigger: Trigger) -> &'static str {
         Trigger::Child => "a child's report",
         Trigger::Resume => "resumed",
         Trigger::Limit => "the usage limit is over",
+        Trigger::Retry => "asked again",
+    }
+}
+
+/// `` Background command `npm run dev` ended: exit 1 after 2.0 s ``.
+pub fn command_ended(kind: &BlockKind) -> String {
+    match kind {
+        BlockKind::CommandEnded { command, detail, .. } => {
+            let line = command.lines().next().unwrap_or_default();
+            let more = if command.lines().nth(1).is_some() { " …" } else { "" };
+            format!("Background command `{line}{more}` ended: {detail}")
+        }
+        _ => String::new(),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// How heads begin, without their bracket.
-const HEADS: [&str; 5] = ["peer message", "child event", "message from", "system", "user"];
+const HEADS: [&str; 6] = ["peer message", "child event", "background command", "message from", "system", "user"];
 /// Put before a quoted line.
 const MARK: &str = "| ";
 const BRACKETS: [char; 4] = ['[', '\u{ff3b}', '\u{27e6}', '\u{3010}'];
@@ -20,6 +20,13 @@ pub(super) fn marked(text: &str) -> Cow<'_, str> {
     let lines = text.split_inclusive(ends_line);
     let lines = lines.map(|line| if is_head(line) { format!("{MARK}{line}") } else { line.to_owned() });
     Cow::Owned(lines.collect())
+}
+
+/// What a model is told of a background command's end.
+pub(super) fn command_ended(call_id: &str, command: &str, detail: &str, output: Option<&str>) -> String {
+    let output = output.filter(|output| !output.is_empty());
+    let output = output.map(|output| format!("\nThe end of its output:\n{}", marked(output))).unwrap_or_default();
+    format!("[background command {call_id}]\n{}\n{detail}{output}", marked(command))
 }
 
 /// Judges the line as it reads: ignoring leading spaces, invisible characters and case.

@@ -116,6 +116,10 @@ pub(super) fn stop(draft: &mut Draft) {
         draft.effect(Effect::AbortOperatorCalls);
         draft.close_operator_calls("cancelled", "not finished: the Pod was stopped");
     }
+    if draft.pod.state.is_live() && !draft.pod.background.is_empty() {
+        draft.effect(Effect::EndCommands);
+        draft.end_commands("stopped with its Pod");
+    }
     match draft.pod.state {
         PodState::Running | PodState::Waiting => {
             draft.effect(Effect::Abort);

@@ -4,7 +4,7 @@ use protocol::{CommandId, ControlEvent, Event, Outcome, PodState, ReceiptState, 
 
 use super::{Decision, Effect};
 use crate::{
-    OpenApproval, OpenCall, PeerLetter, Pod, Step, ToolOutcome,
+    BackgroundCall, CommandEnd, OpenApproval, OpenCall, PeerLetter, Pod, Step, ToolOutcome,
     state::{BlockKind, OpenBlock},
 };
 
@@ -175,7 +175,27 @@ impl Draft {
             ToolBy::Model => self.event(event),
             ToolBy::Operator | ToolBy::Agent => self.outside(event),
         }
+        if let Some(tasks) = outcome.tasks {
+            let entries = serde_json::to_value(tasks).expect("a list of tasks encodes");
+            self.outside(ControlEvent::PlanUpdated { entries });
+        }
         self.void_asked(call_id, by);
+    }
+
+    /// Records how a background command ended, unless that is recorded.
+    pub(crate) fn end_command(&mut self, end: CommandEnd) {
+        let CommandEnd { call_id, detail, exit_code, output } = end;
+        let Some(known) = self.pod.background.iter().find(|known| known.call_id == call_id) else { return };
+        let BackgroundCall { command, by, .. } = known.clone();
+        self.outside(TurnEvent::CommandEnded { call_id, command, by, detail, exit_code, output });
+    }
+
+    /// Records that all background commands have ended.
+    pub(crate) fn end_commands(&mut self, detail: &str) {
+        for known in self.pod.background.clone() {
+            let (call_id, detail) = (known.call_id, detail.to_owned());
+            self.end_command(CommandEnd { call_id, detail, exit_code: None, output: None });
+        }
     }
 
     /// Withdraws the approvals of a call that has ended: those for network access, and the one for an agent's call

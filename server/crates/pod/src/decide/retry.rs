@@ -20,7 +20,7 @@ pub(super) fn retry(draft: &mut Draft, command_id: CommandId, is_unanswered: boo
         None if is_unanswered => (),
         None => return Err(Refusal::NothingToRetry),
     }
-    draft.begin(Trigger::Resume, Some(command_id), []);
+    draft.begin(Trigger::Retry, Some(command_id), []);
     draft.ask_model();
     Ok(())
 }

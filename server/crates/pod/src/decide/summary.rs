@@ -1,6 +1,6 @@
 //! Changes of the context that do not add to the conversation: compaction and rewind.
 
-use protocol::{AlertLevel, ControlEvent, PodState, ReceiptState, Seq, TurnEvent, Usage};
+use protocol::{AlertLevel, ControlEvent, PlanEntry, PodState, ReceiptState, Seq, TurnEvent, Usage};
 
 use super::{
     Effect, Refusal,
@@ -32,7 +32,8 @@ pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, NoSummary>)
     let is_too_long = draft.pod.fits.is_some() && draft.pod.compacting_from.is_none();
     match summary {
         Ok(Summary { text, kept_from_seq, usage }) => {
-            draft.event(TurnEvent::Compacted { summary: text, kept_from_seq });
+            let summary = with_tasks(text, &draft.pod.tasks);
+            draft.event(TurnEvent::Compacted { summary, kept_from_seq });
             draft.event(ControlEvent::Usage { usage });
             if is_too_long {
                 tell_room(draft, was_suspected);
@@ -50,6 +51,15 @@ pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, NoSummary>)
         Some(before) => draft.status(before, None),
         None => draft.call_model(),
     }
+}
+
+/// A model must not lose its task list with the part of its context that the summary replaces.
+fn with_tasks(summary: String, tasks: &[PlanEntry]) -> String {
+    if tasks.is_empty() {
+        return summary;
+    }
+    let lines: Vec<String> = tasks.iter().map(PlanEntry::line).collect();
+    format!("{summary}\n\nThe current task list (Tasks replaces it):\n{}", lines.join("\n"))
 }
 
 fn tell_failure(draft: &mut Draft, reason: NoSummary) {

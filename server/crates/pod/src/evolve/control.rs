@@ -6,7 +6,7 @@ use super::mail;
 use crate::{
     Pod,
     decide::OVERFLOW,
-    state::{Limit, OpenApproval, PROVIDER, Run, Session},
+    state::{Limit, OpenApproval, PROVIDER, Run, Session, TASKS_MAX},
 };
 
 /// The source of alerts about budgets.
@@ -78,6 +78,10 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
                 call.is_allowed = true;
             }
         }
+        ControlEvent::PlanUpdated { entries } if pod.session.is_none() => {
+            pod.tasks = serde_json::from_value(entries.clone()).unwrap_or_default();
+            pod.tasks.truncate(TASKS_MAX);
+        }
         ControlEvent::AgentStarted { .. }
         | ControlEvent::AgentOffers { .. }
         | ControlEvent::AgentPrompted { .. }
@@ -122,13 +126,13 @@ fn run_started(pod: &mut Pod, trigger: Trigger) {
     pod.failure = None;
     pod.limit = None;
     pod.resumable = false;
-    if trigger != Trigger::Resume {
+    if !matches!(trigger, Trigger::Resume | Trigger::Retry) {
         pod.stand_in = None;
     }
     pod.unread_mail = None;
     pod.read_messages.clear();
     pod.hops = match trigger {
-        Trigger::Input | Trigger::Resume => 0,
+        Trigger::Input | Trigger::Resume | Trigger::Retry => 0,
         Trigger::Peer => pod.unread_messages.iter().map(|letter| letter.hops + 1).max().unwrap_or(0),
         // No person has been involved in between.
         Trigger::Child | Trigger::Limit => pod.hops,

@@ -15,15 +15,22 @@ pub(super) fn letter(pod: &mut Pod, letter: PeerLetter) {
 
 /// Mail that comes in while the model answers is read with the next request.
 pub(super) fn came_in(pod: &mut Pod, kind: Trigger) {
+    let is_late = noted(pod);
+    // News of a child always begins a run; a message may just be noted.
+    if is_late && pod.unread_mail != Some(Trigger::Child) {
+        pod.unread_mail = Some(kind);
+    }
+}
+
+/// Something for the model has come in that begins no run by itself. Returns whether a request is under way that does
+/// not contain it.
+pub(super) fn noted(pod: &mut Pod) -> bool {
     let is_late = pod.run.as_ref().is_some_and(|run| !run.is_fresh);
     let since = pod.run.as_mut().and_then(|run| run.bare_since.take());
     if let Some(since) = since.filter(|_| is_late) {
         pod.bare_runs.push((since, pod.runs));
     }
-    // News of a child always begins a run; a message may just be noted.
-    if is_late && pod.unread_mail != Some(Trigger::Child) {
-        pod.unread_mail = Some(kind);
-    }
+    is_late
 }
 
 /// The state of a peer's message received here. Receipts for messages that this Pod itself sent match none of these.

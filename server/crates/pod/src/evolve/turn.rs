@@ -5,7 +5,9 @@ use protocol::{Seen, Seq, ToolBy, Trigger, TurnEvent};
 use super::{blocks, mail};
 use crate::{
     Pod,
-    state::{BlockKind, Failing, OpenCall, PeerLetter, ReadOutput, SEEN_FILES_MAX, SeenFile},
+    state::{
+        BACKGROUND_MAX, BackgroundCall, BlockKind, Failing, OpenCall, PeerLetter, ReadOutput, SEEN_FILES_MAX, SeenFile,
+    },
 };
 
 pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
@@ -39,12 +41,21 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
         TurnEvent::ToolCalled { .. } => called(pod, event),
         TurnEvent::ToolFinished { call_id, block, by, seen, is_error, code, .. } => {
             blocks::close(pod, block);
+            if !is_error {
+                note_background(pod, call_id, *by);
+            }
             // A call that did not run says nothing about how it would have ended.
             let has_failed = *is_error && !matches!(code.as_deref(), Some("cancelled" | "interrupted" | "limit"));
             count_failure(pod, call_id, has_failed);
             finished(pod, call_id, *by);
             if let Some(seen) = seen {
                 saw(pod, *by, seen);
+            }
+        }
+        TurnEvent::CommandEnded { call_id, by, .. } => {
+            pod.background.retain(|command| command.call_id != *call_id);
+            if *by == ToolBy::Model {
+                mail::noted(pod);
             }
         }
         TurnEvent::UserMessage { .. } => {
@@ -104,6 +115,7 @@ fn is_said(event: &TurnEvent) -> bool {
 fn ends_answer(event: &TurnEvent) -> bool {
     match event {
         TurnEvent::ToolCalled { by, .. } | TurnEvent::ToolFinished { by, .. } => *by == ToolBy::Model,
+        TurnEvent::CommandEnded { by, .. } => *by == ToolBy::Model,
         TurnEvent::UserMessage { .. }
         | TurnEvent::PeerMessage { .. }
         | TurnEvent::ChildEvent { .. }
@@ -143,6 +155,17 @@ fn called(pod: &mut Pod, event: &TurnEvent) {
         wrote_at: None,
         agent_call_id: agent_call_id.clone(),
     });
+}
+
+/// Notes the command that a call of Bash has left running.
+fn note_background(pod: &mut Pod, call_id: &str, by: ToolBy) {
+    let call = pod.calls.iter().chain(&pod.operator_calls).find(|call| call.call_id == call_id);
+    if let Some(call) = call.filter(|call| call.name == "Bash" && call.arguments["background"] == true) {
+        let command = call.arguments["command"].as_str().unwrap_or_default().to_owned();
+        pod.background.push(BackgroundCall { call_id: call_id.to_owned(), command, by });
+        let too_many = pod.background.len().saturating_sub(BACKGROUND_MAX);
+        pod.background.drain(..too_many);
+    }
 }
 
 /// Counts the same call with the same arguments failing in consecutive answers: the model is going in circles.

@@ -79,7 +79,9 @@ impl<'a> Call<'a> {
                 let (id, name) = sight.pod.unzip();
                 Subject::Pod { given: given.to_owned(), id, name }
             }
-            tool::Subject::Pattern | tool::Subject::Name | tool::Subject::Title => Subject::Text(given.to_owned()),
+            tool::Subject::Pattern | tool::Subject::Name | tool::Subject::Id | tool::Subject::Title => {
+                Subject::Text(given.to_owned())
+            }
             tool::Subject::Arguments => Subject::Text(tool::arguments_line(arguments)),
         };
         let folder = sight.folder.unwrap_or_else(|| call_folder(cwd, tool, arguments));

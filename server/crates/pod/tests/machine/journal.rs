@@ -41,7 +41,7 @@ impl Journal {
     /// What a crash and a restart do.
     pub(crate) fn crash(&mut self) {
         self.pod = serde_json::from_str(&serde_json::to_string(&self.pod).unwrap()).unwrap();
-        let decision = recover(&self.pod, |_| None);
+        let decision = recover(&self.pod, |_| None, |_| None);
         assert_eq!(self.write(decision), [], "a restart does nothing to the world");
     }
 

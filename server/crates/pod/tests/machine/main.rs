@@ -7,6 +7,7 @@ mod agents;
 mod answers;
 mod approvals;
 mod asked;
+mod background;
 mod commands;
 mod compaction;
 mod damaged;

@@ -85,7 +85,7 @@ proptest! {
         let mut journal = journal_of(inputs);
         journal.crash();
         let pod = &journal.pod;
-        prop_assert_eq!(recover(pod, |_| None), Decision::default());
+        prop_assert_eq!(recover(pod, |_| None, |_| None), Decision::default());
         prop_assert!(pod.state != PodState::Running);
         prop_assert!(pod.state == PodState::Waiting || pod.open_blocks.is_empty());
         prop_assert!(pod.state != PodState::Idle || (pod.calls.is_empty() && pod.run.is_none()));

@@ -17,7 +17,7 @@ fn a_crash_closes_the_block_with_its_text_and_pauses() {
     assert_eq!(journal.last("run_finished")["outcome"], "interrupted");
     assert_eq!(journal.pod.state, PodState::Paused);
     assert!(journal.pod.needs_you());
-    assert_eq!(recover(&journal.pod, |_| None), Decision::default());
+    assert_eq!(recover(&journal.pod, |_| None, |_| None), Decision::default());
     assert_eq!(journal.take(resume()).unwrap(), [Effect::CallModel]);
 }
 

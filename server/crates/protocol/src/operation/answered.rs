@@ -50,6 +50,8 @@ macro_rules! plain {
 plain!(
     crate::About,
     crate::Approval,
+    crate::BackgroundCommand,
+    crate::BackgroundOutput,
     crate::FolderList,
     crate::History,
     crate::LinkAnswer,
@@ -121,6 +123,7 @@ in_parts! {
     Gathered<crate::PodRules>, of crate::PodRules { absent }
     Listing<crate::AgentItem>, of crate::AgentItem {}
     Listing<crate::Approval>, of crate::Approval {}
+    Listing<crate::BackgroundCommand>, of crate::BackgroundCommand {}
     Listing<crate::McpServerItem>, of crate::McpServerItem {}
     Listing<crate::ModelItem>, of crate::ModelItem {}
     Listing<crate::OpenRequest>, of crate::OpenRequest {}

@@ -458,6 +458,17 @@ impl Word for PodState {
     }
 }
 
+/// A position in a text.
+impl Word for u64 {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn read(name: &str, text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("`{name}` is a number from 0 on"))
+    }
+}
+
 /// Absent means false.
 impl InQuery for bool {
     fn put(&self) -> Option<String> {

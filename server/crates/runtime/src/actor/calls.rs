@@ -18,13 +18,10 @@ use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinSet},
 };
-use tools::{
-    Lifeline, Place, Tool,
-    proxy::{Proxy, Wish},
-};
+use tools::{Lifeline, Place, Tool, proxy::Wish};
 
 use super::{asked::Asked, running, state::State, ways::Ways};
-use crate::{blobs, looking_in::Entered};
+use crate::blobs;
 
 /// Pieces of a tool's live output that may wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
@@ -37,14 +34,6 @@ const END_WAIT_MAX: Duration = Duration::from_secs(4);
 
 /// A call's id and what its tool wrote.
 type OutputPiece = (String, String);
-
-/// The network proxy out of a command and the way into it.
-#[derive(Debug, Default)]
-#[expect(dead_code, reason = "their end is what counts")]
-pub(super) struct Doors {
-    pub(super) proxy: Option<Proxy>,
-    pub(super) way_in: Option<Entered>,
-}
 
 /// A call that is to run.
 #[derive(Debug)]
@@ -221,13 +210,12 @@ impl Calls {
         self.ways.settle(call_id, HostPort { host, port }, is_allowed);
     }
 
-    /// Starts a tool, or reports at once why it cannot start. The doors stay open as long as the call runs.
+    /// Starts a tool, or reports at once why it cannot start.
     pub(super) fn run_tool(
         &mut self,
         call: Call,
         tool: Result<Arc<dyn Tool>, ToolOutcome>,
         place: Place,
-        doors: Doors,
         store: &Store,
     ) {
         let (sender, _) = self.output.get_or_insert_with(|| mpsc::channel(OUTPUT_PIECES_MAX));
@@ -236,7 +224,6 @@ impl Calls {
         self.ran.insert(call_id.clone(), (Instant::now(), None));
         let ended_by = call_id.clone();
         let work = async move {
-            let _doors = doors;
             let tool = match tool {
                 Ok(tool) => tool,
                 Err(outcome) => return (call_id, outcome),

@@ -36,6 +36,8 @@ pub(crate) enum PodCommand {
     LimitOver,
     Patch(Box<Patch>),
     Rewind(RewindCommand),
+    /// Ends a background command.
+    StopCommand(String),
     Answer {
         id: String,
         command: ApprovalCommand,
@@ -68,6 +70,7 @@ impl Carrying<'_> {
             PodCommand::LimitOver => self.enter(Input::LimitOver, "resume", |_| false).await,
             PodCommand::Patch(patch) => self.patch(*patch).await,
             PodCommand::Rewind(rewind) => self.rewind(rewind).await,
+            PodCommand::StopCommand(id) => self.stop_command(&id).await,
             PodCommand::Answer { id, command } => self.answer(id, command).await,
             PodCommand::Delete => self.delete().await,
         }
@@ -263,6 +266,7 @@ impl Carrying<'_> {
         }
         let Actor { actors, state, feed, .. } = &mut *self.actor;
         state.is_deleted = true;
+        actors.equipment.background.forget(&state.worker_id);
         state.queue.clear();
         feed.tell_gone();
         // The long outputs of a deleted Pod. What cannot be removed only takes up space.

@@ -84,7 +84,8 @@ impl Actor {
             label: self.state.label(),
             spec: self.state.spec.clone(),
             pod: self.state.pod.clone(),
-            runs_command: self.calls.runs(&self.state.pod, |tool| tool == "Bash" || tool.contains(SERVER_TOOL)),
+            runs_command: self.calls.runs(&self.state.pod, |tool| tool == "Bash" || tool.contains(SERVER_TOOL))
+                || self.actors.equipment.background.runs(&self.state.worker_id),
             owes_usage: self.exchange.owed(&self.actors).is_some(),
             host: None,
             orders,

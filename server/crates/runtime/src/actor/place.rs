@@ -45,6 +45,7 @@ pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -
     Place {
         worker_id: worker_id.clone(),
         call_id: call_id.to_owned(),
+        by: ToolBy::Model,
         cwd: PathBuf::from("/"),
         scope: Scope::default(),
         leads: None,
@@ -54,6 +55,7 @@ pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -
         way_in: None,
         questions: Questions::none(),
         redirects: None,
+        doors: None,
         lifeline,
     }
 }

@@ -8,17 +8,25 @@ use serde_json::json;
 use tools::{Network, Place, Questions, Redirects, proxy::Proxy};
 
 use super::{
-    Actors,
-    calls::{Call, Calls, Doors},
+    Actors, alone,
+    calls::{Call, Calls},
     place,
     sight::look_up,
     state::State,
 };
 use crate::looking_in::Entered;
 
+/// The network proxy out of a command and the way into it.
+#[derive(Debug)]
+#[expect(dead_code, reason = "their end is what counts")]
+struct Doors {
+    proxy: Option<Proxy>,
+    way_in: Option<Entered>,
+}
+
 /// What a call needs to start.
 pub(super) struct Starting<'a> {
-    pub(super) actors: &'a Actors,
+    pub(super) actors: &'a Arc<Actors>,
     pub(super) state: &'a mut State,
     pub(super) calls: &'a mut Calls,
     pub(super) servers: &'a mcp::Clients,
@@ -35,25 +43,25 @@ impl Starting<'_> {
             None => !servers.has_tool(name),
         };
         while let Some(call) = self.calls.next_call(only_reads) {
-            let (tool, place, doors) = match self.place(&call).await {
-                Ok((place, doors)) => {
+            let (tool, place) = match self.place(&call).await {
+                Ok(place) => {
                     let of_agent = call.wanted.as_ref().and_then(|_| tools::files::for_agent(&call.name));
                     let known = of_agent.or_else(|| toolbox.get(&call.name)).or_else(|| self.servers.tool(&call.name));
                     let offered = known.filter(|_| self.state.spec.offers(&call.name));
                     let unknown = || toolbox.unknown(&call.name, self.state.spec.tools.as_deref());
-                    (offered.ok_or_else(unknown), place, doors)
+                    (offered.ok_or_else(unknown), place)
                 }
                 Err(refused) => {
                     let nowhere = place::nowhere(&self.state.worker_id, &call.call_id, self.calls.lifeline());
-                    (Err(refused), nowhere, Doors::default())
+                    (Err(refused), nowhere)
                 }
             };
-            self.calls.run_tool(call, tool, place, doors, &actors.store);
+            self.calls.run_tool(call, tool, place, &actors.store);
         }
     }
 
     /// The place of a call, with its network proxy and way in.
-    async fn place(&mut self, call: &Call) -> Result<(Place, Doors), ToolOutcome> {
+    async fn place(&mut self, call: &Call) -> Result<Place, ToolOutcome> {
         let Call { by, call_id, leads, .. } = call;
         let lifeline = self.calls.lifeline();
         let seen = place::seen(&self.state.pod, *by);
@@ -65,21 +73,23 @@ impl Starting<'_> {
         let way_in = self.way_in(call, &network).map_err(|error| {
             ToolOutcome::failed("io_failed", format!("there is no folder for the command's sockets: {error}"))
         })?;
-        let place = Place {
+        let socket = way_in.as_ref().map(Entered::socket);
+        Ok(Place {
             worker_id: self.state.worker_id.clone(),
             call_id: call_id.clone(),
+            by: *by,
             leads: leads.clone(),
             cwd: self.state.spec.cwd.clone().into(),
             scope,
             seen: Arc::new(seen),
             outputs: self.actors.outputs_of(&self.state.worker_id),
             network,
-            way_in: way_in.as_ref().map(Entered::socket),
+            way_in: socket,
             questions,
             redirects,
+            doors: Some(Arc::new(Doors { proxy, way_in })),
             lifeline,
-        };
-        Ok((place, Doors { proxy, way_in }))
+        })
     }
 
     /// A way in to what a command serves, if it has a network of its own.
@@ -110,7 +120,12 @@ impl Starting<'_> {
             NetworkPolicy::None => Ok((Network::None, None)),
             NetworkPolicy::Open => Ok((Network::Open, None)),
             NetworkPolicy::Ask => {
-                let proxy = Proxy::open(&call.call_id, self.calls.wishes()).map_err(|error| {
+                // Nobody can be asked for a command whose call has ended.
+                let wishes = match call.arguments["background"] == true {
+                    true => alone::by_rules(self.actors, &self.state.worker_id),
+                    false => self.calls.wishes(),
+                };
+                let proxy = Proxy::open(&call.call_id, wishes).map_err(|error| {
                     let sentence = format!("the command's way to the network could not be set up: {error}");
                     ToolOutcome::failed("io_failed", sentence)
                 })?;

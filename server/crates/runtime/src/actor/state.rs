@@ -81,7 +81,8 @@ impl State {
     /// The decision that closes everything a crash left open.
     pub(super) fn recovery(&self, actors: &Actors) -> Decision {
         let outputs = actors.outputs_of(&self.worker_id);
-        recover(&self.pod, |call_id| running::last_seen(&outputs, call_id))
+        let ended = |call_id: &str| actors.equipment.background.end_of(&self.worker_id, call_id);
+        recover(&self.pod, |call_id| running::last_seen(&outputs, call_id), ended)
     }
 
     pub(super) fn decide(&self, input: Input) -> Result<Decision, ApiError> {

@@ -201,8 +201,18 @@ impl PodTask {
 
     /// Takes what is waiting: mail first, then the oldest queued input.
     async fn go_on(&mut self) {
+        self.note_ended_commands().await;
         self.read_mail().await;
         self.start_next().await;
+    }
+
+    async fn note_ended_commands(&mut self) {
+        if let Some(ended) = self.actor.ended_commands()
+            && let Err(error) = self.actor.advance([ended], Extras::default()).await
+        {
+            let pod = &self.actor.state.name;
+            tracing::error!(%error, %pod, "the end of a background command could not be recorded; it is tried again");
+        }
     }
 
     async fn read_mail(&mut self) {

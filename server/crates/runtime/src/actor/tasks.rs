@@ -33,6 +33,8 @@ pub(crate) struct Equipment {
     pub(crate) providers: Providers,
     pub(crate) agents: acp::Agents,
     pub(crate) toolbox: Toolbox,
+    /// Commands that go on after their call.
+    pub(crate) background: tools::bash::Background,
     pub(crate) servers: mcp::Servers,
     /// The permission rules in the servers' sections.
     pub(crate) server_rules: Arc<[PermissionRule]>,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use protocol::{ApiError, ErrorCode, ToolAnswer, WorkerId};
+use protocol::{ApiError, BackgroundCommand, BackgroundOutput, ErrorCode, ToolAnswer, WorkerId};
 use serde::de::DeserializeOwned;
 
 use super::{Call, Cluster, ROUNDS_MAX, Route};
 use crate::{
     CommandKey, Origin,
-    actor::{OutsideCall, PodCommand, Request, place},
+    actor::{OutsideCall, PodCommand, Request, no_such_command, place},
     command::read_answer,
     error, view,
 };
@@ -74,6 +74,31 @@ impl Cluster {
         let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
         let scope = place::scope(&self.actors, row.key, &opened.spec).await?;
         Ok(tools::files::complete(&opened.spec.cwd, scope, begun).await)
+    }
+
+    /// The Pod's background commands, oldest first.
+    pub(crate) async fn commands(&self, worker_id: &WorkerId) -> Result<Vec<BackgroundCommand>, ApiError> {
+        self.existing_row(worker_id).await?;
+        match self.there(worker_id, || Call::Commands { worker_id: worker_id.clone() }).await? {
+            Some(commands) => Ok(commands),
+            None => Ok(self.actors.equipment.background.list(worker_id)),
+        }
+    }
+
+    /// What a background command wrote from a position on.
+    pub(crate) async fn command_output(
+        &self,
+        worker_id: &WorkerId,
+        id: &str,
+        after: u64,
+    ) -> Result<BackgroundOutput, ApiError> {
+        let row = self.existing_row(worker_id).await?;
+        let call = || Call::Output { worker_id: worker_id.clone(), id: id.to_owned(), after };
+        if let Some(output) = self.there(worker_id, call).await? {
+            return Ok(output);
+        }
+        let output = self.actors.equipment.background.read(worker_id, id, after);
+        output.ok_or_else(|| no_such_command(&row.name, id))
     }
 
     /// Tells a Pod to read its mailbox. Does not wait: the mail is already in the store.

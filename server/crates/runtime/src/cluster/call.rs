@@ -50,6 +50,16 @@ pub(crate) enum Call {
         worker_id: WorkerId,
         begun: String,
     },
+    /// The background commands.
+    Commands {
+        worker_id: WorkerId,
+    },
+    /// The output of a background command.
+    Output {
+        worker_id: WorkerId,
+        id: String,
+        after: u64,
+    },
     /// Somebody views the Pod. Has no answer.
     Read {
         worker_id: WorkerId,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 
 use protocol::{
-    ApiError, CommandId, ErrorCode, InputCommand, QueuedInput, Receipt, RewindCommand, ToolAnswer, ToolBy, ToolCommand,
-    WorkerId,
+    ApiError, BackgroundCommand, BackgroundOutput, CommandId, ErrorCode, InputCommand, QueuedInput, Receipt,
+    RewindCommand, ToolAnswer, ToolBy, ToolCommand, WorkerId,
 };
 use serde_json::Value;
 use tokio::net::UnixStream;
@@ -121,6 +121,41 @@ impl Work<'_> {
     /// working directory if they are in it. Limited to what is found within a short time, and to the length of a list.
     pub async fn files(self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
         self.inner.cluster.files(worker_id, begun).await
+    }
+
+    /// The commands that the Pod runs in the background, oldest first, and those that ended last.
+    pub async fn commands(self, worker_id: &WorkerId) -> Result<Vec<BackgroundCommand>, ApiError> {
+        self.inner.cluster.commands(worker_id).await
+    }
+
+    /// What a background command wrote from a position on, at most 64 KiB.
+    ///
+    /// # Errors
+    /// `not_found`: the Pod has no such command, or no longer.
+    pub async fn command_output(
+        self,
+        worker_id: &WorkerId,
+        id: &str,
+        after: u64,
+    ) -> Result<BackgroundOutput, ApiError> {
+        self.inner.cluster.command_output(worker_id, id, after).await
+    }
+
+    /// Ends a background command and, if it runs on this host, waits until it has ended.
+    ///
+    /// # Errors
+    /// `not_found`, as [`Self::command_output`].
+    pub async fn stop_command(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        id: String,
+    ) -> Result<BackgroundCommand, ApiError> {
+        let command = PodCommand::StopCommand(id.clone());
+        let told = self.inner.cluster.command(key, origin, worker_id, command).await?;
+        let stopped = self.inner.actors.equipment.background.stopped(worker_id, &id).await;
+        Ok(stopped.unwrap_or(told))
     }
 
     /// Connects to a loopback port of the newest running command of the Pod that serves it. `None` if no command does.

@@ -7,8 +7,8 @@ use protocol::tool::{self, NETWORK};
 use provider::Providers;
 use runtime::{Host, HostOptions};
 use tools::{
-    Tool, Toolbox,
-    bash::{Bash, BashOptions},
+    Tasks, Tool, Toolbox,
+    bash::{self, Background, BashOptions},
     files,
     web::{WebFetch, WebOptions},
 };
@@ -17,9 +17,9 @@ use tools::{
 async fn the_table_of_tools_has_each_one_that_is_registered_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
-    let others: [Arc<dyn Tool>; 2] =
-        [Arc::new(Bash::new(BashOptions::of_this_process())), Arc::new(WebFetch::new(WebOptions::default()))];
-    let toolbox = Toolbox::new(files::tools()).with(others);
+    let others: [Arc<dyn Tool>; 2] = [Arc::new(Tasks), Arc::new(WebFetch::new(WebOptions::default()))];
+    let commands = bash::tools(BashOptions::of_this_process(), &Background::default());
+    let toolbox = Toolbox::new(files::tools()).with(commands).with(others);
     let options = HostOptions::of(store, Providers::new(Vec::new()).unwrap(), "/", "/nowhere");
     let host = Host::start(HostOptions { toolbox, ..options }).await.unwrap();
 

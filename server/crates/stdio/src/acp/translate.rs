@@ -110,6 +110,9 @@ impl Translator {
                 let detail = detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
                 vec![thought(format!("Child {} {what}{detail}\n", child.name))]
             }
+            TurnEvent::CommandEnded { command, detail, .. } => {
+                vec![thought(format!("Background command ended: {command}: {detail}\n"))]
+            }
             TurnEvent::ToolArgsChunk { .. } => Vec::new(),
         }
     }

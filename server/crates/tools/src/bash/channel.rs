@@ -25,10 +25,21 @@ const DOOR: &[u8] = b"door";
 /// The first process's answer to a request for a port: with a connection, or without one.
 const INNER: &[u8] = b"inner";
 const NOBODY: &[u8] = b"nobody";
+/// Asks the first process to tell everything in the sandbox to end.
+const END: &[u8] = b"end";
 
 /// One end.
 #[derive(Debug)]
 pub(super) struct Channel(OwnedFd);
+
+/// What the keeper asks of the first process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// A connection to this port of its loopback.
+    Port(u16),
+    /// To tell everything in the sandbox to end.
+    End,
+}
 
 /// A received message.
 #[derive(Debug)]
@@ -78,12 +89,19 @@ impl Channel {
         self.send(&port.to_be_bytes(), None);
     }
 
-    /// The next requested port; `None` once nobody can request any more.
-    pub(super) fn asked_for(&self) -> Option<u16> {
-        let mut bytes = [0; 2];
-        match retry_on_intr(|| recv(&self.0, &mut bytes[..], RecvFlags::empty())) {
-            Ok((_, 2)) => Some(u16::from_be_bytes(bytes)),
-            Ok(_) | Err(_) => None,
+    /// Asks the first process to tell everything in the sandbox to end.
+    pub(super) fn ask_to_end(&self) {
+        self.send(END, None);
+    }
+
+    /// The next thing that is asked; `None` once nobody can ask any more.
+    pub(super) fn asked_for(&self) -> Option<Asked> {
+        let mut bytes = [0; END.len()];
+        let (_, count) = retry_on_intr(|| recv(&self.0, &mut bytes[..], RecvFlags::empty())).ok()?;
+        match &bytes[..count.min(bytes.len())] {
+            END => Some(Asked::End),
+            &[high, low] => Some(Asked::Port(u16::from_be_bytes([high, low]))),
+            _ => None,
         }
     }
 

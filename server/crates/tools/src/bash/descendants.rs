@@ -36,13 +36,20 @@ pub(super) fn kill_forever(others: impl FnOnce()) -> ! {
     // lives to report the death of a child.
     let own = getpid().as_raw_nonzero().get();
     for (pid, _) in processes().filter(|(_, parent)| *parent == own) {
-        kill(pid, own);
+        send(pid, own, Signal::KILL);
     }
     others();
     loop {
         thread::sleep(LOOK_AGAIN);
         kill_all();
     }
+}
+
+/// Sends SIGTERM to each current descendant except the first process of a command without a sandbox, which reports how
+/// the command ended.
+pub(super) fn tell_to_end(first: Option<Pid>) {
+    let first = first.map(|first| first.as_raw_nonzero().get());
+    signal_all(|pid| (Some(pid) != first).then_some(Signal::TERM));
 }
 
 /// Reaps each child that has ended. Returns true if there are no children at all.
@@ -59,6 +66,11 @@ fn reap() -> bool {
 
 /// Sends SIGKILL to each current descendant.
 fn kill_all() {
+    signal_all(|_| Some(Signal::KILL));
+}
+
+/// Sends each current descendant the signal that is chosen for its number, if any.
+fn signal_all(choose: impl Fn(i32) -> Option<Signal>) {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for (pid, parent) in processes() {
         children.entry(parent).or_default().push(pid);
@@ -66,21 +78,23 @@ fn kill_all() {
     let mut parents = vec![getpid().as_raw_nonzero().get()];
     while let Some(parent) = parents.pop() {
         for pid in children.remove(&parent).unwrap_or_default() {
-            kill(pid, parent);
+            if let Some(signal) = choose(pid) {
+                send(pid, parent, signal);
+            }
             parents.push(pid);
         }
     }
 }
 
-/// Kills `pid` if it is still a child of `parent`: the number may have been reused since it was read.
-fn kill(pid: i32, parent: i32) {
+/// Signals `pid` if it is still a child of `parent`: the number may have been reused since it was read.
+fn send(pid: i32, parent: i32, signal: Signal) {
     let Some(handle) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
         return;
     };
     let own = getpid().as_raw_nonzero().get();
     // A process that lost its parent meanwhile has become our child.
     if parent_of(pid).is_some_and(|now| now == parent || now == own) {
-        let _ = pidfd_send_signal(&handle, Signal::KILL);
+        let _ = pidfd_send_signal(&handle, signal);
     }
 }
 

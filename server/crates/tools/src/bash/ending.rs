@@ -12,6 +12,8 @@ pub(super) enum Ending {
     Reported(Report),
     TimeLimit,
     TooMuchOutput,
+    /// Told to end. Only background commands.
+    Stopped,
     /// The helper itself was killed or crashed.
     HelperLost,
 }
@@ -42,6 +44,7 @@ impl Ended {
                 let most = OUTPUT_BYTES_MAX >> 20;
                 (Some("output"), format!("killed after {most} MiB of output (the most that is kept)"))
             }
+            Ending::Stopped => (Some("signal"), "stopped".to_owned()),
             Ending::HelperLost => (Some("signal"), "killed together with its helper".to_owned()),
         };
         let time = match code {

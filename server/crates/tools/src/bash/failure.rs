@@ -14,6 +14,8 @@ pub(super) enum Failure {
     CannotConfine(String),
     #[error("the command could not be confined to the scope, so it was not run: {0}")]
     NotConfined(String),
+    #[error("{0}")]
+    TooMany(String),
     #[error("the command was not started: {0}")]
     NotStarted(String),
 }
@@ -25,6 +27,7 @@ impl Failure {
             Self::Scope { .. } => "permission_denied",
             Self::NoFolder { .. } => "not_found",
             Self::CannotConfine(_) | Self::NotConfined(_) => "unconfined",
+            Self::TooMany(_) => "rate_limited",
             Self::NotStarted(_) => "io_failed",
         }
     }

@@ -76,7 +76,7 @@ fn live(inside: &Inside, channel: &Channel, streams: Streams) -> Result<Report, 
         std::process::exit(0)
     };
     let_go(streams, channel, &inside.order).map_err(failed("its keeper could not let go of it"))?;
-    if inside.order.way_in.is_some() && matches!(inside.order.hold, Hold::Room { .. }) {
+    if matches!(inside.order.hold, Hold::Room { .. }) {
         let asked = channel.again().map_err(failed("nobody could look into it"))?;
         way_in::lead_in(asked, inside.order.network.own_port());
     }

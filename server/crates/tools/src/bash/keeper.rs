@@ -10,14 +10,15 @@ use std::{
     },
     path::Path,
     process::{self, Command, ExitCode, Stdio},
-    sync::Arc,
+    sync::{Arc, mpsc::sync_channel},
     thread,
+    time::Duration,
 };
 
 use rustix::{
     fs::{MemfdFlags, SeekFrom, memfd_create, seek},
     io::{FdFlags, fcntl_setfd},
-    process::{getpid, set_child_subreaper},
+    process::{Pid, getpid, set_child_subreaper},
     stdio::dup2_stderr,
 };
 
@@ -39,6 +40,8 @@ use crate::Network;
 
 /// The most bytes of bubblewrap's error message.
 const WORDS_BYTES_MAX: u64 = 2 * 1024;
+/// How long a command that was told to end may take before it is killed.
+const END_WAIT: Duration = Duration::from_secs(2);
 /// What a person can check if the kernel refuses.
 const NAMESPACE_SETTINGS: &str =
     "user.max_user_namespaces, kernel.unprivileged_userns_clone and the container's filter";
@@ -87,9 +90,24 @@ fn work(private: &mut Option<Private>, is_talked_to: &mut bool) -> Result<Report
     let group = order.group.as_ref().map(|wanted| Group::make(wanted, &order.limits)).transpose();
     let group = group.map(|group| group.map(Arc::new)).map_err(failed("it could not have a group of its own"))?;
     let report = start(&order, private, group.as_deref()).map(|started| {
-        let group = group.clone();
+        let (group, asking, first) = (group.clone(), started.channel.again(), started.first);
+        let is_room = matches!(order.hold, Hold::Room { .. });
         thread::spawn(move || {
-            until_end_of(input);
+            let (told, end) = sync_channel(1);
+            thread::spawn(move || {
+                if is_told_to_end(&mut input) {
+                    let _ = told.send(());
+                    until_end_of(input);
+                }
+            });
+            // Its sender is gone once yoi has closed its end.
+            if end.recv().is_ok() {
+                match asking {
+                    Ok(channel) if is_room => channel.ask_to_end(),
+                    _ => descendants::tell_to_end(first),
+                }
+                let _ = end.recv_timeout(END_WAIT);
+            }
             descendants::kill_forever(|| group.iter().for_each(|group| group.kill()))
         });
         started.report(&order)
@@ -107,15 +125,27 @@ fn work(private: &mut Option<Private>, is_talked_to: &mut bool) -> Result<Report
     report
 }
 
+/// Waits for a word of yoi. Returns false if yoi has closed its end or is gone: then nothing is given time to end.
+fn is_told_to_end(input: &mut impl Read) -> bool {
+    let mut bytes = [0; 64];
+    loop {
+        match input.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+            read => return read.is_ok_and(|count| count > 0),
+        }
+    }
+}
+
 /// Returns when yoi has closed its end or is gone.
 fn until_end_of(mut input: impl Read) {
-    let mut bytes = [0; 64];
-    while !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
+    while is_told_to_end(&mut input) {}
 }
 
 /// Everything that was started, and how it can be heard.
 struct Started {
     channel: Channel,
+    /// The first process, if this one started it directly.
+    first: Option<Pid>,
     /// The builder's error output, if that is another program.
     words: Option<PipeReader>,
 }
@@ -148,11 +178,11 @@ fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::
     let account = own::Account::of_this_process();
     match kernel::split(namespaces, group.map(Group::as_fd)) {
         Ok(None) => (),
-        Ok(Some(_)) => return Ok(Started { channel, words: None }),
+        Ok(Some(first)) => return Ok(Started { channel, first: Some(first), words: None }),
         Err(error) if inside.plan.is_some() => {
             let reason = format!("its kernel refuses it namespaces of its own ({error}): see {NAMESPACE_SETTINGS}");
             inner.report(&Report::Unconfined(reason));
-            return Ok(Started { channel, words: None });
+            return Ok(Started { channel, first: None, words: None });
         }
         Err(error) => return Err(error),
     }
@@ -204,7 +234,7 @@ fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Resul
     line.push(b'\n');
     // It may have ended by now; its error output tells.
     let _ = input.write_all(&line);
-    Ok(Started { channel, words: Some(words) })
+    Ok(Started { channel, first: None, words: Some(words) })
 }
 
 /// Returns the command's streams, which are the keeper's own.

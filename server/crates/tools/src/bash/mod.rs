@@ -6,6 +6,7 @@
 //! first gives up every privilege: file access by Landlock (`confine`), system calls (`seccomp`), capabilities
 //! (`rights`), and its share of the machine (`limits`, and `groups` for all of its processes together).
 
+mod background;
 mod carve;
 mod channel;
 mod clock;
@@ -54,6 +55,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use self::{
+    background::{Background, BashOutput, BashStop, Stopper},
     groups::Groups,
     helper::helper_main,
     limits::Limits,
@@ -63,6 +65,7 @@ pub use self::{
 };
 
 use self::{
+    background::{Begun, Job},
     clock::Clock,
     ending::Ended,
     failure::Failure,
@@ -139,6 +142,9 @@ struct Arguments {
     timeout_s: Option<u64>,
     /// The folder to run it in; the Pod's working directory when absent.
     cwd: Option<String>,
+    /// True: return at once, with an id for BashOutput and BashStop, and let the command run on. It then has no time
+    /// limit unless timeout_s is given.
+    background: Option<bool>,
 }
 
 /// The tool `Bash`.
@@ -146,11 +152,27 @@ struct Arguments {
 pub struct Bash {
     options: BashOptions,
     helpers: Standby,
+    background: Background,
+}
+
+/// A command to be run.
+#[derive(Debug)]
+struct Wanted {
+    order: Order,
+    /// `None`: it may run as long as its Pod.
+    limit: Option<Duration>,
+    is_background: bool,
 }
 
 impl Bash {
     pub fn new(options: BashOptions) -> Self {
-        Self { options, helpers: Standby::default() }
+        Self { options, helpers: Standby::default(), background: Background::default() }
+    }
+
+    /// With a place for commands that go on after their call.
+    #[must_use]
+    pub fn with_background(self, background: Background) -> Self {
+        Self { background, ..self }
     }
 
     /// Whether commands are confined to the scope, each in a sandbox. If not, each should need an approval.
@@ -159,9 +181,11 @@ impl Bash {
     }
 
     /// What to run and for how long.
-    fn order(&self, place: &Place, arguments: Value) -> Result<(Order, Duration), Failure> {
+    fn order(&self, place: &Place, arguments: Value) -> Result<Wanted, Failure> {
         let arguments: Arguments = arguments::parsed("Bash", arguments).map_err(Failure::InvalidInput)?;
+        let is_background = arguments.background == Some(true);
         let seconds = arguments.timeout_s.unwrap_or(SECONDS_DEFAULT);
+        let limit = (!is_background || arguments.timeout_s.is_some()).then(|| Duration::from_secs(seconds));
         if !(1..=SECONDS_MAX).contains(&seconds) {
             let sentence = format!("timeout_s is {seconds}; it must be from 1 to {SECONDS_MAX}");
             return Err(Failure::InvalidInput(sentence));
@@ -183,11 +207,11 @@ impl Bash {
             limits: self.options.limits.clone(),
             group: self.options.groups.next(),
         };
-        Ok((order, Duration::from_secs(seconds)))
+        Ok(Wanted { order, limit, is_background })
     }
 
     async fn run(&self, place: &Place, arguments: Value, output: Output) -> Result<ToolOutcome, Failure> {
-        let (mut order, limit) = self.order(place, arguments)?;
+        let Wanted { mut order, limit, is_background } = self.order(place, arguments)?;
         let is_confined = matches!(order.hold, Hold::Room { .. });
         if !is_confined && !self.options.allow_unconfined {
             return Err(Failure::CannotConfine(self.why_unconfined()));
@@ -200,9 +224,12 @@ impl Bash {
             false => Arc::default(),
         };
         order.fixed = repositories.fixed();
+        if is_background {
+            return self.start(place, order, repositories, limit).await;
+        }
         let started = Instant::now();
-        let running = Running::start(&self.helpers, &self.options, &order, place.lifeline.clone()).await;
-        let running = running.map_err(|error| Failure::NotStarted(error.to_string()))?;
+        let running = self.running(place, &order).await?;
+        let limit = limit.unwrap_or(Duration::from_secs(SECONDS_DEFAULT));
         let name = format!("output:{}", place.call_id);
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let clock = Clock::start(limit, place.questions.clone());
@@ -225,12 +252,58 @@ impl Bash {
         Ended { ending, is_confined, limit, took, lines, left, content }.outcome()
     }
 
+    async fn running(&self, place: &Place, order: &Order) -> Result<Running, Failure> {
+        let running = Running::start(&self.helpers, &self.options, order, place.lifeline.clone()).await;
+        running.map_err(|error| Failure::NotStarted(error.to_string()))
+    }
+
+    /// Starts a command that goes on after this call.
+    async fn start(
+        &self,
+        place: &Place,
+        order: Order,
+        repositories: Arc<Repositories>,
+        limit: Option<Duration>,
+    ) -> Result<ToolOutcome, Failure> {
+        let is_confined = matches!(order.hold, Hold::Room { .. });
+        let job = Arc::new(Job::new(place, &order.command, order.cwd.display().to_string()));
+        // It takes its seat first, so that no more than the limit can start at once.
+        self.background.add(&place.worker_id, job.clone()).map_err(Failure::TooMany)?;
+        let running = match self.running(place, &order).await {
+            Ok(running) => running,
+            Err(failure) => {
+                self.background.remove(&place.worker_id, &place.call_id);
+                return Err(failure);
+            }
+        };
+        if is_confined {
+            self.helpers.prepare(&self.options);
+        }
+        let begun = Begun { running, repositories, is_confined, limit };
+        tokio::spawn(job.run(begun, place.clone(), self.background.clone()));
+        let id = &place.call_id;
+        let content = serde_json::json!({ "id": id }).to_string();
+        Ok(ToolOutcome::done(format!(
+            "started in the background as {id}; BashOutput returns what it writes, BashStop ends it, and you are told when it ends"
+        ))
+        .with_content(content))
+    }
+
     fn why_unconfined(&self) -> String {
         match (self.options.confine, confinement(self.options.builder)) {
             (Confine::Auto, Confinement::Missing { reason, .. }) => reason,
             _ => "that is switched off".to_owned(),
         }
     }
+}
+
+/// The tools for commands, which share those that run in the background.
+pub fn tools(options: BashOptions, background: &Background) -> [Arc<dyn Tool>; 3] {
+    [
+        Arc::new(Bash::new(options).with_background(background.clone())),
+        Arc::new(BashOutput::new(background.clone())),
+        Arc::new(BashStop::new(background.clone())),
+    ]
 }
 
 #[async_trait]
@@ -243,7 +316,9 @@ impl Tool for Bash {
         "Runs a command line in bash and returns its output (standard output and errors together) and its exit code. Each \
          call is a new shell: a changed folder and set variables do not carry over to the next one. It can read and write only \
          what your scope grants, can read the system's programs, and has a temporary folder of its own in $TMPDIR. \
-         Everything that it starts ends with the call, including background processes. In a folder of which a part is \
+         Everything that it starts ends with the call, including background processes; for a server or a watcher, set \
+         `background`: the command then goes on until it ends, BashStop ends it, or you are stopped, and it reaches only \
+         those hosts that rules allow. In a folder of which a part is \
          denied or lent, it cannot create, rename or remove entries; Write can create files there. Git's settings and hooks, \
          .envrc and the start files of shells are read here and never written: ask the person to change those, and to \
          move or delete a repository. For reading and changing files prefer Read, Write, Edit, Glob and Grep."

@@ -1,9 +1,14 @@
 //! One command from start to end, as seen by yoi: the helper is started, given its order, listened to, and let go.
 
-use std::{future::pending, io, path::PathBuf, time::Duration};
+use std::{
+    future::{Future, pending},
+    io,
+    path::PathBuf,
+    time::Duration,
+};
 
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
     runtime::Handle,
     time::{Instant, sleep_until, timeout},
@@ -23,6 +28,11 @@ use crate::{Lifeline, Output};
 
 /// How long the helper may take to end a command that was told to stop. A process stuck in the kernel takes longer.
 const END_WAIT: Duration = Duration::from_secs(5);
+/// What the helper is told before its input closes: the command gets SIGTERM, and SIGKILL two seconds later. If the
+/// input just closes, as when yoi dies, the command is killed at once.
+const TELL_TO_END: &[u8] = b"end\n";
+/// Longer than the helper waits between the two.
+const GRACE: Duration = Duration::from_millis(2_500);
 const READ_BYTES: usize = 32 * 1024;
 
 /// A helper with its command. Dropping it ends both: the helper ends everything when its input closes.
@@ -34,7 +44,8 @@ pub(super) struct Running {
     lifeline: Option<Lifeline>,
     control: Option<ChildStdin>,
     report: BufReader<ChildStdout>,
-    output: ChildStderr,
+    /// `None` only while it is dropped.
+    output: Option<ChildStderr>,
     /// The command's group, which the helper removes unless it is killed.
     group: Option<PathBuf>,
 }
@@ -54,7 +65,7 @@ impl Running {
             lifeline: Some(lifeline),
             control: Some(control),
             report: BufReader::new(report),
-            output,
+            output: Some(output),
             group: order.group.as_ref().map(|group| group.folder.clone()),
         })
     }
@@ -69,8 +80,8 @@ impl Running {
             let due = live.due();
             let is_due = due.is_some_and(|due| due <= Instant::now());
             tokio::select! {
-                read = self.output.read(&mut buffer), if !live.is_full() || stopped.is_some() => {
-                    let count = read.unwrap_or(0);
+                read = read(&mut self.output, &mut buffer), if !live.is_full() || stopped.is_some() => {
+                    let count = read;
                     is_open = count > 0;
                     let (text, is_all) = kept.push(&buffer[..count]).await;
                     live.push(&text);
@@ -95,6 +106,38 @@ impl Running {
         }
         let report = self.report().await;
         stopped.or(report.map(Ending::Reported)).unwrap_or(Ending::HelperLost)
+    }
+
+    /// Gives `take` the output until the command and everything that it started have ended. Once `is_stopped` is done,
+    /// the command is told to end.
+    pub(super) async fn follow(mut self, is_stopped: impl Future<Output = ()>, mut take: impl FnMut(&[u8])) -> Ending {
+        tokio::pin!(is_stopped);
+        let (mut deadline, mut is_open) = (None, true);
+        let mut buffer = vec![0; READ_BYTES];
+        while is_open {
+            tokio::select! {
+                count = read(&mut self.output, &mut buffer) => {
+                    is_open = count > 0;
+                    take(&buffer[..count]);
+                }
+                () = &mut is_stopped, if deadline.is_none() => {
+                    if let Some(control) = &mut self.control {
+                        let _ = control.write_all(TELL_TO_END).await;
+                    }
+                    deadline = Some(Instant::now() + GRACE + END_WAIT);
+                }
+                () = until(deadline) => is_open = false,
+                // Processes that the helper could not end may hold the output open.
+                () = ended(self.helper.as_mut()), if self.group.is_some() => end_left_behind(self.group.take()).await,
+            }
+        }
+        let report = self.report().await;
+        let is_stopped = deadline.is_some() && !matches!(report, Some(Report::Exited(_)));
+        match report {
+            _ if is_stopped => Ending::Stopped,
+            Some(report) => Ending::Reported(report),
+            None => Ending::HelperLost,
+        }
     }
 
     /// Tells the helper to end everything. Returns the deadline for that.
@@ -123,6 +166,14 @@ impl Running {
     }
 }
 
+/// The number of bytes that were read; 0 at the end. Cancel safe.
+async fn read(output: &mut Option<ChildStderr>, buffer: &mut [u8]) -> usize {
+    match output {
+        Some(output) => output.read(buffer).await.unwrap_or(0),
+        None => 0,
+    }
+}
+
 /// Never returns if there is no time.
 async fn until(time: Option<Instant>) {
     match time {
@@ -146,11 +197,22 @@ async fn end_left_behind(group: Option<PathBuf>) {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.control = None;
         // Without a runtime the process is about to end, and with it every share of the lifeline.
         let (lifeline, group) = (self.lifeline.take(), self.group.take());
+        let (control, output) = (self.control.take(), self.output.take());
         if let (Some(mut helper), Ok(runtime)) = (self.helper.take(), Handle::try_current()) {
             runtime.spawn(async move {
+                if let Some(mut control) = control {
+                    let _ = control.write_all(TELL_TO_END).await;
+                    // What it still says while it ends is read, so that its end is not held up.
+                    let read = async {
+                        if let Some(mut output) = output {
+                            let _ = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
+                        }
+                        let _ = helper.wait().await;
+                    };
+                    let _ = timeout(GRACE + END_WAIT, read).await;
+                }
                 let _ = helper.wait().await;
                 end_left_behind(group).await;
                 drop(lifeline);

@@ -21,7 +21,8 @@ use std::{
 };
 
 use super::{
-    channel::Channel,
+    channel::{Asked, Channel},
+    kernel,
     way_out::{CONNECTIONS_MAX, join, run},
 };
 use crate::preview::{CONNECTED, LIST, NOBODY};
@@ -35,13 +36,16 @@ const OWED_MAX: usize = 16;
 /// How long yoi may take to say which port it wants.
 const PORT_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// Inside the sandbox: connects to each requested port until nobody can request any more. `own` is the port of the way
-/// out, which is not the command's.
+/// Inside the sandbox: connects to each requested port, and tells everything to end if that is asked, until nobody can
+/// ask any more. `own` is the port of the way out, which is not the command's.
 pub(super) fn lead_in(channel: Channel, own: Option<u16>) {
     run("way in", move || {
-        while let Some(port) = channel.asked_for() {
-            let inner = if port == LIST { list(own) } else { connection(port) };
-            channel.give_inner(inner.as_ref());
+        while let Some(asked) = channel.asked_for() {
+            match asked {
+                Asked::End => kernel::tell_all_to_end(),
+                Asked::Port(LIST) => channel.give_inner(list(own).as_ref()),
+                Asked::Port(port) => channel.give_inner(connection(port).as_ref()),
+            }
         }
     });
 }
@@ -154,7 +158,7 @@ mod tests {
         sender.send(Some(one.into())).unwrap();
         sender.send(None).unwrap();
         assert!(asking.ask(5173).is_none());
-        assert_eq!((theirs.asked_for(), asking.owed), (Some(5173), 0));
+        assert_eq!((theirs.asked_for(), asking.owed), (Some(Asked::Port(5173)), 0));
         asking.owed = OWED_MAX;
         assert!(asking.ask(5173).is_none());
         assert_eq!(asking.owed, OWED_MAX);

@@ -79,6 +79,38 @@ pub(crate) async fn a_dropped_call_ends_its_command() {
     assert!(!is_there("3333.1") && !is_there("3333.2"));
 }
 
+pub(crate) async fn a_command_that_is_given_up_is_told_to_end_and_has_time_for_it() {
+    let stage = Stage::new();
+    let (sender, mut pieces) = mpsc::channel(8);
+    let (lifeline, mut ended) = Lifeline::pair();
+    let (bash, place) = (Bash::new(stage.options.clone()), Place { lifeline, ..stage.place() });
+    let command = "trap 'echo told; sleep 0.3; echo told > told; exit' TERM; echo ready; while :; do sleep 0.01; done";
+    let call = bash.call(&place, json!({ "command": command }), sender);
+    tokio::select! {
+        _ = call => panic!("it ended by itself"),
+        ready = pieces.recv() => assert_eq!(ready.as_deref(), Some("ready\n")),
+    }
+    drop(place);
+    assert_eq!(within("nothing of the call is left", ended.recv()).await, None);
+    assert_eq!(fs::read_to_string(stage.path("pod/told")).unwrap(), "told\n");
+}
+
+pub(crate) async fn a_command_that_does_not_end_when_it_is_told_to_is_killed() {
+    let stage = Stage::new();
+    let (sender, mut pieces) = mpsc::channel(8);
+    let (lifeline, mut ended) = Lifeline::pair();
+    let (bash, place) = (Bash::new(stage.options.clone()), Place { lifeline, ..stage.place() });
+    let command = "trap '' TERM; (setsid sleep 5555.1 &); echo ready; sleep 5555.2";
+    let call = bash.call(&place, json!({ "command": command }), sender);
+    tokio::select! {
+        _ = call => panic!("it ended by itself"),
+        _ = pieces.recv() => (),
+    }
+    drop(place);
+    assert_eq!(within("nothing of the call is left", ended.recv()).await, None);
+    assert!(!is_there("5555.1") && !is_there("5555.2"));
+}
+
 pub(crate) async fn the_death_of_the_server_ends_the_command() {
     let stage = Stage::new();
     let mut parent = Command::new(env::current_exe().unwrap())

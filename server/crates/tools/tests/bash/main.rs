@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod background;
 mod closed;
 mod groups;
 mod life;
@@ -98,6 +99,11 @@ tests! {
     life::a_background_process_ends_with_the_call
     life::the_time_limit_ends_a_whole_tree
     life::a_dropped_call_ends_its_command
+    life::a_command_that_is_given_up_is_told_to_end_and_has_time_for_it
+    life::a_command_that_does_not_end_when_it_is_told_to_is_killed
+    background::a_background_command_is_read_piece_by_piece_and_stopped
+    background::the_commands_of_a_pod_end_with_it
+    background::a_command_that_ends_says_how_and_nobody_runs_too_many
     life::the_death_of_the_server_ends_the_command
     life::the_helper_of_the_next_command_waits_is_replaced_and_ends_with_the_tool
     output::output_comes_live_and_in_few_pieces

@@ -81,6 +81,7 @@ impl Stage {
         Place {
             worker_id: serde_json::from_value(json!("018f0000-0000-7000-8000-000000000001")).unwrap(),
             call_id: "call-7".to_owned(),
+            by: protocol::ToolBy::Model,
             cwd: self.path("pod"),
             scope: Scope::new(self.rules.clone(), self.lent.clone()),
             leads: None,
@@ -90,6 +91,7 @@ impl Stage {
             way_in: None,
             questions: tools::Questions::none(),
             redirects: None,
+            doors: None,
             lifeline: Lifeline::pair().0,
         }
     }

@@ -82,6 +82,7 @@ impl Desk {
         Place {
             worker_id: "00000000-0000-4000-8000-000000000001".parse().unwrap(),
             call_id: "call-1".to_owned(),
+            by: protocol::ToolBy::Model,
             cwd: self.top.join("w"),
             scope: Scope::new(self.rules.clone(), self.lent.clone()),
             leads: None,
@@ -91,6 +92,7 @@ impl Desk {
             way_in: None,
             questions: tools::Questions::none(),
             redirects: None,
+            doors: None,
             lifeline: Lifeline::pair().0,
         }
     }

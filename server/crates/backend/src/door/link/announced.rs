@@ -101,6 +101,7 @@ impl Announced {
             queued: Vec::new(),
             children: Vec::new(),
             session: None,
+            tasks: Vec::new(),
             git: None,
         })
     }

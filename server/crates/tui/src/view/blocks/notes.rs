@@ -8,8 +8,8 @@ use ratatui::{
 use transcript::{
     ApprovalState, Block, BlockKind,
     words::{
-        about_cost, about_tokens, actor_words, child_words, duration_words, outcome_words, relation_words,
-        trigger_words,
+        about_cost, about_tokens, actor_words, child_words, command_ended, duration_words, outcome_words,
+        relation_words, trigger_words,
     },
 };
 
@@ -67,6 +67,10 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
         BlockKind::ChildEvent { what, child, detail } => {
             let detail = detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
             noted(&format!("⤷ child {} {}{detail}", child.name, change_words(*what)), Color::Blue, look)
+        }
+        kind @ BlockKind::CommandEnded { exit_code, .. } => {
+            let colour = if matches!(exit_code, None | Some(0)) { Color::Blue } else { Color::Red };
+            noted(&format!("⚙ {}", command_ended(kind)), colour, look)
         }
         BlockKind::Compacted { summary, .. } => compacted(summary, look),
         BlockKind::Rewound { to_seq } => {
