@@ -9,9 +9,14 @@ use crate::{
     server_fns::{control_pod, take_back_input},
 };
 
-/// Whether there is a run that *Stop* and Escape end.
+/// Whether there is a run that *Stop* ends.
 pub(crate) fn has_run(state: PodState) -> bool {
     matches!(state, PodState::Running | PodState::Waiting)
+}
+
+/// Whether Escape ends it. While a question waits, Escape only leaves the field: the answer is usually given next.
+pub(crate) fn is_ended_by_escape(state: PodState) -> bool {
+    state == PodState::Running
 }
 
 /// Ends the run. Its queued messages are taken back first, so that none of them begins another one.

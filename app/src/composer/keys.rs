@@ -11,7 +11,7 @@ use super::{
     sending_key::{Enter, Held, enter, is_swapped},
 };
 use crate::{
-    acting::stopping::{has_run, stop_run},
+    acting::stopping::{is_ended_by_escape, stop_run},
     composer::draft::{Draft, byte_at, units_at},
     live,
 };
@@ -127,10 +127,10 @@ impl Keys {
     /// Ends the run, if there is one. Otherwise Escape leaves the field.
     fn stop_run(self) -> bool {
         let pod = self.outgoing.pod;
-        let has_run = has_run(pod.state.get_untracked());
-        if has_run {
+        let is_ended = is_ended_by_escape(pod.state.get_untracked());
+        if is_ended {
             stop_run(self.outgoing.console, pod);
         }
-        has_run
+        is_ended
     }
 }

@@ -31,7 +31,9 @@ pub(super) fn Commands() -> impl IntoView {
         let runs = found.iter().any(|command| command.state == CommandState::Running);
         all.try_set(found);
         if runs {
-            live::after(READING_MS_MIN, move || drop(beat.try_update(|beat| *beat = beat.wrapping_add(1))));
+            live::after(READING_MS_MIN, move || {
+                let _ = beat.try_update(|beat| *beat = beat.wrapping_add(1));
+            });
         }
     });
     let ids = move || all.with(|all| all.iter().rev().map(|command| command.id.clone()).collect::<Vec<_>>());

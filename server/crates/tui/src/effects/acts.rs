@@ -3,7 +3,8 @@
 use client::{Client, ClientError};
 use commands::PreviewAct;
 use protocol::{
-    CommandId, HeldCommand, InputCommand, PatchPod, PeerCommand, PodRef, PreviewCommand, RequestCommand, ToolCommand,
+    CommandId, ControlVerb, HeldCommand, InputCommand, PatchPod, PeerCommand, PodRef, PreviewCommand, RequestCommand,
+    ToolCommand,
     operations::{self, Command},
 };
 use serde_json::json;
@@ -74,6 +75,7 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             return client.carry_out(id, &operations::RunTool { pod, name, body }).await.map(Answer::Tool);
         }
         Act::TakeBack { queued, then } => return take_back(client, &pod, id, queued, *then).await,
+        Act::StopRun(queued) => return stop_run(client, &pod, id, queued).await,
         Act::Preview(act) => return preview(client, pod, act).await,
         Act::Export(name) => return export::export(client, &pod, name).await.map(Answer::File),
     };
@@ -92,6 +94,22 @@ async fn preview(client: &Client, pod: PodRef, act: &PreviewAct) -> Result<Answe
             Answer::Accepted
         }
     })
+}
+
+/// Ends the run. Its queued messages are taken back first, so that none of them begins another one; one that has begun
+/// stays where it is.
+async fn stop_run(client: &Client, pod: &PodRef, id: &CommandId, queued: &[CommandId]) -> Result<Answer, ClientError> {
+    let mut back = Vec::new();
+    for queued in queued {
+        let take_back = operations::TakeBack { pod: pod.clone(), command_id: queued.clone() };
+        back.extend(client.carry_out(&CommandId::random(), &take_back).await.ok());
+    }
+    let cancelled = client.command(id, &ControlVerb::Cancel.of(pod.clone())).await;
+    match cancelled {
+        // What was taken back is not lost.
+        Err(_) if !back.is_empty() => Ok(Answer::Stopped(back)),
+        cancelled => cancelled.map(|_| Answer::Stopped(back)),
+    }
 }
 
 /// Takes back a queued message. One that is to steer is sent again; if that fails it is returned, so that nothing is

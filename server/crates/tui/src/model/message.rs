@@ -219,6 +219,8 @@ pub(crate) enum Act {
         queued: CommandId,
         then: Then,
     },
+    /// End the run, after taking its queued messages back.
+    StopRun(Vec<CommandId>),
     /// Release or drop a held message between this Pod and a peer.
     Held {
         message_id: String,
@@ -257,6 +259,8 @@ pub(crate) enum Answer {
     File(String),
     /// The message that was taken back.
     Returned(QueuedInput),
+    /// The run was ended; these messages were taken back.
+    Stopped(Vec<QueuedInput>),
     /// It was taken back and could not be sent again.
     NotSteered {
         input: QueuedInput,

@@ -120,3 +120,20 @@ fn alt_enter_and_steer_send_into_the_current_run() {
     let Act::Say(input) = story.act().1 else { panic!() };
     assert!(input.steer && input.queue);
 }
+
+#[test]
+fn escape_ends_the_run_and_brings_back_what_was_queued() {
+    let mut story = Story::with_ada_in("running");
+    story.looked(json!({ "queued": [queued("q1", "and the tests", false), queued("q2", "stop there", true)] }));
+    story.types("draft");
+    story.key(KeyCode::Esc);
+    let ids = ["q1", "q2"].map(|id| protocol::CommandId::parse(id).unwrap());
+    assert_eq!(story.act(), (address("ada"), Act::StopRun(ids.to_vec())));
+    story.done(Ok(Answer::Stopped(vec![input("q1", "and the tests"), input("q2", "stop there")])));
+    assert_eq!((story.composer().as_str(), focus(&story)), ("draft\nand the tests\nstop there", Focus::Composer));
+    story.shows("the run is stopped; queued messages are back in your message");
+    story.key(KeyCode::BackTab);
+    assert_eq!(focus(&story), Focus::Transcript);
+    story.enters(":cancel");
+    assert!(matches!(story.act().1, Act::StopRun(_)), "the command does the same");
+}

@@ -103,17 +103,21 @@ pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Ans
 
 /// Puts a message that was taken back for editing, or could not be sent again, into its Pod's composer.
 fn give_back(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) {
-    let input = match (act, done) {
-        (Act::TakeBack { then: Then::Edit, .. }, Ok(Answer::Returned(input))) => input,
-        (_, Ok(Answer::NotSteered { input, .. })) => input,
+    let inputs = match (act, done) {
+        (Act::TakeBack { then: Then::Edit, .. }, Ok(Answer::Returned(input))) => std::slice::from_ref(input),
+        (_, Ok(Answer::NotSteered { input, .. })) => std::slice::from_ref(input),
+        (_, Ok(Answer::Stopped(inputs))) if !inputs.is_empty() => inputs,
         _ => return,
     };
     match model.open_as(pod) {
         Some(open) => {
-            open.composer.add(&input.segments);
+            inputs.iter().for_each(|input| open.composer.add(&input.segments));
             open.focus = Focus::Composer;
             model.sheet = model.sheet.take().filter(|sheet| !matches!(sheet, Sheet::Queue { .. }));
         }
-        None => model.drafts.entry(pod.clone()).or_default().add(&input.segments),
+        None => {
+            let draft = model.drafts.entry(pod.clone()).or_default();
+            inputs.iter().for_each(|input| draft.add(&input.segments));
+        }
     }
 }

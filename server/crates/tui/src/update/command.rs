@@ -92,6 +92,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         }
         Command::TakeBack => return queue::take_back_newest(model),
         Command::Held(decision) => return queue::decide_oldest(model, decision),
+        Command::Control(ControlVerb::Cancel) => return queue::stop_run(model),
         Command::Control(verb) => Ok(Act::Control(verb)),
         Command::Peer(target) => Ok(Act::Introduce(target)),
         Command::Unpeer(target) => Ok(Act::Unlink(target)),

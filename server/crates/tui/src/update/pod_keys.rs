@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::{
     begin_line, close, command, composing, files, find,
     keys::{anywhere, edit, is_control},
-    scroll, sheets,
+    queue, scroll, sheets,
 };
 use crate::{
     composer::To,
@@ -28,9 +28,13 @@ pub(super) fn in_composer(model: &mut Model, key: KeyEvent) {
 }
 
 fn in_text(model: &mut Model, key: KeyEvent) {
+    let has_run = queue::has_run(model);
     let Some(open) = &mut model.open else { return };
     match key.code {
+        KeyCode::Esc if has_run => queue::stop_run(model),
         KeyCode::Esc => (open.focus, open.naming) = (Focus::Transcript, None),
+        // Leaves the field without stopping a run.
+        KeyCode::BackTab => open.focus = Focus::Transcript,
         KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
         // Terminals send Alt as Esc and the letter; this works while writing, too.
         KeyCode::Char('a') if is_alt(&key) => command::answer(model, commands::Answer::Once),
@@ -69,8 +73,10 @@ pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) {
             _ => {}
         };
     }
+    let has_run = queue::has_run(model);
     let Some(open) = &mut model.open else { return };
     match (was_going, key.code) {
+        (_, KeyCode::Esc) if has_run => queue::stop_run(model),
         (_, KeyCode::Esc) => close(model),
         (_, KeyCode::Char('i') | KeyCode::Enter) => open.focus = Focus::Composer,
         (_, KeyCode::Char('j') | KeyCode::Down) => scroll::lines(model, 1),

@@ -1,7 +1,7 @@
 //! The open Pod's queued and held messages, and the actions on them.
 
 use crossterm::event::{KeyCode, KeyEvent};
-use protocol::{CommandId, HeldDecision};
+use protocol::{CommandId, HeldDecision, PodState};
 
 use crate::model::{Act, Model, Sheet, Then, Waiting};
 
@@ -24,6 +24,19 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> bool {
         _ => return false,
     }
     true
+}
+
+/// Whether Escape ends the open Pod's run. While a question waits, it only leaves the field.
+pub(super) fn has_run(model: &Model) -> bool {
+    model.here().pod.is_some_and(|standing| standing.state == PodState::Running)
+}
+
+/// Ends the open Pod's run; its queued messages return to the composer.
+pub(super) fn stop_run(model: &mut Model) {
+    let Some(open) = &model.open else { return };
+    // Ids that come from the server always parse.
+    let queued = open.queued.iter().filter_map(|input| CommandId::parse(&input.command_id).ok()).collect();
+    model.act(open.pod.clone(), Act::StopRun(queued));
 }
 
 /// `:unqueue`.

@@ -35,7 +35,7 @@ const COMPOSER_KEYS: [(&str, &str); 10] = [
     ("PgUp  PgDn  wheel", "Scroll"),
     (":", "Command, as the first character"),
     ("Ctrl-A E W U K", "Start, end; cut a word, to the start, to the end"),
-    ("Esc", "Back to the transcript"),
+    ("Esc", "Stop the run; without one, back to the transcript"),
 ];
 
 const TRANSCRIPT_KEYS: [(&str, &str); 15] = [
