@@ -44,8 +44,8 @@ pub use {
     runtimes::{add_runtime, list_runtimes, remove_runtime},
     search::search,
     settings::{
-        ProvidersFound, SettingsFound, forget_key, list_agents, list_providers, list_servers, read_settings,
-        restart_server, server_log, set_key, sign_out, test_provider,
+        ProvidersFound, SettingsFound, forget_key, list_agents, list_providers, list_servers, log_in_to_server,
+        log_out_of_server, read_settings, restart_server, server_log, set_key, sign_out, test_provider,
     },
     transcript::{OlderPage, PodPageData, load_pod, older_records},
     usage::read_usage,
@@ -57,7 +57,7 @@ pub const TAIL_RECORDS: u32 = 200;
 #[cfg(feature = "ssr")]
 mod door {
     use axum::http::StatusCode;
-    use backend::{Backend, Origin, Session};
+    use backend::{Backend, Origin, ReturnAddress, Session};
     use leptos::prelude::use_context;
     use protocol::{
         ApiError, CommandId, ErrorCode, Record,
@@ -91,6 +91,13 @@ mod door {
     /// The browser's login, if the request has one.
     pub(super) fn login() -> Option<Session> {
         use_context::<axum::http::request::Parts>()?.extensions.get::<Session>().cloned()
+    }
+
+    /// Where the browser comes back to after a login elsewhere.
+    pub(super) fn return_address() -> Result<ReturnAddress, UiError> {
+        let parts = use_context::<axum::http::request::Parts>();
+        let address = parts.and_then(|parts| parts.extensions.get::<ReturnAddress>().cloned());
+        address.ok_or_else(|| UiError::new(ErrorCode::Internal, "it is not known where this page is"))
     }
 
     /// Sets the HTTP status that the API would return. When the server renders a page, this becomes the page's

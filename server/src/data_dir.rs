@@ -16,6 +16,8 @@ const HOST: &str = "host";
 pub(crate) const OUTPUTS: &str = "outputs";
 /// The accepted tool definitions of MCP servers.
 pub(crate) const MCP: &str = "mcp.json";
+/// The logins to MCP servers.
+pub(crate) const MCP_LOGINS: &str = "mcp-logins.json";
 
 /// The folder, locked: no other server can use it until this is dropped or the process has ended in any way.
 #[derive(Debug)]

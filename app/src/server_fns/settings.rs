@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use protocol::{
-    AgentItem, Gathered, GiveKey, McpLog, McpServerItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView,
-    RuntimeView, SessionView, ToolDefault, UnconfiguredProvider, WallItem,
+    AgentItem, Gathered, GiveKey, McpLog, McpLogin, McpServerItem, PodLimits, PodRules, ProfileView, ProviderTest,
+    ProviderView, RuntimeView, SessionView, ToolDefault, UnconfiguredProvider, WallItem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +94,22 @@ pub async fn list_servers() -> Result<Vec<McpServerItem>, UiError> {
 pub async fn restart_server(name: String) -> Result<Vec<McpServerItem>, UiError> {
     let (backend, origin) = door::caller()?;
     door::answer(backend.servers().restart(&origin, &name).await)?;
+    Ok(backend.servers().items())
+}
+
+/// Begins a login to an MCP server, which this browser alone can finish; returns within 30 s.
+#[server(prefix = "/fn", endpoint = "log_in_to_server", input = Json, output = Json)]
+pub async fn log_in_to_server(name: String) -> Result<McpLogin, UiError> {
+    let (backend, origin) = door::caller()?;
+    let (back, session) = (door::return_address()?, door::login());
+    door::answer(backend.servers().log_in(&origin, &name, &back, session.as_ref()).await)
+}
+
+/// Forgets the login to an MCP server. Returns the servers afterwards.
+#[server(prefix = "/fn", endpoint = "log_out_of_server", input = Json, output = Json)]
+pub async fn log_out_of_server(name: String) -> Result<Vec<McpServerItem>, UiError> {
+    let (backend, origin) = door::caller()?;
+    door::answer(backend.servers().log_out(&origin, &name).await)?;
     Ok(backend.servers().items())
 }
 

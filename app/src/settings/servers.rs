@@ -2,7 +2,7 @@
 
 use commands::said::SERVERS_ABOUT;
 use leptos::prelude::*;
-use protocol::{McpLog, McpServerItem, McpServerState};
+use protocol::{McpLog, McpLogin, McpServerItem, McpServerState};
 
 use super::Section;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     },
     console::use_console,
     reading::{First, Reading},
-    server_fns::{list_servers, restart_server, server_log},
+    server_fns::{list_servers, log_in_to_server, log_out_of_server, restart_server, server_log},
 };
 
 /// The least time between two readings of the servers, in milliseconds.
@@ -28,6 +28,7 @@ pub(crate) fn ServersSection(servers: Vec<McpServerItem>) -> impl IntoView {
     let deed = Deed::default();
     // Not kept with its server, whose line is redrawn whenever its state changes.
     let log = RwSignal::new(None::<McpLog>);
+    let login = RwSignal::new(None::<McpLogin>);
     keep_up(servers, deed);
     view! {
         <Section id="mcp" title="MCP servers">
@@ -35,7 +36,7 @@ pub(crate) fn ServersSection(servers: Vec<McpServerItem>) -> impl IntoView {
             {none}
             <ul class="lines">
                 <For each=move || servers.get() key=|server| format!("{server:?}") let:server>
-                    <Server server=server servers=servers log=log deed=deed />
+                    <Server server=server servers=servers log=log login=login deed=deed />
                 </For>
             </ul>
             <Problem error=deed.error />
@@ -67,9 +68,10 @@ fn Server(
     server: McpServerItem,
     servers: RwSignal<Vec<McpServerItem>>,
     log: RwSignal<Option<McpLog>>,
+    login: RwSignal<Option<McpLogin>>,
     deed: Deed,
 ) -> impl IntoView {
-    let McpServerItem { name, state, detail, tools } = server;
+    let McpServerItem { name, state, detail, tools, logged_in } = server;
     let (mark, class) = match state {
         McpServerState::Idle => ("–", "is-wait"),
         McpServerState::Connecting => ("…", "is-wait"),
@@ -94,6 +96,7 @@ fn Server(
     });
     let (restarts, reads, its, label) = (name.clone(), name.clone(), name.clone(), format!("Restart {name}"));
     let log_label = format!("Log of {name}");
+    let way_in = way_in(deed, servers, login, &name, state == McpServerState::Login, logged_in);
     let written = move || log.get().filter(|log| log.name == its).map(|log| written(log.text));
     view! {
         <li class="line">
@@ -105,10 +108,54 @@ fn Server(
                 {tools}
                 {written}
             </div>
+            {way_in}
             <DeedButton deed=deed label=log_label words="Log" press=move || show_log(deed, log, reads.clone()) />
             <DeedButton deed=deed label=label words="Restart" press=move || restart(deed, servers, restarts.clone()) />
         </li>
     }
+}
+
+/// The button that begins a login, then the link to the page where it goes on; and the button that forgets a login.
+fn way_in(
+    deed: Deed,
+    servers: RwSignal<Vec<McpServerItem>>,
+    login: RwSignal<Option<McpLogin>>,
+    name: &str,
+    is_wanted: bool,
+    is_logged_in: bool,
+) -> AnyView {
+    let begins = is_wanted.then(|| {
+        let (its, name) = (name.to_owned(), name.to_owned());
+        let link = move || {
+            login.get().filter(|login| login.name == its).map(|login| {
+                view! { <a class="button" href=login.url rel="noreferrer">"Go on to "{login.host}</a> }.into_any()
+            })
+        };
+        let label = format!("Log in to {name}");
+        let press = move || log_in(deed, login, name.clone());
+        view! { {link} <DeedButton deed=deed label=label words="Log in" press=press /> }.into_any()
+    });
+    let ends = is_logged_in.then(|| {
+        let name = name.to_owned();
+        let label = format!("Log out of {name}");
+        let press = move || log_out(deed, servers, name.clone());
+        view! { <DeedButton deed=deed label=label words="Log out" press=press /> }.into_any()
+    });
+    view! { {begins} {ends} }.into_any()
+}
+
+fn log_in(deed: Deed, login: RwSignal<Option<McpLogin>>, name: String) {
+    deed.begin(Box::pin(async move {
+        login.try_set(Some(log_in_to_server(name).await?));
+        Ok(())
+    }));
+}
+
+fn log_out(deed: Deed, servers: RwSignal<Vec<McpServerItem>>, name: String) {
+    deed.begin(Box::pin(async move {
+        servers.try_set(log_out_of_server(name).await?);
+        Ok(())
+    }));
 }
 
 fn restart(deed: Deed, servers: RwSignal<Vec<McpServerItem>>, name: String) {

@@ -36,6 +36,16 @@ pub(crate) enum McpVerb {
         /// Its name; `yoi mcp ls` lists them
         name: String,
     },
+    /// Print the address where you log in to an MCP server
+    Login {
+        /// Its name; `yoi mcp ls` lists them
+        name: String,
+    },
+    /// Forget the login to an MCP server
+    Logout {
+        /// Its name; `yoi mcp ls` lists them
+        name: String,
+    },
     /// Print what an MCP server wrote on its standard error
     Log {
         /// Its name; `yoi mcp ls` lists them

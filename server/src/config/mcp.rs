@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use ::mcp::{Address, BadServer, ServerConfig, ServerName};
+use ::mcp::{Address, BadServer, OAuthClient, ServerConfig, ServerName};
 use protocol::PermissionRule;
 use runtime::rules_refusal;
 use secrecy::SecretString;
@@ -18,10 +18,21 @@ pub(super) struct McpTable {
     env: BTreeMap<String, SecretString>,
     #[serde(default)]
     headers: BTreeMap<String, SecretString>,
+    oauth: Option<OAuthTable>,
     confine: Option<bool>,
     tools: Option<Vec<String>>,
     #[serde(default)]
     permissions: Vec<PermissionRule>,
+}
+
+/// What an authorization server calls yoi.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OAuthTable {
+    client_id: String,
+    client_secret: Option<SecretString>,
+    #[serde(default)]
+    scopes: Vec<String>,
 }
 
 // Written by hand: a program's arguments and an address may contain keys.
@@ -50,6 +61,9 @@ impl McpTable {
             (Some(_), None) | (None, Some(_)) => Err(BadServer::Elsewhere),
             (None, None) | (Some(_), Some(_)) => Err(BadServer::Address),
         };
-        ServerConfig::new(name, address.map_err(told)?, self.tools.clone(), self.permissions.clone()).map_err(told)
+        let (tools, permissions) = (self.tools.clone(), self.permissions.clone());
+        let config = ServerConfig::new(name, address.map_err(told)?, tools, permissions).map_err(told)?;
+        let Some(OAuthTable { client_id, client_secret, scopes }) = self.oauth.clone() else { return Ok(config) };
+        OAuthClient::new(client_id, client_secret, scopes).and_then(|client| config.with_oauth(client)).map_err(told)
     }
 }

@@ -56,6 +56,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
             configs: config.mcp.clone(),
             bash: bash_options(config, files, groups.clone()),
             accepted: Some(config.data.join(data_dir::MCP)),
+            logins: Some(config.data.join(data_dir::MCP_LOGINS)),
         }),
         agents: Agents::new(AgentsOptions {
             configured: config.agents.clone(),

@@ -12,6 +12,7 @@ mod events;
 mod extract;
 mod guard;
 mod mcp;
+mod mcp_login;
 mod media;
 mod metrics;
 mod openapi;

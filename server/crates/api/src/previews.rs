@@ -6,4 +6,4 @@
 mod door;
 mod forward;
 
-pub(crate) use self::door::{label_of, show};
+pub(crate) use self::door::{label_of, page, show};

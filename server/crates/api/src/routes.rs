@@ -8,6 +8,7 @@ use axum::{
     response::Response,
     routing::{MethodFilter, any, delete, get, on, post},
 };
+use backend::{MCP_CALLBACK, MCP_CLIENT};
 use protocol::{
     ApiError, ErrorCode,
     operation::{Facts, Method, Operation},
@@ -18,7 +19,7 @@ use tower_http::{CompressionLevel, compression::CompressionLayer};
 use crate::{
     Api,
     answer::problem,
-    events, guard, mcp,
+    events, guard, mcp, mcp_login,
     openapi::{self, BY_HAND},
     rest,
     sent::{self, Read},
@@ -113,6 +114,8 @@ pub(crate) fn table() -> Table {
     table.own::<operations::McpServers, _>(rest::mcp::servers);
     table.own::<operations::RestartMcpServer, _>(rest::mcp::restart);
     table.own::<operations::McpServerLog, _>(rest::mcp::log);
+    table.own::<operations::LogInToMcpServer, _>(rest::mcp::log_in);
+    table.own::<operations::LogOutOfMcpServer, _>(rest::mcp::log_out);
     table.own::<operations::Tools, _>(rest::server::tools);
     table.own::<operations::Sessions, _>(rest::server::sessions);
     table.own::<operations::EndSession, _>(rest::server::end_session);
@@ -151,6 +154,8 @@ pub(crate) fn router(api: Api) -> Router {
         .router
         .method_not_allowed_fallback(wrong_method)
         .route(guard::MCP_PATH, any(mcp::answer))
+        .route(&format!("{MCP_CALLBACK}{{name}}"), get(mcp_login::come_back))
+        .route(&format!("{MCP_CLIENT}{{name}}"), get(mcp_login::client))
         .route("/api", any(nothing_here))
         .route("/api/", any(nothing_here))
         .route("/api/{*rest}", any(nothing_here))

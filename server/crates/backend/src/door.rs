@@ -30,10 +30,13 @@ use jiff::Timestamp;
 use protocol::{ApiError, RuntimeId};
 use runtime::{Health, Host, PodTokens, Settings};
 
-pub use self::journals::{ExportFormat, ExportText};
 use self::{
     agents::Agents, audit::Audit, blobs::Blobs, carrier::Carrier, everywhere::Everywhere, journals::Journals,
     keys::Keys, link::Links, previews::Previews, runtimes::Runtimes, servers::Servers, sessions::Sessions,
+};
+pub use self::{
+    journals::{ExportFormat, ExportText},
+    servers::{MCP_CALLBACK, MCP_CLIENT, ReturnAddress, redirect_uri},
 };
 use crate::{
     Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, kept_keys::KeptKeys, lines::Lines,

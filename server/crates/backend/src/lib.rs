@@ -19,6 +19,7 @@ mod sessions;
 mod sums;
 mod terms;
 
+pub use mcp::LoginAnswer;
 pub use runtime::{
     DatabaseState, Export, FeedItem, Figures, Observation, Origin, PodToken, PodTokens, PodToolView, PodsItem,
     PodsObservation, Readiness, RecordForm, RecordPage, TokenHolder, watched,
@@ -26,7 +27,10 @@ pub use runtime::{
 
 pub use crate::{
     codes::{CODE_LIFE, Codes},
-    door::{Backend, BackendOptions, ExportFormat, ExportText, NotStarted},
+    door::{
+        Backend, BackendOptions, ExportFormat, ExportText, MCP_CALLBACK, MCP_CLIENT, NotStarted, ReturnAddress,
+        redirect_uri,
+    },
     kept_keys::{KeptKeys, KeysUnread},
     port::{RuntimePort, pod_query, second, whole},
     previews::{Guest, OpenPreview, PREVIEW_ENTER},

@@ -29,7 +29,7 @@ async fn run(url: &str) -> Result<(), String> {
     let address = Address::url(url, BTreeMap::new()).map_err(|error| told(&error))?;
     let config = ServerConfig::new(name, address, None, Vec::new()).map_err(|error| told(&error))?;
     let bash = BashOptions::of_this_process();
-    let servers = Servers::new(ServersOptions { configs: vec![config], bash, accepted: None });
+    let servers = Servers::new(ServersOptions { configs: vec![config], bash, accepted: None, logins: None });
     let pod = WorkerId::parse("018f0000-0000-7000-8000-000000000001").map_err(|error| told(&error))?;
     let (asks, mut asked) = mpsc::channel(16);
     tokio::spawn(async move {

@@ -27,6 +27,10 @@ pub enum BadServer {
     Variable(String),
     #[error("headers has \"{0}\", which is no header, or one that the protocol sets itself")]
     Header(String),
+    #[error("oauth belongs to a url that has no `Authorization` among its headers")]
+    OAuthElsewhere,
+    #[error("oauth.{0}")]
+    OAuth(&'static str),
     #[error("permissions[{0}].tool is none of this server's: name it as the server does, or with {1}__ before it")]
     Rule(usize, String),
 }
@@ -78,6 +82,36 @@ pub enum Address {
     Here(crate::story::Scripted),
 }
 
+/// What an authorization server calls yoi, if somebody has registered it there by hand.
+#[derive(Debug, Clone)]
+pub struct OAuthClient {
+    pub(crate) client_id: String,
+    pub(crate) client_secret: Option<SecretString>,
+    /// The scopes to ask for; none: those that the server names.
+    pub(crate) scopes: Vec<String>,
+}
+
+impl OAuthClient {
+    /// # Errors
+    /// [`BadServer::OAuth`]: a part cannot be sent.
+    pub fn new(client_id: String, client_secret: Option<SecretString>, scopes: Vec<String>) -> Result<Self, BadServer> {
+        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if !is_word(&client_id) {
+            return Err(BadServer::OAuth("client_id is what the authorization server calls yoi, in ASCII characters"));
+        }
+        if client_secret.as_ref().is_some_and(|secret| !is_word(secret.expose_secret())) {
+            return Err(BadServer::OAuth("client_secret has ASCII characters only, and at least one"));
+        }
+        let is_scope = |scope: &String| {
+            !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~'))
+        };
+        match scopes.iter().all(is_scope) {
+            true => Ok(Self { client_id, client_secret, scopes }),
+            false => Err(BadServer::OAuth("scopes is a list of words without spaces, quotes and backslashes")),
+        }
+    }
+}
+
 /// One server.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
@@ -87,6 +121,8 @@ pub struct ServerConfig {
     pub tools: Option<Vec<String>>,
     /// Rules about its tools, by the names that models use.
     pub permissions: Vec<PermissionRule>,
+    /// How to log in, if yoi cannot register by itself.
+    pub oauth: Option<OAuthClient>,
 }
 
 /// Headers that belong to the protocol or to HTTP itself.
@@ -179,7 +215,20 @@ impl ServerConfig {
             Ok(PermissionRule { tool, ..rule })
         };
         let permissions = permissions.into_iter().enumerate().map(named).collect::<Result<_, _>>()?;
-        Ok(Self { name, address, tools, permissions })
+        Ok(Self { name, address, tools, permissions, oauth: None })
+    }
+
+    /// Sets what yoi is called at the server's authorization server.
+    ///
+    /// # Errors
+    /// [`BadServer::OAuthElsewhere`]: there is nothing to log in to.
+    pub fn with_oauth(self, client: OAuthClient) -> Result<Self, BadServer> {
+        let has_login = matches!(&self.address, Address::Url { headers, .. }
+            if !headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")));
+        match has_login {
+            true => Ok(Self { oauth: Some(client), ..self }),
+            false => Err(BadServer::OAuthElsewhere),
+        }
     }
 
     /// Returns whether the tool, by the server's own name, is to be offered.
@@ -231,6 +280,30 @@ mod tests {
         assert_eq!(Address::program(Vec::new(), BTreeMap::new(), true).unwrap_err(), BadServer::Program);
         let shown = format!("{:?}", Address::url("http://x/", secrets(&[("X-Key", "hidden")])).unwrap());
         assert!(!shown.contains("hidden"), "{shown}");
+    }
+
+    #[test]
+    fn a_client_is_named_in_what_can_be_sent_and_never_shown() {
+        let client = |id: &str, secret: &str, scope: &str| {
+            OAuthClient::new(id.into(), Some(SecretString::from(secret)), vec![scope.into()])
+        };
+        assert!(client("yoi", "hush", "repo:read").is_ok());
+        for (id, secret, scope, named) in
+            [("", "hush", "a", "client_id"), ("yoi", "hu\nsh", "a", "client_secret"), ("yoi", "hush", "a b", "scopes")]
+        {
+            let sentence = client(id, secret, scope).unwrap_err().to_string();
+            assert!(sentence.contains(named) && !sentence.contains("hu"), "{sentence}");
+        }
+        assert!(!format!("{:?}", client("yoi", "hush", "a")).contains("hush"));
+        let of = |address: Address| {
+            let config = ServerConfig::new(ServerName::parse("a").unwrap(), address, None, Vec::new()).unwrap();
+            config.with_oauth(client("yoi", "hush", "a").unwrap())
+        };
+        assert!(of(Address::url("https://x/", secrets(&[("X-Team", "1")])).unwrap()).is_ok());
+        let with_header = Address::url("https://x/", secrets(&[("authorization", "Bearer 1")])).unwrap();
+        assert_eq!(of(with_header).unwrap_err(), BadServer::OAuthElsewhere);
+        let program = Address::program(vec!["x".into()], BTreeMap::new(), true).unwrap();
+        assert_eq!(of(program).unwrap_err(), BadServer::OAuthElsewhere);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use tools::Lifeline;
 use crate::{
     bounds::{RELIST_EVERY, START_MAX},
     handler::Running,
-    live::Live,
+    live::{Failed, Live},
     offer::Offer,
     paced::Broken,
     servers::{Known, Use},
@@ -108,7 +108,7 @@ impl Keeping {
                 End::Again => continue,
                 End::LoginWanted(why) => {
                     tale.login_wanted(&why);
-                    format!("it wants a login: {why}")
+                    why
                 }
                 End::Away(why) => {
                     tale.away(&why);
@@ -147,7 +147,8 @@ impl Keeping {
     }
 
     async fn stand(&self, lifeline: Lifeline, tale: &Use) -> End {
-        let secrets = Secrets::new(self.known.config.address.secrets());
+        let login = self.known.login.clone();
+        let secrets = Secrets::new(self.known.config.address.secrets()).and(move || login.secrets());
         let broken = Broken::default();
         let reaching = Reaching {
             config: &self.known.config,
@@ -155,6 +156,7 @@ impl Keeping {
             stand: &self.stand,
             lifeline,
             running: self.running.clone(),
+            login: &self.known.login,
             secrets: &secrets,
             log: &self.known.log,
             broken: broken.clone(),
@@ -167,14 +169,14 @@ impl Keeping {
         };
         let Reached { service, process } = reached;
         let peer = service.peer().clone();
-        let live = Live { peer, running: self.running.clone(), offer: Arc::default(), secrets, broken };
+        let login = self.known.login.clone();
+        let live = Live { peer, running: self.running.clone(), offer: Arc::default(), login, secrets, broken };
         let mut standing = Standing { live, process, known: &self.known, status: &self.status };
         let mut closing = Closing(Some(service));
-        if let Err(why) = standing.list(tale).await {
-            return End::Away(why);
+        match standing.list(tale).await {
+            Ok(()) => standing.watch(&mut closing, tale).await,
+            Err(end) => end,
         }
-        let why = standing.watch(&mut closing, tale).await;
-        End::Away(why)
     }
 }
 
@@ -200,10 +202,13 @@ struct Standing<'a> {
 
 impl Standing<'_> {
     /// Takes over the current list of tools.
-    async fn list(&mut self, tale: &Use) -> Result<(), String> {
-        let listed = self.live.tools().await.map_err(|failed| {
-            let why = self.live.secrets.hide(failed.sentence());
-            format!("it does not tell its tools: {why}")
+    async fn list(&mut self, tale: &Use) -> Result<(), End> {
+        let listed = self.live.tools().await.map_err(|failed| match failed {
+            Failed::LoginWanted(demand) => End::LoginWanted(self.live.login.want(&demand)),
+            failed => {
+                let why = self.live.secrets.hide(failed.sentence());
+                End::Away(format!("it does not tell its tools: {why}"))
+            }
         })?;
         let offer = Offer::of(&self.known.config, listed);
         self.known.pins.meet(offer.tools.iter().map(|(name, tool)| (name.as_str(), tool.digest.as_str())));
@@ -213,13 +218,13 @@ impl Standing<'_> {
         Ok(())
     }
 
-    /// Watches the connection until it ends, and returns why.
-    async fn watch(&mut self, closing: &mut Closing, tale: &Use) -> String {
+    /// Watches the connection until it ends, and returns how.
+    async fn watch(&mut self, closing: &mut Closing, tale: &Use) -> End {
         let mut subscription = self.subscribe().await;
         loop {
             let is_changed = tokio::select! {
                 why = ended(&mut self.process, &self.known.log, closing) => {
-                    return self.live.broken.why().map_or(why, str::to_owned);
+                    return End::Away(self.live.broken.why().map_or(why, str::to_owned));
                 }
                 () = self.live.running.changed.notified() => true,
                 is_there = told(&mut subscription) => {
@@ -231,8 +236,8 @@ impl Standing<'_> {
             };
             if is_changed {
                 sleep(RELIST_EVERY).await;
-                if let Err(why) = self.list(tale).await {
-                    return why;
+                if let Err(end) = self.list(tale).await {
+                    return end;
                 }
             }
         }

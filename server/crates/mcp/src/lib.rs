@@ -17,11 +17,13 @@ mod form;
 mod handler;
 mod live;
 mod log;
+mod login;
 mod names;
 mod offer;
 mod outcome;
 mod paced;
 mod pins;
+mod private_file;
 mod reason;
 mod servers;
 mod stand;
@@ -33,8 +35,9 @@ mod way;
 
 pub use self::{
     clients::{Clients, Settled},
-    config::{Address, BadServer, ServerConfig, ServerName},
+    config::{Address, BadServer, OAuthClient, ServerConfig, ServerName},
     form::{Answer, Ask, answer_refusal},
+    login::{LOGIN_LIFE, LoginAnswer, LoginBegun, LoginFailed, LoginWish},
     names::server_of,
     servers::{Servers, ServersOptions},
     stand::Stand,

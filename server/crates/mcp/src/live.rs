@@ -22,10 +22,11 @@ use tools::Output;
 use crate::{
     bounds::{CALL_MAX, CALL_SILENCE_MAX, DETAIL_CHARS_MAX, LIST_MAX, PAGES_MAX, PROGRESS_BYTES_MAX, ROUNDS_MAX},
     handler::{Entry, Report, Running},
+    login::Login,
     offer::{Definition, Offer},
     outcome::outcome,
     paced::Broken,
-    reason,
+    reason::{self, Demand},
     text::{Secrets, line},
 };
 
@@ -42,6 +43,8 @@ pub(crate) enum Failed {
         is_by_arguments: bool,
         detail: String,
     },
+    /// The server wants a login, or one with more rights.
+    LoginWanted(Demand),
     Gone,
     Late,
     Odd,
@@ -53,6 +56,7 @@ pub(crate) struct Live {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) running: Running,
     pub(crate) offer: Arc<Offer>,
+    pub(crate) login: Arc<Login>,
     pub(crate) secrets: Secrets,
     pub(crate) broken: Broken,
 }
@@ -140,6 +144,10 @@ impl Live {
         let (code, sentence) = match failed {
             Failed::Refused { is_by_arguments: true, detail } => ("invalid_input", detail),
             Failed::Refused { detail, .. } => ("tool_failed", detail),
+            Failed::LoginWanted(demand) => {
+                let why = self.login.want(&demand);
+                ("unauthorized", format!("the server of this tool did not take the call: {why}"))
+            }
             Failed::Gone => {
                 let why = self.broken.why().unwrap_or("it went away");
                 (
@@ -191,6 +199,9 @@ async fn within<T>(asked: impl Future<Output = Result<T, ServiceError>>) -> Resu
 }
 
 fn failed(error: &ServiceError) -> Failed {
+    if let Some(demand) = reason::demand_at_request(error) {
+        return Failed::LoginWanted(demand);
+    }
     match error {
         ServiceError::McpError(error) => Failed::Refused {
             is_by_arguments: error.code == rmcp::model::ErrorCode::INVALID_PARAMS,
@@ -210,6 +221,7 @@ impl Failed {
     pub(crate) fn sentence(self) -> String {
         match self {
             Self::Refused { detail, .. } => detail,
+            Self::LoginWanted(_) => "it wants a login".to_owned(),
             Self::Gone => "it went away".to_owned(),
             Self::Late => "it did not answer in time".to_owned(),
             Self::Odd => "it answered with something that was not asked for".to_owned(),

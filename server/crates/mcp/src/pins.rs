@@ -4,12 +4,11 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
     path::PathBuf,
     sync::{Mutex, PoisonError},
 };
+
+use crate::private_file;
 
 /// The number of tools that are remembered, over all servers.
 const PINS_MAX: usize = 10_000;
@@ -26,15 +25,7 @@ pub(crate) struct Pins {
 impl Pins {
     /// Reads the accepted definitions if the file is readable. Without a file they are forgotten at exit.
     pub(crate) fn open(file: Option<PathBuf>) -> Self {
-        let read = |path: &PathBuf| {
-            match fs::read(path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .inspect_err(|error| tracing::warn!(%error, "what was accepted of MCP servers cannot be read, and is asked for anew"))
-                .ok(),
-            Err(_) => None,
-        }
-        };
-        let pins = file.as_ref().and_then(read).unwrap_or_default();
+        let pins = file.as_ref().and_then(|file| private_file::read(file)).unwrap_or_default();
         Self { file, pins: Mutex::new(pins), seen: Mutex::default() }
     }
 
@@ -75,23 +66,16 @@ impl Pins {
 
     fn keep(&self, pins: &BTreeMap<String, String>) {
         let Some(file) = &self.file else { return };
-        if let Err(error) = write(file, pins) {
+        if let Err(error) = private_file::write(file, pins) {
             tracing::warn!(%error, "what was accepted of MCP servers cannot be written down");
         }
     }
 }
 
-/// Writes the file, a few kilobytes, completely or not at all.
-fn write(file: &PathBuf, pins: &BTreeMap<String, String>) -> io::Result<()> {
-    let beside = file.with_extension("new");
-    let mut new = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-    new.write_all(&serde_json::to_vec(pins)?)?;
-    new.sync_data()?;
-    fs::rename(beside, file)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

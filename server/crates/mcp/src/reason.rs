@@ -3,9 +3,61 @@
 use std::error::Error;
 
 use rmcp::{
+    ServiceError,
     service::ClientInitializeError,
-    transport::{DynamicTransportError, streamable_http_client::StreamableHttpError},
+    transport::{
+        DynamicTransportError,
+        auth::AuthError,
+        streamable_http_client::{AuthRequiredError, InsufficientScopeError, StreamableHttpError},
+    },
 };
+
+/// A server's demand for a login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Demand {
+    /// The demand as the server put it.
+    pub(crate) challenge: Option<String>,
+    /// The scopes that the request lacked.
+    pub(crate) more: Option<String>,
+}
+
+/// Returns the demand for a login because of which a connection could not be established.
+pub(crate) fn demand_at_greeting(error: &ClientInitializeError) -> Option<Demand> {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => demand(&*error.error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => demand_at_greeting(fallback),
+        _ => None,
+    }
+}
+
+/// Returns the demand for a login because of which a request was not answered.
+pub(crate) fn demand_at_request(error: &ServiceError) -> Option<Demand> {
+    match error {
+        ServiceError::TransportSend(error) => demand(&*error.error),
+        _ => None,
+    }
+}
+
+fn demand(error: &(dyn Error + 'static)) -> Option<Demand> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(required) = error.downcast_ref::<AuthRequiredError>() {
+            return Some(Demand { challenge: Some(required.www_authenticate_header.clone()), more: None });
+        }
+        if let Some(lacking) = error.downcast_ref::<InsufficientScopeError>() {
+            let challenge = lacking.www_authenticate_header.clone();
+            let is_about_scopes = lacking.required_scope.is_some() || challenge.contains("insufficient_scope");
+            let more = lacking.required_scope.clone().unwrap_or_default();
+            return is_about_scopes.then_some(Demand { challenge: Some(challenge), more: Some(more) });
+        }
+        if matches!(error.downcast_ref(), Some(AuthError::AuthorizationRequired)) {
+            return Some(Demand { challenge: None, more: None });
+        }
+        cause = error.source();
+    }
+    // A refusal without the header that says how to log in.
+    whole(error).contains("HTTP 401").then_some(Demand { challenge: None, more: None })
+}
 
 /// Explains why a connection could not be established.
 pub(crate) fn of_greeting(error: &ClientInitializeError) -> String {
@@ -38,7 +90,7 @@ fn innermost(error: &dyn Error) -> String {
 }
 
 /// Joins the error and all its causes.
-fn whole(error: &dyn Error) -> String {
+pub(crate) fn whole(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

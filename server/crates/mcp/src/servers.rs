@@ -19,6 +19,7 @@ use crate::{
     bounds::{BACKOFF_FIRST, BACKOFF_MAX},
     config::{Address, ServerConfig},
     log::Log,
+    login::{Login, LoginAnswer, LoginBegun, LoginFailed, LoginWish, Logins},
     offer::Offer,
     pins::Pins,
 };
@@ -34,6 +35,8 @@ pub struct ServersOptions {
     pub bash: BashOptions,
     /// The file of accepted tool definitions, which only its owner can read.
     pub accepted: Option<PathBuf>,
+    /// The file of logins, which only its owner can read.
+    pub logins: Option<PathBuf>,
 }
 
 /// All servers. Cheap to clone.
@@ -47,6 +50,7 @@ pub(crate) struct Known {
     pub(crate) options: BashOptions,
     pub(crate) log: Log,
     pub(crate) pins: Arc<Pins>,
+    pub(crate) login: Arc<Login>,
     restart: watch::Sender<u64>,
     numbers: AtomicU64,
     lore: Mutex<Lore>,
@@ -58,7 +62,6 @@ struct Lore {
     tools: Option<Vec<String>>,
     /// The error of the last failed attempt; `None` after a success.
     detail: Option<String>,
-    wants_login: bool,
     left_out: Vec<String>,
     /// For each Pod for which the server is away: the number of failures, the time of the next attempt, and the reason.
     away: HashMap<String, (u32, Instant, String)>,
@@ -69,11 +72,13 @@ struct Lore {
 impl Servers {
     pub fn new(options: ServersOptions) -> Self {
         let pins = Arc::new(Pins::open(options.accepted));
+        let logins = Arc::new(Logins::open(options.logins));
         let known = |config: ServerConfig| {
             let known = Known {
                 options: options.bash.clone(),
                 log: Log::default(),
                 pins: pins.clone(),
+                login: Arc::new(Login::new(&config, logins.clone())),
                 restart: watch::channel(0).0,
                 numbers: AtomicU64::new(0),
                 lore: Mutex::default(),
@@ -115,10 +120,38 @@ impl Servers {
             lore.away.clear();
             lore.told.clear();
             lore.detail = None;
-            lore.wants_login = false;
         }
+        known.login.ask_anew();
         known.restart.send_modify(|count| *count += 1);
         Some(known.item())
+    }
+
+    /// Begins a login to a server that is reached at an address.
+    ///
+    /// # Errors
+    /// There is no such server, it has no login, or one of the parties refuses.
+    pub async fn begin_login(&self, name: &str, wish: LoginWish) -> Result<LoginBegun, LoginFailed> {
+        self.0.get(name).ok_or(LoginFailed::NoServer)?.login.begin(wish).await
+    }
+
+    /// Ends a login with what the browser brought back; Pods then get new connections. `caller` is the browser's login
+    /// here.
+    ///
+    /// # Errors
+    /// It was not begun here or by this browser, or one of the parties refuses.
+    pub async fn finish_login(&self, name: &str, answer: LoginAnswer, caller: Option<&str>) -> Result<(), LoginFailed> {
+        self.0.get(name).ok_or(LoginFailed::NoServer)?.login.finish(answer, caller).await?;
+        self.restart(name);
+        Ok(())
+    }
+
+    /// Forgets the login to a server; Pods then get new connections.
+    ///
+    /// # Errors
+    /// There is no such server, or the file cannot be written.
+    pub async fn forget_login(&self, name: &str) -> Result<McpServerItem, LoginFailed> {
+        self.0.get(name).ok_or(LoginFailed::NoServer)?.login.forget().await?;
+        self.restart(name).ok_or(LoginFailed::NoServer)
     }
 
     /// Returns the servers of these names, or all servers without any names.
@@ -150,22 +183,24 @@ impl Known {
     }
 
     fn item(&self) -> McpServerItem {
+        let wanted = self.login.wanted();
         let lore = self.lore();
         let is_any = |state: McpServerState| lore.uses.values().any(|one| *one == state);
         let state = match () {
+            () if wanted.is_some() => McpServerState::Login,
             () if is_any(McpServerState::Ready) => McpServerState::Ready,
             () if is_any(McpServerState::Connecting) => McpServerState::Connecting,
-            () if lore.wants_login => McpServerState::Login,
             () if lore.detail.is_some() => McpServerState::Away,
             () => McpServerState::Idle,
         };
         let left_out = (!lore.left_out.is_empty()).then(|| lore.left_out.join("; "));
-        let is_bad = matches!(state, McpServerState::Away | McpServerState::Login | McpServerState::Connecting);
+        let is_bad = matches!(state, McpServerState::Away | McpServerState::Connecting);
         McpServerItem {
             name: self.config.name.to_string(),
             state,
-            detail: lore.detail.clone().filter(|_| is_bad).or(left_out),
+            detail: wanted.or_else(|| lore.detail.clone().filter(|_| is_bad)).or(left_out),
             tools: lore.tools.clone(),
+            logged_in: self.login.is_kept(),
         }
     }
 
@@ -229,8 +264,8 @@ impl Use {
             lore.tools = Some(offer.tools.keys().cloned().collect());
             lore.left_out = offer.left_out.clone();
             lore.detail = None;
-            lore.wants_login = false;
         });
+        self.known.login.is_answered();
     }
 
     pub(crate) fn away(&self, why: &str) {
@@ -238,10 +273,7 @@ impl Use {
     }
 
     pub(crate) fn login_wanted(&self, why: &str) {
-        self.put(McpServerState::Login, |lore| {
-            lore.detail = Some(why.to_owned());
-            lore.wants_login = true;
-        });
+        self.put(McpServerState::Login, |lore| lore.detail = Some(why.to_owned()));
     }
 }
 

@@ -86,7 +86,12 @@ fn good(asked: &Value) -> Option<Vec<String>> {
 fn servers(scripted: &Scripted) -> Servers {
     let name = ServerName::parse("s").unwrap();
     let config = ServerConfig::new(name, Address::Here(scripted.clone()), None, Vec::new()).unwrap();
-    Servers::new(ServersOptions { configs: vec![config], bash: BashOptions::of_this_process(), accepted: None })
+    Servers::new(ServersOptions {
+        configs: vec![config],
+        bash: BashOptions::of_this_process(),
+        accepted: None,
+        logins: None,
+    })
 }
 
 fn clients(servers: &Servers) -> (Clients, mpsc::Receiver<Ask>) {

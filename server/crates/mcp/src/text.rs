@@ -10,18 +10,31 @@ const SECRET_CHARS_MIN: usize = 6;
 
 /// Values that were given to a server and to nobody else.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Arc<[String]>);
+pub(crate) struct Secrets {
+    values: Arc<[String]>,
+    /// Those that change while it is used.
+    others: Option<Arc<dyn Fn() -> Vec<String> + Send + Sync>>,
+}
 
 impl Secrets {
     pub(crate) fn new(values: Vec<String>) -> Self {
         let mut values: Vec<_> = values.into_iter().filter(|value| value.len() >= SECRET_CHARS_MIN).collect();
         // Longest first: one value may be part of another.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        Self(values.into())
+        Self { values: values.into(), others: None }
+    }
+
+    /// Adds values that may be different each time.
+    pub(crate) fn and(self, others: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
+        Self { others: Some(Arc::new(others)), ..self }
     }
 
     pub(crate) fn hide(&self, text: String) -> String {
-        self.0.iter().fold(text, |text, secret| if text.contains(secret) { text.replace(secret, HIDDEN) } else { text })
+        let others = self.others.as_ref().map(|others| others()).unwrap_or_default();
+        let others = others.iter().filter(|value| value.len() >= SECRET_CHARS_MIN);
+        let hide =
+            |text: String, secret: &String| if text.contains(secret) { text.replace(secret, HIDDEN) } else { text };
+        self.values.iter().chain(others).fold(text, hide)
     }
 }
 
@@ -135,5 +148,7 @@ mod tests {
         let secrets = Secrets::new(vec!["Bearer hunter22".into(), "hunter22".into(), "on".into()]);
         assert_eq!(secrets.hide("it is on: Bearer hunter22, or hunter22".into()), "it is on: [hidden], or [hidden]");
         assert!(!format!("{secrets:?}").contains("hunter"));
+        let secrets = secrets.and(|| vec!["a-token".into(), "x".into()]);
+        assert_eq!(secrets.hide("x: a-token, hunter22".into()), "x: [hidden], [hidden]");
     }
 }

@@ -9,7 +9,7 @@ use rmcp::{
     model::ProtocolVersion,
     service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService},
     transport::{
-        StreamableHttpClientTransport, Transport, async_rw::AsyncRwTransport,
+        StreamableHttpClientTransport, Transport, async_rw::AsyncRwTransport, auth::AuthClient,
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
@@ -27,6 +27,7 @@ use crate::{
     config::{Address, ServerConfig},
     handler::Running,
     log::Log,
+    login::{Login, http_client},
     paced::{Broken, Lines, Paced},
     reason,
     stand::Stand,
@@ -35,8 +36,6 @@ use crate::{
 
 /// How much is read of the body of an HTTP error.
 const ERROR_BYTES_MAX: usize = 4 << 10;
-/// How long establishing a connection may take.
-const CONNECT_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// A server that answers us. Dropping it ends its program.
 pub(crate) struct Reached {
@@ -59,6 +58,7 @@ pub(crate) struct Reaching<'a> {
     pub(crate) stand: &'a Stand,
     pub(crate) lifeline: Lifeline,
     pub(crate) running: Running,
+    pub(crate) login: &'a Login,
     pub(crate) secrets: &'a Secrets,
     pub(crate) log: &'a Log,
     pub(crate) broken: Broken,
@@ -95,7 +95,7 @@ impl Reaching<'_> {
                     value.set_sensitive(true);
                     Some((HeaderName::from_bytes(name.as_bytes()).ok()?, value))
                 });
-                let transport = over_http(url, headers.collect()).map_err(NotReached::Away)?;
+                let transport = over_http(url, headers.collect(), self.login).await.map_err(NotReached::Away)?;
                 let service = self.greet(transport).await.map_err(|error| self.not_reached(&error))?;
                 Ok(Reached { service, process: None })
             }
@@ -158,10 +158,9 @@ impl Reaching<'_> {
     }
 
     fn not_reached(&self, error: &ClientInitializeError) -> NotReached {
-        let detail = self.detail(error);
-        match error.is_authorization_required() {
-            true => NotReached::LoginWanted(detail),
-            false => NotReached::Away(detail),
+        match reason::demand_at_greeting(error) {
+            Some(demand) => NotReached::LoginWanted(self.login.want(&demand)),
+            None => NotReached::Away(self.detail(error)),
         }
     }
 
@@ -185,19 +184,13 @@ impl Process {
     }
 }
 
-/// Connects to the address that a person has configured. Redirects are not followed.
-fn over_http(
+/// Connects to the address that a person has configured, with the token of the login to it, if there is one.
+async fn over_http(
     url: &Url,
     headers: HashMap<HeaderName, HeaderValue>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    // The first caller installs it; further calls change nothing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_MAX)
-        .no_proxy()
-        .build()
-        .map_err(|error| format!("no connection can be made: {error}"))?;
+    login: &Login,
+) -> Result<StreamableHttpClientTransport<AuthClient<reqwest::Client>>, String> {
+    let client = login.over(http_client()?).await?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(Arc::<str>::from(url.as_str()));
     config.custom_headers = headers;
     config.max_sse_event_size = MESSAGE_BYTES_MAX;

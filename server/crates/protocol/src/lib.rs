@@ -69,7 +69,7 @@ pub use listing::{
     RuntimeKind, RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree,
     UsageReport, Visibility, VisiblePod,
 };
-pub use mcp::{McpLog, McpServerItem, McpServerState};
+pub use mcp::{McpLog, McpLogin, McpServerItem, McpServerState};
 pub use misread::misread;
 pub use model::{
     FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelName, ModelView, Prices, ProviderView, Providers, Thinking,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Timestamp;
+
 /// Whether a server is there for the Pods that use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -42,6 +44,21 @@ pub struct McpServerItem {
     /// By the names that models call them by; absent while nobody has asked it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
+    /// Whether somebody has logged in to it; absent means no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub logged_in: bool,
+}
+
+/// A login to a server that has begun: where a person goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct McpLogin {
+    pub name: String,
+    /// The page of the authorization server. It is for one person and one login.
+    pub url: String,
+    /// The host of that page.
+    pub host: String,
+    pub expires_at: Timestamp,
 }
 
 /// What a server has written on its standard error: the newest of it.

@@ -11,11 +11,11 @@ use crate::{
     About, AgentItem, ApiError, Approval, ApprovalCommand, AuditRow, BackgroundCommand, BackgroundOutput, CommandId,
     CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey,
     HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode,
-    McpLog, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand,
-    PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView,
-    ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand,
-    RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod,
-    WallItem,
+    McpLog, McpLogin, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer,
+    PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand,
+    ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand,
+    RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport,
+    VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -724,6 +724,19 @@ operations! {
             /// The server's name
             path name: String,
         } -> 200 "Its log" McpLog;
+
+        /// Begins a login to an MCP server that is reached at an address and wants one. A person goes on at `url` in a browser, which
+        /// comes back to `/mcp/oauth/callback/{name}` of this server; after that the Pods that use the server get new connections.
+        LogInToMcpServer "log_in": Post "/api/v1/mcp/{name}/login", "mcp" {
+            /// The server's name
+            path name: String,
+        } -> 200 "Where a person logs in" McpLogin;
+
+        /// Forgets the login to an MCP server. The Pods that use it get new connections.
+        LogOutOfMcpServer "log_out": Delete "/api/v1/mcp/{name}/login", "mcp" {
+            /// The server's name
+            path name: String,
+        } -> 200 "The server afterwards" McpServerItem;
 
         /// The browsers that are logged in, most recently seen first; at most 200. Never a secret.
         Sessions "sessions": Get "/api/v1/sessions", "sessions" {

@@ -22,6 +22,8 @@ pub mod scripted_mcp;
 #[cfg(feature = "whole")]
 pub mod scripted_model;
 #[cfg(feature = "whole")]
+pub mod scripted_oauth;
+#[cfg(feature = "whole")]
 pub mod terminal;
 #[cfg(feature = "whole")]
 pub mod timed_model;

@@ -16,7 +16,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Json, State},
-    http::{StatusCode, header::CONTENT_TYPE},
+    http::{HeaderMap, StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
     routing::post,
 };
@@ -27,6 +27,8 @@ use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
 };
+
+use crate::scripted_oauth::{self, ScriptedOauth};
 
 /// The server. It stops when this is dropped.
 #[derive(Debug)]
@@ -40,23 +42,54 @@ pub struct ScriptedMcp {
 struct Shared {
     tools: Mutex<Vec<Value>>,
     is_away: AtomicBool,
+    /// Who gives the tokens without which nothing is answered.
+    oauth: Option<Arc<ScriptedOauth>>,
     /// All requests that arrived.
     heard: watch::Sender<Vec<Value>>,
 }
 
 impl ScriptedMcp {
-    /// Starts the server with the tools `echo`, which returns its `message`; `ask`, which asks a person for a `name`
+    /// Starts the server with the tools `echo` and `write`, which return their `message`; `ask`, which asks a person for a `name`
     /// and says it; `steps`, which reports its progress, and with `then: "hang"` never answers; `hang`, which never
     /// answers; `fail` and `picture`.
     ///
     /// # Panics
     /// Panics if this machine has no free port.
     pub async fn start() -> Self {
+        Self::start_with(false).await
+    }
+
+    /// Starts the server behind a login. What it lists needs the scope `read`, and calls of `write` that of `write`.
+    ///
+    /// # Panics
+    /// Panics if this machine has no free port.
+    pub async fn start_locked() -> Self {
+        Self::start_with(true).await
+    }
+
+    /// Returns the authorization server of one that was started locked.
+    ///
+    /// # Panics
+    /// Panics if it was not.
+    pub fn oauth(&self) -> &ScriptedOauth {
+        self.shared.oauth.as_ref().expect("it was started locked")
+    }
+
+    async fn start_with(is_locked: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let tools = ["echo", "ask", "steps", "hang", "fail", "picture"].map(|name| tool(name, "does as it is called"));
-        let shared = Arc::new(Shared { tools: Mutex::new(tools.to_vec()), ..Shared::default() });
+        let tools =
+            ["echo", "ask", "steps", "hang", "fail", "picture", "write"].map(|name| tool(name, "does as it is called"));
+        let shared = Arc::new(Shared {
+            tools: Mutex::new(tools.to_vec()),
+            oauth: is_locked.then(|| Arc::new(ScriptedOauth::new(format!("http://{address}")))),
+            ..Shared::default()
+        });
         let router = Router::new().route("/mcp", post(answer)).with_state(shared.clone());
+        let router = match &shared.oauth {
+            Some(oauth) => router.merge(scripted_oauth::routes(oauth.clone())),
+            None => router,
+        };
         let server =
             tokio::spawn(async move { axum::serve(listener, router).await.expect("it serves until it is dropped") });
         Self { address, shared, server }
@@ -108,10 +141,14 @@ pub fn tool(name: &str, description: &str) -> Value {
     json!({ "name": name, "description": description, "inputSchema": { "type": "object" } })
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, Json(message): Json<Value>) -> Response {
+async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, Json(message): Json<Value>) -> Response {
     shared.heard.send_modify(|all| all.push(message.clone()));
     if shared.is_away.load(Ordering::SeqCst) {
         return (StatusCode::SERVICE_UNAVAILABLE, "away").into_response();
+    }
+    let scope = if message["params"]["name"] == "write" { "write" } else { "read" };
+    if let Some(refusal) = shared.oauth.as_ref().and_then(|oauth| oauth.refusal(&headers, scope)) {
+        return refusal;
     }
     let Some(method) = message["method"].as_str() else { return StatusCode::ACCEPTED.into_response() };
     let result = match method {

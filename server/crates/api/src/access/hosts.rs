@@ -10,7 +10,7 @@ use std::{
 };
 
 use axum::http::uri::Authority;
-use axum::http::{Version, header, request::Parts};
+use axum::http::{HeaderMap, Version, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
 
 /// The names and addresses that `Host` may contain.
@@ -66,6 +66,22 @@ impl AllowedHosts {
         match self.standing(host) {
             Some(Standing::Shared) => self.own_origin(host.port.or(Some(self.listen.port()))),
             _ => format!("http://{host}"),
+        }
+    }
+
+    /// The address to which a browser comes back after a login elsewhere. Of the names of this machine, authorization
+    /// servers accept hardly any but `localhost`.
+    pub(crate) fn return_for(&self, host: &Host, headers: &HeaderMap) -> String {
+        if host.name == self.own || self.standing(host) == Some(Standing::Shared) {
+            let port = host.port.unwrap_or(self.listen.port());
+            let host = Host { name: "localhost".to_owned(), port: Some(port).filter(|port| *port != HTTP_PORT) };
+            return format!("http://{host}");
+        }
+        // The origin has been checked: it is this host.
+        let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+        match origin.filter(|origin| origin.starts_with("https://")) {
+            Some(origin) => origin.to_owned(),
+            None => format!("http://{host}"),
         }
     }
 

@@ -148,7 +148,7 @@ pub(super) fn lead_to_login(api: &Api, host: &Host) -> Response {
 }
 
 /// A 303 that no cache may store.
-pub(super) fn redirect(location: &str) -> Response {
+pub(crate) fn redirect(location: &str) -> Response {
     let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
     let headers = [(header::LOCATION, location), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
     (StatusCode::SEE_OTHER, headers).into_response()

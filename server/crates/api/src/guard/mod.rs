@@ -8,6 +8,8 @@ mod entry;
 mod login;
 mod origin;
 
+pub(crate) use self::entry::redirect;
+
 use std::{any::Any, time::Instant};
 
 use axum::{
@@ -18,6 +20,7 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
+use backend::{MCP_CALLBACK, MCP_CLIENT, ReturnAddress};
 use protocol::{ApiError, ErrorCode};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -96,6 +99,16 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
     if place == Place::Submit {
         return Ok(Step::LogIn(host));
     }
+    if place == Place::OAuth {
+        if standing == Standing::Console
+            && let Some(session) = login::session(api, &parts.headers).await.map_err(problem)?
+        {
+            parts.extensions.insert(session);
+        }
+        parts.extensions.insert(login::origin("console"));
+        insert_addresses(api, &host, parts);
+        return Ok(Step::In);
+    }
     if place == Place::Mcp {
         let caller = login::mcp_caller(api, &parts.headers).await.map_err(problem)?;
         let unknown = "send `Authorization: Bearer TOKEN`; `yoi token` shows it. A cookie is not accepted here";
@@ -119,7 +132,7 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
             if let Some(visitor) = parts.extensions.get::<Visitor>() {
                 visitor.is_known();
             }
-            parts.extensions.insert(ConsoleAddress(api.options().allowed.console_for(&host)));
+            insert_addresses(api, &host, parts);
             parts.extensions.insert(origin);
             if let Some(session) = session {
                 parts.extensions.insert(session);
@@ -138,6 +151,12 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
             "send `Authorization: Bearer TOKEN`, or open the address that `yoi serve` printed; `yoi token` shows it",
         ))),
     }
+}
+
+fn insert_addresses(api: &Api, host: &Host, parts: &mut Parts) {
+    let allowed = &api.options().allowed;
+    parts.extensions.insert(ConsoleAddress(allowed.console_for(host)));
+    parts.extensions.insert(ReturnAddress(allowed.return_for(host, &parts.headers)));
 }
 
 /// The address of the console for the sender of a request: `http://NAME.localhost:PORT`.
@@ -160,6 +179,9 @@ enum Place {
     Page,
     /// For MCP clients: by bearer token only, of a person or of a Pod.
     Mcp,
+    /// Where a browser comes back to from an authorization server, and what such a server reads about yoi. Open to
+    /// everybody who can connect; an answer counts only with the secret of a login that was begun here.
+    OAuth,
     /// Everything else.
     Machine,
 }
@@ -171,6 +193,7 @@ impl Place {
         let machine = ["/api", "/fn", "/pkg", "/metrics", "/readyz", "/healthz", MCP_PATH].into_iter().any(under);
         match (reads, path) {
             (_, MCP_PATH) => Self::Mcp,
+            (true, path) if path.starts_with(MCP_CALLBACK) || path.starts_with(MCP_CLIENT) => Self::OAuth,
             (true, "/healthz") => Self::Health,
             (true, "/login") => Self::Login,
             (false, "/login") if method == Method::POST => Self::Submit,
@@ -192,7 +215,9 @@ fn finished(path: &str, answer: Response) -> Response {
     // Pages of other origins can neither keep a reference to our windows nor load anything of ours.
     headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
-    if (path.starts_with("/api") || path == MCP_PATH) && !headers.contains_key(header::CACHE_CONTROL) {
+    if (path.starts_with("/api") || path == MCP_PATH || path.starts_with("/mcp/"))
+        && !headers.contains_key(header::CACHE_CONTROL)
+    {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     answer
@@ -262,6 +287,10 @@ mod tests {
             "/api/docs",
         ] {
             assert_eq!(of("GET", path), Place::Machine, "{path}");
+        }
+        for path in ["/mcp/oauth/callback/a", "/mcp/oauth/client/a"] {
+            assert_eq!(of("GET", path), Place::OAuth, "{path}");
+            assert_eq!(of("POST", path), Place::Machine, "{path}");
         }
         assert_eq!(of("GET", "/healthz"), Place::Health);
         assert_eq!(of("POST", "/healthz"), Place::Machine);

@@ -33,7 +33,7 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
         // refused above.
         Place::Submit => false,
         // A link may lead to a page, but nothing may embed one or load it as something else.
-        Place::Login | Place::Page => is_foreign(&parts.headers) && !is_for_a_window(&parts.headers),
+        Place::Login | Place::Page | Place::OAuth => is_foreign(&parts.headers) && !is_for_a_window(&parts.headers),
         Place::Machine | Place::Mcp => is_foreign(&parts.headers),
     };
     match is_refused {

@@ -167,7 +167,7 @@ pub(super) fn nobody(port: u16) -> Response {
 }
 
 /// A page of our own. All of its text is ours, except that of errors.
-pub(super) fn page(status: StatusCode, title: &str, words: &str) -> Response {
+pub(crate) fn page(status: StatusCode, title: &str, words: &str) -> Response {
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
     let (title, words) = (escaped(title), escaped(words));
     let body = format!(

@@ -1,9 +1,27 @@
-//! MCP servers: what is known about them, restarts and logs.
+//! MCP servers: what is known about them, restarts, logs and logins.
 
-use protocol::{ApiError, ErrorCode, McpLog, McpServerItem};
+use jiff::Timestamp;
+use mcp::{LOGIN_LIFE, LoginAnswer, LoginFailed, LoginWish};
+use protocol::{ApiError, ErrorCode, McpLog, McpLogin, McpServerItem};
 use runtime::Origin;
 
 use super::Backend;
+use crate::Session;
+
+/// Where browsers come back to after a login to a server; its name follows.
+pub const MCP_CALLBACK: &str = "/mcp/oauth/callback/";
+/// Where yoi describes itself as a client of an authorization server; a server's name follows.
+pub const MCP_CLIENT: &str = "/mcp/oauth/client/";
+
+/// The origin of this server to which a browser comes back after a login elsewhere: `http://localhost:PORT`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReturnAddress(pub String);
+
+impl ReturnAddress {
+    fn is_reached_by_others(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+}
 
 /// How much of an unknown server's name is quoted.
 const NAME_CHARS_MAX: usize = 64;
@@ -29,12 +47,89 @@ impl Servers<'_> {
         done
     }
 
+    /// Begins a login to a server, for the browser with this login here, or for whoever gets the address. The browser
+    /// comes back to `back`.
+    ///
+    /// # Errors
+    /// `not_found`; `invalid_input` if the server has no login; `provider_error` or `timeout` if the server or its
+    /// authorization server refuses or does not answer.
+    pub async fn log_in(
+        self,
+        origin: &Origin,
+        name: &str,
+        back: &ReturnAddress,
+        session: Option<&Session>,
+    ) -> Result<McpLogin, ApiError> {
+        let wish = LoginWish {
+            redirect_uri: redirect_uri(back, name),
+            client_metadata_url: back.is_reached_by_others().then(|| format!("{}{MCP_CLIENT}{name}", back.0)),
+            caller: session.map(Session::id),
+        };
+        let begun = self.backend.settings().servers().begin_login(name, wish).await;
+        let done = begun.map_err(|failed| refused(name, failed));
+        self.backend.audit().ended(origin, "mcp_login", cut(name), None, &done).await;
+        let expires_at = Timestamp::now() + LOGIN_LIFE;
+        done.map(|begun| McpLogin { name: name.to_owned(), url: begun.url, host: begun.host, expires_at })
+    }
+
+    /// Ends a login with what the browser brought back.
+    ///
+    /// # Errors
+    /// `not_found`; `permission_denied` in another browser; `invalid_input` if it is unknown, used or over;
+    /// `provider_error` or `timeout` if the authorization server refuses or does not answer.
+    pub async fn come_back(
+        self,
+        origin: &Origin,
+        name: &str,
+        answer: LoginAnswer,
+        session: Option<&Session>,
+    ) -> Result<(), ApiError> {
+        let session = session.map(Session::id);
+        let ended = self.backend.settings().servers().finish_login(name, answer, session.as_deref()).await;
+        // Anybody can bring a wrong answer, any number of times.
+        let is_about_a_login = !matches!(&ended, Err(LoginFailed::NoServer | LoginFailed::Unknown(_)));
+        let done = ended.map_err(|failed| refused(name, failed));
+        if !is_about_a_login {
+            return done;
+        }
+        self.backend.audit().ended(origin, "mcp_logged_in", cut(name), None, &done).await;
+        done
+    }
+
+    /// Forgets the login to a server. Without one this changes nothing.
+    ///
+    /// # Errors
+    /// `not_found`; `internal` if it cannot be written down.
+    pub async fn log_out(self, origin: &Origin, name: &str) -> Result<McpServerItem, ApiError> {
+        let done = self.backend.settings().servers().forget_login(name).await;
+        let done = done.map_err(|failed| refused(name, failed));
+        self.backend.audit().ended(origin, "mcp_logout", cut(name), None, &done).await;
+        done
+    }
+
     /// # Errors
     /// `not_found`.
     pub fn log(self, name: &str) -> Result<McpLog, ApiError> {
         let text = self.backend.settings().servers().log(name).ok_or_else(|| missing(name))?;
         Ok(McpLog { name: name.to_owned(), text })
     }
+}
+
+/// Returns the address that a browser comes back to.
+pub fn redirect_uri(back: &ReturnAddress, name: &str) -> String {
+    format!("{}{MCP_CALLBACK}{name}", back.0)
+}
+
+fn refused(name: &str, failed: LoginFailed) -> ApiError {
+    let code = match failed {
+        LoginFailed::NoServer => return missing(name),
+        LoginFailed::NotOverHttp(_) | LoginFailed::HasHeader(_) | LoginFailed::Unknown(_) => ErrorCode::InvalidInput,
+        LoginFailed::OtherBrowser => ErrorCode::PermissionDenied,
+        LoginFailed::Refused(..) => ErrorCode::ProviderError,
+        LoginFailed::Late(_) => ErrorCode::Timeout,
+        LoginFailed::Unwritten(_) => ErrorCode::Internal,
+    };
+    ApiError::new(code, failed.to_string())
 }
 
 fn missing(name: &str) -> ApiError {

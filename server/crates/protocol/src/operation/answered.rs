@@ -62,6 +62,7 @@ plain!(
     crate::PodSummary,
     crate::Preview,
     crate::McpLog,
+    crate::McpLogin,
     crate::McpServerItem,
     crate::ProviderTest,
     crate::ProviderView,

@@ -26,7 +26,7 @@ fn servers_of(server: &ScriptedMcp, permissions: Vec<PermissionRule>, accepted: 
     let headers = BTreeMap::from([("X-Key".to_owned(), "a-secret-word".into())]);
     let address = Address::url(&server.url(), headers).unwrap();
     let config = ServerConfig::new(ServerName::parse("far").unwrap(), address, None, permissions).unwrap();
-    Servers::new(ServersOptions { configs: vec![config], bash: BashOptions::of_this_process(), accepted })
+    Servers::new(ServersOptions { configs: vec![config], bash: BashOptions::of_this_process(), accepted, logins: None })
 }
 
 async fn bench(server: &ScriptedMcp, permissions: Vec<PermissionRule>) -> Bench {

@@ -1,0 +1,115 @@
+//! Logging in to an MCP server, with the real binary: from the command line and from a browser.
+
+#![allow(clippy::unwrap_used)]
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use reqwest::{Url, header};
+use serde_json::{Value, json};
+use testkit::{
+    scripted_mcp::ScriptedMcp,
+    until_so,
+    yoi::{Launch, YoiProcess},
+};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+async fn yoi_with(server: &ScriptedMcp) -> YoiProcess {
+    let launch = Launch::new(YOI).env("RUST_LOG", "debug");
+    let config = launch.work_dir().with_file_name("yoi.toml");
+    let section = format!("[mcp.far]\nurl = \"{}\"\n[mcp.near]\ncommand = [\"true\"]", server.url());
+    fs::write(&config, section).unwrap();
+    launch.arg("--config").arg(config.to_str().unwrap()).start().await
+}
+
+async fn far(yoi: &YoiProcess) -> Value {
+    yoi.get("/api/v1/mcp").await.expect(200)["items"][0].clone()
+}
+
+/// Returns what a verb prints.
+async fn printed(yoi: &YoiProcess, verb: &[&str]) -> String {
+    let mut command = yoi.launch().command();
+    let done = command.args(verb).arg("--data").arg(yoi.launch().data_dir()).output().await.unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// Returns where the authorization server sends a browser.
+async fn sent_back(url: &str) -> Url {
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
+    let answer = client.get(url).send().await.unwrap();
+    Url::parse(answer.headers()[header::LOCATION].to_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_person_logs_in_from_the_command_line_and_a_pod_uses_the_server() {
+    let server = ScriptedMcp::start_locked().await;
+    let yoi = yoi_with(&server).await;
+    let pod = yoi.post("/api/v1/pods", &json!({ "name": "ada" })).await.expect(201);
+    yoi.say(&pod, "hello").await;
+    until_so("the login is wanted", async || far(&yoi).await["state"] == "login").await;
+    assert!(far(&yoi).await["detail"].as_str().unwrap().contains("yoi mcp login far"));
+
+    let address = printed(&yoi, &["mcp", "login", "far"]).await;
+    let back = sent_back(address.trim()).await;
+    let port = Url::parse(yoi.base_url()).unwrap().port();
+    assert_eq!((back.host_str(), back.port(), back.path()), (Some("localhost"), port, "/mcp/oauth/callback/far"));
+    let query = back.query().unwrap();
+    let client = yoi.browser_client();
+    let bring = async |query: &str| {
+        let answer = client.get(format!("{}/mcp/oauth/callback/far?{query}", yoi.base_url())).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    assert_eq!(bring("state=made-up&code=x").await.0, 400);
+    let (status, page) = bring(query).await;
+    assert_eq!(status, 200, "{page}");
+    assert!(page.contains("logged in to far"), "{page}");
+    assert_eq!(bring(query).await.0, 400, "it counts once");
+
+    assert_eq!(far(&yoi).await["logged_in"], true);
+    yoi.say(&pod, "hello again").await;
+    until_so("it is ready", async || far(&yoi).await["tools"].is_array()).await;
+    let file = yoi.launch().data_dir().join("mcp-logins.json");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let audit = yoi.get("/api/v1/audit").await.expect(200).to_string();
+    assert!(audit.contains("mcp_login") && audit.contains("mcp_logged_in"), "{audit}");
+    let told = format!("{audit} {} {}", yoi.log().join("\n"), far(&yoi).await);
+    for secret in server.oauth().secrets() {
+        assert!(!told.contains(&secret), "{secret} is told");
+    }
+
+    yoi.delete("/api/v1/mcp/far/login").await.expect(200);
+    assert!(far(&yoi).await["logged_in"].is_null());
+    assert!(!fs::read_to_string(&file).unwrap().contains("secret"));
+    yoi.post("/api/v1/mcp/near/login", &json!({})).await.expect_error(400);
+    yoi.post("/api/v1/mcp/none/login", &json!({})).await.expect_error(404);
+    assert_eq!(server.oauth().complaints(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_login_that_a_browser_begins_ends_in_that_browser() {
+    let server = ScriptedMcp::start_locked().await;
+    let yoi = yoi_with(&server).await;
+    let client = yoi.browser_client();
+    let entered = client.get(yoi.login_url()).send().await.unwrap();
+    let cookie = entered.headers()[header::SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let console = yoi.console_url();
+    let begun = client.post(format!("{console}/api/v1/mcp/far/login")).header(header::COOKIE, &cookie);
+    let begun: Value = begun.header(header::ORIGIN, console).send().await.unwrap().json().await.unwrap();
+    let back = sent_back(begun["url"].as_str().unwrap()).await;
+    let target = format!("{}?{}", back.path(), back.query().unwrap());
+
+    // Under the shared name it leads to the console, and there to a page of ours, with which the cookie comes.
+    let shared = client.get(format!("{}{target}", yoi.base_url())).send().await.unwrap();
+    assert_eq!(shared.status(), 303);
+    assert_eq!(shared.headers()[header::LOCATION].to_str().unwrap(), format!("{console}{target}"));
+    let page = client.get(format!("{console}{target}")).send().await.unwrap().text().await.unwrap();
+    assert!(page.contains("http-equiv=\"refresh\"") && page.contains("yoi_again=1"), "{page}");
+    let again = format!("{console}{target}&yoi_again=1");
+    let other = client.get(&again).send().await.unwrap();
+    assert_eq!(other.status(), 403, "another browser has no cookie");
+    assert!(far(&yoi).await["logged_in"].is_null());
+    let done = client.get(&again).header(header::COOKIE, &cookie).send().await.unwrap();
+    assert_eq!(done.headers()[header::LOCATION], "/settings");
+    assert_eq!(far(&yoi).await["logged_in"], true);
+}
