@@ -41,6 +41,7 @@ async fn call(clients: &Clients, tool: &str) -> ToolOutcome {
     let place = Place {
         worker_id: pod(),
         call_id: "call-b1".to_owned(),
+        by: protocol::ToolBy::Model,
         cwd: "/".into(),
         scope: Scope::default(),
         leads: None,
@@ -50,6 +51,7 @@ async fn call(clients: &Clients, tool: &str) -> ToolOutcome {
         way_in: None,
         questions: Questions::none(),
         redirects: None,
+        doors: None,
         lifeline: Lifeline::pair().0,
     };
     let (output, mut written) = mpsc::channel(8);
