@@ -19,7 +19,7 @@ use crate::{
 
 const CALLS: usize = 100;
 /// A build is long, and the same each time.
-const BUILDS: usize = 9;
+const BUILDS: usize = 31;
 /// Modules of a crate such as an agent works on: about 1,000 lines.
 const MODULES: usize = 24;
 const TEST: &str = "CARGO_TARGET_DIR=target cargo test -q --offline";

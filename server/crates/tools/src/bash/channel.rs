@@ -21,6 +21,7 @@ use super::order::Report;
 /// The most bytes of one message; a report contains one sentence.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 const HERE: &[u8] = b"here";
+const ALONE: &[u8] = b"alone";
 const DOOR: &[u8] = b"door";
 /// The first process's answer to a request for a port: with a connection, or without one.
 const INNER: &[u8] = b"inner";
@@ -51,6 +52,8 @@ pub(super) enum Message {
     /// A connection to the port that was last requested; `None` if nobody listens there.
     Inner(Option<OwnedFd>),
     Report(Report),
+    /// After its report: nothing else is left in the sandbox.
+    Alone,
     /// The other end is closed.
     End,
 }
@@ -78,6 +81,10 @@ impl Channel {
     /// Failures are ignored here: they mean that nobody listens any more.
     pub(super) fn say_here(&self) {
         self.send(HERE, None);
+    }
+
+    pub(super) fn say_alone(&self) {
+        self.send(ALONE, None);
     }
 
     pub(super) fn give_door(&self, listener: &OwnedFd) {
@@ -141,6 +148,7 @@ impl Channel {
             return match (&bytes[..count], door) {
                 ([], _) => Message::End,
                 (HERE, _) => Message::Here,
+                (ALONE, _) => Message::Alone,
                 (NOBODY, _) => Message::Inner(None),
                 (INNER, Some(connection)) => Message::Inner(Some(connection)),
                 (_, Some(door)) => Message::Door(door),

@@ -9,8 +9,8 @@ use rustix::{
     fd::OwnedFd,
     io::Errno,
     process::{
-        DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior, set_parent_process_death_signal,
-        setsid, wait,
+        DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, set_dumpable_behavior,
+        set_parent_process_death_signal, setsid, wait,
     },
     stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
 };
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     channel::Channel,
+    descendants,
     kernel::{self, Namespaces},
     order::{Hold, Order, Report},
     rights,
@@ -48,10 +49,15 @@ pub(super) struct Streams {
 
 /// Runs the first process from start to end. The streams are the command's.
 pub(super) fn be_first(inside: &Inside, channel: &Channel, streams: Streams) -> ExitCode {
-    let report = match live(inside, channel, streams) {
-        Ok(report) | Err(report) => report,
-    };
-    channel.report(&report);
+    match live(inside, channel, streams) {
+        Ok(report) => {
+            channel.report(&report);
+            if end_all_others(&inside.order) {
+                channel.say_alone();
+            }
+        }
+        Err(report) => channel.report(&report),
+    }
     ExitCode::SUCCESS
 }
 
@@ -81,6 +87,17 @@ fn live(inside: &Inside, channel: &Channel, streams: Streams) -> Result<Report, 
         way_in::lead_in(asked, inside.order.network.own_port());
     }
     Ok(wait_for(shell))
+}
+
+/// Ends everything else in the sandbox, which the kernel would do when this process ends. `false`: this process may not,
+/// because it is not the first one there.
+fn end_all_others(order: &Order) -> bool {
+    let is_first = matches!(order.hold, Hold::Room { .. }) && getpid() == Pid::INIT;
+    if is_first {
+        kernel::kill_all_others();
+        descendants::await_all();
+    }
+    is_first
 }
 
 /// Keeps processes of the same account from looking into it, and ties its life to the keeper's.

@@ -10,7 +10,11 @@ use std::{
     },
     path::Path,
     process::{self, Command, ExitCode, Stdio},
-    sync::{Arc, mpsc::sync_channel},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::sync_channel,
+    },
     thread,
     time::Duration,
 };
@@ -23,6 +27,7 @@ use rustix::{
 };
 
 use super::{
+    ahead::Ahead,
     channel::{Channel, Message},
     descendants,
     first::{self, Inside, Streams},
@@ -48,23 +53,43 @@ const NAMESPACE_SETTINGS: &str =
 
 /// Runs the keeper from start to end.
 pub(super) fn keep() -> ExitCode {
-    let (mut private, mut is_talked_to) = (None, false);
-    let report = work(&mut private, &mut is_talked_to).unwrap_or_else(|report| report);
+    let mut left = Left::default();
+    let report = work(&mut left).unwrap_or_else(|report| report);
     // If this fails, nobody is listening any more.
     if let Ok(mut line) = serde_json::to_vec(&report) {
         line.push(b'\n');
         // Standard output belongs to a served program itself.
-        let _ = match is_talked_to {
+        let _ = match left.is_talked_to {
             true => rustix::io::write(io::stdin(), &line).map(drop).map_err(io::Error::from),
             false => io::stdout().write_all(&line).and_then(|()| io::stdout().flush()),
         };
     }
-    // Nothing is running any more. yoi need not wait for the cleanup and for the end of this process.
+    // Nothing of the command is running any more. yoi need not wait for the cleanup and for the end of this process.
     let_go();
-    if let Some(private) = private {
-        private.remove();
-    }
+    left.remove();
     ExitCode::SUCCESS
+}
+
+/// What has to be removed after a command, and where its report goes.
+#[derive(Default)]
+struct Left {
+    private: Option<Private>,
+    group: Option<Arc<Group>>,
+    /// The order is for a served program.
+    is_talked_to: bool,
+}
+
+impl Left {
+    fn remove(self) {
+        // The first process of a sandbox, and all that the kernel keeps of it.
+        descendants::await_all();
+        if let Some(group) = self.group {
+            group.end();
+        }
+        if let Some(private) = self.private {
+            private.remove();
+        }
+    }
 }
 
 /// Closes its copy of the command's output.
@@ -74,23 +99,26 @@ fn let_go() {
     }
 }
 
-/// Runs a command to its end. Sets `private` to what has to be removed afterwards, and `is_talked_to` if the order is
-/// for a served program.
-fn work(private: &mut Option<Private>, is_talked_to: &mut bool) -> Result<Report, Report> {
+/// Runs a command to its end. Notes in `left` what the caller has to take care of.
+fn work(left: &mut Left) -> Result<Report, Report> {
     let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
     // What is the same for every order is done before the order arrives, which may take a while (see `standby`).
     set_child_subreaper(Some(getpid()))
         .map_err(|error| failed("what the command starts could not be watched")(error.into()))?;
     limits::go_first_when_memory_is_short();
     seccomp::prepare();
+    let private = left.private.insert(Private::make().map_err(failed("there is no temporary folder for it"))?);
+    let ahead = Ahead::start(private);
     let mut input = BufReader::new(io::stdin());
     let order: Order = helper::read_line(&mut input).map_err(failed("the helper got no order"))?;
-    *is_talked_to = order.program.is_some();
-    let private = private.insert(Private::make().map_err(failed("there is no temporary folder for it"))?);
+    left.is_talked_to = order.program.is_some();
     let group = order.group.as_ref().map(|wanted| Group::make(wanted, &order.limits)).transpose();
     let group = group.map(|group| group.map(Arc::new)).map_err(failed("it could not have a group of its own"))?;
-    let report = start(&order, private, group.as_deref()).map(|started| {
-        let (group, asking, first) = (group.clone(), started.channel.again(), started.first);
+    left.group.clone_from(&group);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let report = start(&order, private, group.as_deref(), ahead).map(|started| {
+        let (group, is_over) = (group.clone(), is_over.clone());
+        let (asking, first) = (started.channel.again(), started.first);
         let is_room = matches!(order.hold, Hold::Room { .. });
         thread::spawn(move || {
             let (told, end) = sync_channel(1);
@@ -108,7 +136,9 @@ fn work(private: &mut Option<Private>, is_talked_to: &mut bool) -> Result<Report
                 }
                 let _ = end.recv_timeout(END_WAIT);
             }
-            descendants::kill_forever(|| group.iter().for_each(|group| group.kill()))
+            if !is_over.load(Ordering::Acquire) {
+                descendants::kill_forever(|| group.iter().for_each(|group| group.kill()))
+            }
         });
         started.report(&order)
     });
@@ -116,13 +146,20 @@ fn work(private: &mut Option<Private>, is_talked_to: &mut bool) -> Result<Report
         group.kill();
     }
     match (&order.hold, &report) {
-        (Hold::Room { .. }, Ok(_)) => descendants::await_all(),
+        (_, Ok((_, Others::Gone))) => (),
+        (Hold::Room { .. }, Ok((_, Others::Going))) => descendants::await_all(),
         _ => descendants::end_all(),
     }
-    if let Some(group) = &group {
-        group.end();
-    }
-    report
+    is_over.store(true, Ordering::Release);
+    report.map(|(report, _)| report)
+}
+
+/// What the command started besides the first process and the shell.
+#[derive(Debug, Clone, Copy)]
+enum Others {
+    Gone,
+    /// The kernel ends it with the first process of a sandbox.
+    Going,
 }
 
 /// Waits for a word of yoi. Returns false if yoi has closed its end or is gone: then nothing is given time to end.
@@ -150,7 +187,7 @@ struct Started {
     words: Option<PipeReader>,
 }
 
-fn start(order: &Order, private: &Private, group: Option<&Group>) -> Result<Started, Report> {
+fn start(order: &Order, private: &Private, group: Option<&Group>, ahead: Option<Ahead>) -> Result<Started, Report> {
     let system = System::of(&order.scope(), order.closed.clone());
     let plan = match order.hold {
         Hold::Room { .. } => {
@@ -160,6 +197,11 @@ fn start(order: &Order, private: &Private, group: Option<&Group>) -> Result<Star
     };
     let temp = plan.as_ref().map_or_else(|| private.temp(), |plan| plan.temp.clone());
     let inside = Inside { order: order.clone(), system, plan, temp };
+    // Otherwise it is dropped here, which ends it.
+    let ahead = ahead.filter(|ahead| ahead.fits(&inside));
+    if let Some((channel, first)) = ahead.and_then(|ahead| ahead.told(&inside)) {
+        return Ok(Started { channel, first: Some(first), words: None });
+    }
     let started = match &order.hold {
         Hold::Room { bubblewrap: Some(program) } => start_by(program, &inside, group),
         Hold::Room { .. } | Hold::Landlock | Hold::Nothing => start_here(&inside, private, group),
@@ -187,14 +229,21 @@ fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::
         Err(error) => return Err(error),
     }
     drop(channel);
-    let streams = streams(&inside.order)?;
-    if let Some(plan) = &inside.plan
-        && let Err(reason) = own::build(plan, private, &inside.order.limits, account)
-    {
+    let parted = if inside.plan.is_some() { own::part(account) } else { Ok(()) };
+    become_first(inside, private, parted, &inner)
+}
+
+/// Builds the sandbox around this process, if it was `parted` for one, and runs the command in it.
+pub(super) fn become_first(inside: &Inside, private: &Private, parted: Result<(), String>, inner: &Channel) -> ! {
+    let build = |()| inside.plan.as_ref().map_or(Ok(()), |plan| own::build(plan, private, &inside.order.limits));
+    if let Err(reason) = parted.and_then(build) {
         inner.report(&Report::Unconfined(format!("its sandbox could not be built: {reason}")));
         process::exit(1)
     }
-    first::be_first(inside, &inner, streams);
+    match streams(&inside.order) {
+        Ok(streams) => drop(first::be_first(inside, inner, streams)),
+        Err(error) => inner.report(&Report::NotStarted(format!("its streams could not be taken along: {error}"))),
+    }
     process::exit(0)
 }
 
@@ -253,14 +302,17 @@ fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
 }
 
 impl Started {
-    /// Waits for the end of the first process. Returns its report, or that of the shell if that was not started.
-    fn report(self, order: &Order) -> Report {
+    /// Waits for the end of the first process, or until it is alone. Returns its report, or that of the shell if that
+    /// was not started.
+    fn report(self, order: &Order) -> (Report, Others) {
         let (mut is_here, mut report) = (false, None);
         let inner = order.way_in.as_ref().and_then(|socket| way_in::open(socket, &self.channel));
-        loop {
+        let others = loop {
             match self.channel.next() {
                 Message::Here => is_here = true,
                 Message::Report(first) => report = report.or(Some(first)),
+                Message::Alone if report.is_some() => break Others::Gone,
+                Message::Alone => (),
                 Message::Door(door) => {
                     if let Network::Through { socket } = &order.network {
                         way_out::forward(door, socket.clone());
@@ -272,13 +324,14 @@ impl Started {
                         let _ = inner.send(connection);
                     }
                 }
-                Message::End => break,
+                Message::End => break Others::Going,
             }
-        }
-        report.unwrap_or_else(|| match is_here {
+        };
+        let report = report.unwrap_or_else(|| match is_here {
             true => Report::Signalled(rustix::process::Signal::KILL.as_raw()),
             false => Report::Unconfined(format!("its sandbox could not be built{}", self.words())),
-        })
+        });
+        (report, others)
     }
 
     fn words(self) -> String {

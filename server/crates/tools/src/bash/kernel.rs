@@ -58,6 +58,12 @@ pub(super) fn split(namespaces: Namespaces, group: Option<BorrowedFd<'_>>) -> io
     }
 }
 
+/// Sends SIGKILL to every process in this one's PID namespace, of which it must be the first.
+pub(super) fn kill_all_others() {
+    // SAFETY: affects nothing in this process. It fails if there are none.
+    let _ = unsafe { libc::kill(-1, libc::SIGKILL) };
+}
+
 /// Makes this process's current group the root of what it can see of the cgroup tree.
 pub(super) fn see_no_other_groups() -> io::Result<()> {
     // SAFETY: affects nothing else in this process.

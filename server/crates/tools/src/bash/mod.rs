@@ -6,6 +6,7 @@
 //! first gives up every privilege: file access by Landlock (`confine`), system calls (`seccomp`), capabilities
 //! (`rights`), and its share of the machine (`limits`, and `groups` for all of its processes together).
 
+mod ahead;
 mod background;
 mod carve;
 mod channel;
@@ -234,10 +235,6 @@ impl Bash {
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let clock = Clock::start(limit, place.questions.clone());
         let ending = running.finish(clock, &mut kept, &mut live, &output).await;
-        // Without sandboxes it would be exposed to commands.
-        if is_confined {
-            self.helpers.prepare(&self.options);
-        }
         let took = started.elapsed();
         let scope = place.scope.clone();
         let left = beside(move || {
@@ -249,6 +246,10 @@ impl Bash {
         let (content, last) = kept.finish(&name).await;
         live.push(&last);
         live.finish(&output).await;
+        // Without sandboxes it would be exposed to commands.
+        if is_confined {
+            self.helpers.prepare(&self.options);
+        }
         Ended { ending, is_confined, limit, took, lines, left, content }.outcome()
     }
 

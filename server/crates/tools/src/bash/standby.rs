@@ -18,6 +18,8 @@ use tokio::{
 
 use super::{BashOptions, environment, helper};
 
+/// After the end of a command, whose result is being stored meanwhile.
+const PAUSE: Duration = Duration::from_millis(2);
 /// How long one waits for a command.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -79,6 +81,7 @@ impl Standby {
     pub(super) fn prepare(&self, options: &BashOptions) {
         let (own, options) = (Arc::downgrade(&self.0), options.clone());
         tokio::spawn(async move {
+            sleep(PAUSE).await;
             if let Some(number) = own.upgrade().and_then(|own| Self(own).start(&options)) {
                 sleep(WAIT_MAX).await;
                 if let Some(own) = own.upgrade() {

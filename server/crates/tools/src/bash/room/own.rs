@@ -41,22 +41,27 @@ impl Account {
     }
 }
 
-/// Turns the namespaces in which this process was started into the sandbox. The error is a sentence.
-pub(in super::super) fn build(plan: &Plan, private: &Private, limits: &Limits, account: Account) -> Result<(), String> {
-    let failed = |what: &str| {
-        let what = what.to_owned();
-        move |error: io::Error| format!("{what}: {error}")
-    };
+/// Cuts the namespaces in which this process was started off from those outside. Needs no plan. The error is a sentence.
+pub(in super::super) fn part(account: Account) -> Result<(), String> {
     be_nobody_else(account).map_err(failed("the account could not be taken along"))?;
     kernel::see_no_other_groups().map_err(failed("other groups could not be hidden"))?;
     // Keeps mounts made here from appearing outside.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
-        .map_err(|error| format!("the mounts could not be parted: {error}"))?;
+        .map_err(|error| format!("the mounts could not be parted: {error}"))
+}
+
+/// Turns the namespaces, which [`part`] has cut off, into the sandbox. The error is a sentence.
+pub(in super::super) fn build(plan: &Plan, private: &Private, limits: &Limits) -> Result<(), String> {
     let root = private.root();
     for step in &plan.steps {
         take(step, &root, limits).map_err(failed(&told(step)))?;
     }
     enter(&root).map_err(failed("the room could not be entered"))
+}
+
+fn failed(what: &str) -> impl FnOnce(io::Error) -> String {
+    let what = what.to_owned();
+    move |error| format!("{what}: {error}")
 }
 
 /// Maps only this account, to the same ids as outside; files of others belong to nobody.
