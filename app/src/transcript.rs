@@ -1,5 +1,6 @@
 //! The transcript: a list of blocks, one file for each kind.
 
+mod again;
 mod alert;
 mod approval;
 mod arrivals;
