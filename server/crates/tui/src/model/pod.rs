@@ -206,7 +206,8 @@ impl OpenPod {
         self.queued.iter().cloned().map(Waiting::Queued).chain(held).collect()
     }
 
-    /// Returns the newest plan of its agent, or the task list of its model: the one from the stream, or else the one that was loaded with the details.
+    /// Returns the newest plan of its agent, or the task list of its model: the one from the stream, or else the one that
+    /// was loaded with the details.
     pub(crate) fn plan(&self) -> Vec<PlanEntry> {
         let streamed = self.transcript.plan().and_then(|plan| serde_json::from_value(plan.clone()).ok());
         let loaded = || self.agent.as_ref().map_or_else(|| self.tasks.clone(), |agent| agent.plan.clone());
