@@ -6,6 +6,7 @@ mod approval;
 mod arrivals;
 mod assistant;
 mod attached;
+pub(crate) mod background;
 mod block;
 mod changes;
 mod cut;

@@ -16,7 +16,7 @@ use crate::{
     },
     console::{Console, PodContext, fresh_command},
     live,
-    server_fns::{own_message, steer_input, submit_input},
+    server_fns::{expand_own, steer_input, submit_input},
 };
 
 /// One Pod's composer: its draft, what is in flight, and the last error.
@@ -105,7 +105,7 @@ fn own(outgoing: Outgoing, place: Place, line: &str, refusal: String) {
     let Some((name, arguments)) = commands::own_word(line) else { return outgoing.refuse(refusal) };
     outgoing.is_sending.set(true);
     spawn_local(async move {
-        let found = own_message(outgoing.pod.pod.get_value(), name, arguments).await;
+        let found = expand_own(outgoing.pod.pod.get_value(), name, arguments).await;
         outgoing.is_sending.try_set(false);
         match found {
             Ok(message) if is_command(&message.text) => outgoing.refuse("the command's own text is a command"),
