@@ -19,8 +19,11 @@ fn commands_act_on_the_open_pod_and_say_not_attached_without_one() {
     assert_eq!(story.act(), (address("ada"), Act::Control(ControlVerb::Pause)));
     story.done(Ok(Answer::Accepted));
     story.shows("ada: pause accepted");
-    story.enters(":nonsense");
-    story.shows("there is no command :nonsense");
+    story.enters(":nonsense x");
+    let own = Act::Own { name: "nonsense".to_owned(), arguments: "x".to_owned() };
+    assert_eq!(story.act(), (address("ada"), own), "it may be one of the person's own");
+    story.done(Err(refused(ErrorCode::NotFound, "no command is called \"nonsense\"")));
+    story.shows("no command is called");
     story.enters(":quit");
     assert!(story.model.has_quit);
 }
