@@ -8,6 +8,7 @@ mod audit;
 mod background;
 mod highlight;
 mod input;
+mod own;
 mod peers;
 mod pods;
 mod previews;
@@ -32,6 +33,7 @@ pub use {
     background::{command_output, list_commands, stop_command},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{fitting_files, steer_input, submit_input, take_back_input},
+    own::expand_own,
     peers::{
         ExchangeData, decide_held, decide_request, introduce_pods, open_requests, pod_exchange, pod_peers, unlink_pods,
     },

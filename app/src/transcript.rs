@@ -1,10 +1,12 @@
 //! The transcript: a list of blocks, one file for each kind.
 
+mod again;
 mod alert;
 mod approval;
 mod arrivals;
 mod assistant;
 mod attached;
+pub(crate) mod background;
 mod block;
 mod changes;
 mod cut;

@@ -63,6 +63,8 @@ pub(crate) enum Verb {
     Queue(TargetOption),
     /// Take back a queued message
     Unqueue(UnqueueOptions),
+    /// List your own commands for a Pod, or send the message of one
+    Prompt(PromptOptions),
     /// List a Pod's background commands, print what one wrote, or stop it
     Ps(PsOptions),
     /// Preview a port that a Pod's command serves, in one browser; without a port, list previews

@@ -23,6 +23,7 @@ mod open;
 mod patch;
 mod peers;
 mod preview;
+mod prompt;
 mod providers;
 mod ps;
 mod queue;
@@ -82,6 +83,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Compact(options) => context::compaction(&caller, &options.target).await,
         Verb::Queue(option) => queue::queue(&caller, &option.target).await,
         Verb::Unqueue(options) => queue::unqueue(&caller, options).await,
+        Verb::Prompt(options) => prompt::prompt(&caller, options).await,
         Verb::Ps(options) => ps::ps(&caller, options).await,
         Verb::Preview(options) => preview::preview(&caller, options).await,
         Verb::Rename(options) => patch::rename(&caller, options).await,

@@ -26,6 +26,7 @@ use protocol::RuntimeId;
 use provider::{ModelSettings, ProviderConfig, ProviderEnvironment};
 use runtime::Profile;
 use secrecy::SecretString;
+use tools::hooks::Hook;
 
 use self::commands::Commands;
 pub(crate) use self::environment::Environment;
@@ -77,6 +78,8 @@ pub(crate) struct Config {
     /// Variables that contain keys.
     pub(crate) key_variables: Vec<String>,
     pub(crate) commands: Commands,
+    /// Command lines around the calls of tools.
+    pub(crate) hooks: Vec<Hook>,
     pub(crate) pods: Pods,
 }
 
@@ -121,6 +124,7 @@ impl Config {
             models: file.models,
             profiles: file.profiles,
             commands: file.commands,
+            hooks: file.hooks,
             pods: file.pods,
             data,
         })

@@ -16,7 +16,7 @@ use crate::{
     },
     console::{Console, PodContext, fresh_command},
     live,
-    server_fns::{steer_input, submit_input},
+    server_fns::{expand_own, steer_input, submit_input},
 };
 
 /// One Pod's composer: its draft, what is in flight, and the last error.
@@ -83,7 +83,7 @@ pub(super) fn send(outgoing: Outgoing, place: Place) {
         let at = untrack(|| AtHand::viewed(outgoing.pod));
         return match commands::parse(&text, untrack(|| acting::here(outgoing.console, Some(&at)))) {
             Ok(command) => run(outgoing, at, command),
-            Err(sentence) => outgoing.refuse(sentence),
+            Err(sentence) => own(outgoing, place, &text, sentence),
         };
     }
     if is_attaching(outgoing) || outgoing.draft.with_untracked(Draft::is_blank) {
@@ -98,6 +98,25 @@ pub(super) fn send(outgoing: Outgoing, place: Place) {
     };
     outgoing.is_sending.set(true);
     spawn_local(deliver(outgoing, message));
+}
+
+/// Sends the message that a command of the person's own stands for. `refusal` says why the line is no other command.
+fn own(outgoing: Outgoing, place: Place, line: &str, refusal: String) {
+    let Some((name, arguments)) = commands::own_word(line) else { return outgoing.refuse(refusal) };
+    outgoing.is_sending.set(true);
+    spawn_local(async move {
+        let found = expand_own(outgoing.pod.pod.get_value(), name, arguments).await;
+        outgoing.is_sending.try_set(false);
+        match found {
+            Ok(message) if is_command(&message.text) => outgoing.refuse("the command's own text is a command"),
+            Ok(message) => {
+                outgoing.draft.try_update(|draft| draft.text = message.text);
+                send(outgoing, place);
+            }
+            Err(error) if error.code() == ErrorCode::NotFound => outgoing.refuse(refusal),
+            Err(error) => drop(outgoing.error.try_set(Some(error))),
+        }
+    });
 }
 
 /// Sends the message. The text stays in the field until the answer arrives.

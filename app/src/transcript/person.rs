@@ -7,7 +7,10 @@ use crate::{
     console::{Console, Dialog, PodContext, Returned, use_console, use_pod},
     format::paste_words,
     live,
-    transcript::attached::{file, picture},
+    transcript::{
+        again::retry_turn,
+        attached::{file, picture},
+    },
 };
 
 /// A person's message and its state: stored, read, or returned.
@@ -60,7 +63,14 @@ fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
         (true, _) => {
             Some(view! { <button type="button" class="quiet" on:click=put_back>"Edit again"</button> }.into_any())
         }
-        (false, false) => Some(view! { <WayBack seq=seq on_rewind=move || rewind(console, pod, seq) /> }.into_any()),
+        (false, false) => Some(
+            view! { <WayBack
+                seq=seq
+                on_rewind=move || rewind(console, pod, seq)
+                on_retry=move || retry_turn(console, pod, seq)
+            /> }
+            .into_any(),
+        ),
         (false, true) => None,
     };
     view! { <div class="person-acts">{move || (!pod.is_old).then(act)}</div> }
@@ -69,10 +79,13 @@ fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
 /// The button that rewinds to before it: beside the message while it is hovered or has the focus; on touch screens in
 /// a menu. The menu is a native popover: it closes by itself and needs no code loaded in advance.
 #[component]
-fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
+fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static, on_retry: impl Fn() + Copy + 'static) -> impl IntoView {
     let menu = format!("acts-{seq}");
     let (opens, closes) = (menu.clone(), menu.clone());
     view! {
+        <button type="button" class="quiet when-near" title="Have the model answer this again" on:click=move |_| on_retry()>
+            "Retry"
+        </button>
         <button type="button" class="quiet when-near" on:click=move |_| on_rewind()>
             "Rewind to before this…"
         </button>

@@ -10,6 +10,7 @@ use crate::{
     rows::window::only_looks,
     transcript::{
         attached::pictures,
+        background::BackgroundCard,
         sent::{SentText, SentView, is_sent},
         tool_line::{diff_counts, failure_words, last_lines, running_words, said_beside, summary},
     },
@@ -53,7 +54,10 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
         Standing::Done if block.with_untracked(|block| is_sent(&block.kind)) => {
             view! { <SentText block=block /> }.into_any()
         }
-        Standing::Done | Standing::Failed => view! { <ResultView block=block /> }.into_any(),
+        Standing::Done | Standing::Failed => match background_of(block) {
+            Some(id) => view! { <BackgroundCard id=id /> }.into_any(),
+            None => view! { <ResultView block=block /> }.into_any(),
+        },
     };
     move || match is_folded.get() {
         true => view! {
@@ -78,6 +82,18 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
         }
         .into_any(),
     }
+}
+
+/// The id of the command that the call left running.
+fn background_of(block: RwSignal<Block>) -> Option<String> {
+    block.with_untracked(|block| match &block.kind {
+        BlockKind::Tool { call_id, name: Some(name), arguments: Some(arguments), result: Some(result), .. }
+            if name == "Bash" && arguments["background"] == true && !result.is_error =>
+        {
+            call_id.clone()
+        }
+        _ => None,
+    })
 }
 
 #[component]

@@ -29,6 +29,17 @@ pub(crate) struct RestoreOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PromptOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// The command; default: list all of them
+    pub(crate) command: Option<String>,
+    /// What it is given
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PsOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]

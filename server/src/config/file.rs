@@ -15,6 +15,7 @@ use provider::{ModelSettings, ProviderConfig, ProviderKind, ProviderSource};
 use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
+use tools::hooks::Hook;
 
 use super::{BadConfig, Environment, agents::Agent, commands::Commands, mcp::McpTable, pods::Pods};
 
@@ -44,6 +45,8 @@ pub(super) struct File {
     mcp: BTreeMap<String, McpTable>,
     agents: BTreeMap<String, Agent>,
     pub(super) commands: Commands,
+    /// Command lines around the calls of tools.
+    pub(super) hooks: Vec<Hook>,
     pub(super) pods: Pods,
     /// The file's own path; relative paths in it are relative to its folder.
     #[serde(skip)]

@@ -15,8 +15,10 @@ use provider::Providers;
 use runtime::{Host, HostOptions, Protected, Walls};
 use tools::{
     Tasks, Tool, Toolbox,
-    bash::{self, Background, BashOptions, Builder, Confine, Confinement, Groups},
+    bash::{self, Background, Bash, BashOptions, Builder, Confine, Confinement, Groups},
     files,
+    guides::{Guides, SkillTool},
+    hooks::{Hook, hooked},
     web::{WebFetch, WebOptions},
 };
 
@@ -47,11 +49,13 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     }
     // Before anything runs beside this process.
     let groups = tokio::task::spawn_blocking(Groups::of_this_process).await.context("cgroups could not be detected")?;
-    let background = Background::default();
+    let settings = etcetera::choose_base_strategy().ok().map(|strategy| strategy.config_dir().join("yoi"));
+    let (background, guides) = (Background::default(), Guides::new(settings.as_deref()));
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(bash_options(config, files, groups.clone()), &background),
+        toolbox: toolbox(bash_options(config, files, groups.clone()), &background, &guides, &config.hooks),
         background,
+        guides,
         servers: Servers::new(ServersOptions {
             configs: config.mcp.clone(),
             bash: bash_options(config, files, groups.clone()),
@@ -125,9 +129,12 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools for files, commands and the web.
-fn toolbox(options: BashOptions, background: &Background) -> Toolbox {
-    let others: [Arc<dyn Tool>; 2] = [Arc::new(Tasks), Arc::new(WebFetch::new(WebOptions::default()))];
-    Toolbox::new(files::tools()).with(bash::tools(options, background)).with(others)
+fn toolbox(options: BashOptions, background: &Background, guides: &Guides, hooks: &[Hook]) -> Toolbox {
+    let others: [Arc<dyn Tool>; 3] =
+        [Arc::new(SkillTool::new(guides.clone())), Arc::new(Tasks), Arc::new(WebFetch::new(WebOptions::default()))];
+    let bash: Arc<dyn Tool> = Arc::new(Bash::new(options.clone()));
+    let toolbox = Toolbox::new(files::tools()).with(bash::tools(options, background)).with(others);
+    if hooks.is_empty() { toolbox } else { hooked(&toolbox, hooks, &bash) }
 }
 
 /// Returns how commands are run.

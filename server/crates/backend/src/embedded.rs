@@ -126,6 +126,11 @@ impl RuntimePort for Embedded {
             Query::Resolve(it) => return Err(ApiError::invalid(format!("no runtime alone resolves {:?}", it.target))),
             Query::Pod(it) => host.pods().get(&it.pod.worker_id).await?.into(),
             Query::Approvals(it) => whole(host.approvals().of_pod(&it.pod.worker_id, it.all).await?).into(),
+            Query::OwnCommands(it) => whole(host.work().own_commands(&it.pod.worker_id).await?).into(),
+            Query::OwnMessageOf(it) => {
+                let arguments = it.arguments.0.unwrap_or_default();
+                host.work().own_message(&it.pod.worker_id, &it.name, &arguments).await?.into()
+            }
             Query::Commands(it) => whole(host.work().commands(&it.pod.worker_id).await?).into(),
             Query::CommandOutput(it) => {
                 host.work().command_output(&it.pod.worker_id, &it.id, it.after.0.unwrap_or(0)).await?.into()

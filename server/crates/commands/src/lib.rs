@@ -24,7 +24,7 @@ pub use self::{
     fuzzy::{Fit, fit},
     line::{
         Answer, CHOOSE, Client, Command, Here, NOT_ATTACHED, Named, Offer, PreviewAct, Standing, Topic, is_command,
-        offers, parse, preselected, refusal,
+        offers, own_word, parse, preselected, refusal,
     },
     lower::lower,
     mention::{FileWord, PIECE, file_word, may_begin_mention, rest_of_word},

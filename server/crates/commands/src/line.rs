@@ -247,6 +247,14 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     }
 }
 
+/// The word of a command that is not in the table, and what follows it: it may be one of the person's own.
+pub fn own_word(text: &str) -> Option<(String, String)> {
+    let line = text.strip_prefix(':').unwrap_or(text).trim();
+    let (word, arguments) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
+    let is_own = !word.is_empty() && entry(word).is_none();
+    is_own.then(|| (word.to_owned(), arguments.to_owned()))
+}
+
 /// Parses a line, with or without its colon. The error is a sentence to show.
 pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();

@@ -37,7 +37,7 @@ pub use recover::recover;
 pub use rules::{RULE_PATTERN_CHARS_MAX, RULE_TOOL_CHARS_MAX, RULES_MAX, rules_refusal, with_rule};
 pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use sight::{Sight, Sights};
-pub use spec::{Leader, PodSpec};
+pub use spec::{Guide, Leader, PodSpec, SkillOffer};
 pub use state::{
     BackgroundCall, Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Session,
     Step, WANTED, ask_id,

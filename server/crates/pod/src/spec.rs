@@ -18,6 +18,22 @@ pub struct Leader {
     pub network: NetworkPolicy,
 }
 
+/// A file with instructions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guide {
+    /// Absolute.
+    pub path: String,
+    pub text: String,
+}
+
+/// A skill, as a model is offered it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillOffer {
+    pub name: String,
+    /// One line; may be empty.
+    pub description: String,
+}
+
 /// Everything about a Pod that is not in its journal. Stored with the Pod, so that changes to a profile or the
 /// configuration never affect existing Pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +87,12 @@ pub struct PodSpec {
     /// The `AGENTS.md` of the working directory, as it was when the Pod was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_md: Option<String>,
+    /// The instructions of this account and of the repository, as they were when the Pod was created.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guides: Vec<Guide>,
+    /// The skills that it is offered, as they were then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<SkillOffer>,
     /// The kernel cannot confine a shell here, so no command is allowed without a person.
     #[serde(skip)]
     pub shell_is_unconfined: bool,

@@ -28,6 +28,7 @@ mod model;
 mod money;
 pub mod operation;
 pub mod operations;
+mod own_command;
 mod peer;
 mod preview;
 mod segment;
@@ -76,6 +77,7 @@ pub use model::{
     ThinkingError, UnconfiguredProvider,
 };
 pub use money::{AmountError, Cost, Price};
+pub use own_command::{OwnCommand, OwnMessage};
 pub use peer::{
     ExchangeMessage, HeldCommand, HeldDecision, Introduced, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer,
     PeerCommand, PeerLink, PeerView, RequestCommand, RequestDecision,

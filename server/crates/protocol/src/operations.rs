@@ -11,11 +11,11 @@ use crate::{
     About, AgentItem, ApiError, Approval, ApprovalCommand, AuditRow, BackgroundCommand, BackgroundOutput, CommandId,
     CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey,
     HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode,
-    McpLog, McpLogin, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer,
-    PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand,
-    ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand,
-    RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport,
-    VisiblePod, WallItem,
+    McpLog, McpLogin, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, OwnCommand, OwnMessage,
+    PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview,
+    PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
+    RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand,
+    ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -318,6 +318,8 @@ answers! {
     Background(BackgroundCommand),
     BackgroundList(Listing<BackgroundCommand>),
     BackgroundOutput(BackgroundOutput),
+    OwnCommands(Listing<OwnCommand>),
+    OwnMessage(OwnMessage),
 }
 
 operations! {
@@ -542,6 +544,22 @@ operations! {
             /// `next` of the previous answer; 0 when absent.
             query after: Filled<u64>,
         } -> 200 "The command and its output" BackgroundOutput;
+
+        /// Commands of your own for this Pod: the Markdown files in `.yoi/commands` of its folder, of the folders above it up to the
+        /// repository's root, and in `commands` of your configuration folder. The nearest of a name counts.
+        OwnCommands "own_commands": Get at_pod!("/prompts"), "commands" {
+            pod pod: PodRef,
+            part page: Page,
+        } -> 200 "The commands" Listing<OwnCommand>;
+
+        /// The message that a command of your own stands for, with its arguments filled in; send it as any other.
+        OwnMessageOf "own_message": Get at_pod!("/prompts/{name}"), "commands" {
+            pod pod: PodRef,
+            /// The command's name
+            path name: String,
+            /// The text after the command.
+            query arguments: Loose,
+        } -> 200 "The message" OwnMessage;
 
         /// The Pods that this one sees: itself, its children and its peers. ListPods tells its model exactly this.
         Visible "visible": Get at_pod!("/visible"), "tools" {

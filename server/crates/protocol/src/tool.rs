@@ -88,7 +88,7 @@ pub enum Card {
 pub const NETWORK: &str = "Network";
 
 /// Every tool that a Pod can be offered, sorted by name, and network access.
-pub const TOOLS: [Facts; 18] = [
+pub const TOOLS: [Facts; 19] = [
     row("Bash", Changes::Anything, Subject::Command, Ask, Card::Full),
     row("BashOutput", Changes::Pods, Subject::Id, Allow, Card::Full),
     row("BashStop", Changes::Pods, Subject::Id, Allow, Card::Full),
@@ -102,6 +102,7 @@ pub const TOOLS: [Facts; 18] = [
     row("RestorePod", Changes::Pods, Subject::Pod, Allow, Card::Full),
     row("SendToPeerPod", Changes::Pods, Subject::Pod, Allow, Card::Full),
     row("SendToPod", Changes::Pods, Subject::Pod, Allow, Card::Full),
+    row("Skill", Changes::Nothing, Subject::Name, Allow, Card::Read),
     row("SpawnPod", Changes::Pods, Subject::Name, Allow, Card::Full),
     row("StopPod", Changes::Pods, Subject::Pod, Allow, Card::Full),
     row("Tasks", Changes::Pods, Subject::Name, Allow, Card::Line),

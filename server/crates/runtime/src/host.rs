@@ -79,6 +79,7 @@ impl Inner {
             profiles,
             toolbox,
             background,
+            guides,
             servers,
             cwd,
             hidden,
@@ -98,6 +99,7 @@ impl Inner {
                 server_rules: servers.rules().into(),
                 servers,
                 background,
+                guides: guides.clone(),
                 walls,
                 hidden,
                 protected: Arc::new(protected),
@@ -106,7 +108,7 @@ impl Inner {
             let above: Weak<dyn Above> = kin.clone();
             let cluster = Arc::new(Cluster::new(Arc::new(Actors::new(ground.clone(), equipment, above))));
             let pods = || Box::new(cluster.clone());
-            let recipes = Recipes { cwd, profiles, providers, agents };
+            let recipes = Recipes { cwd, profiles, providers, agents, guides };
             let family = Family { ground: ground.clone(), pods: pods(), recipes, limits };
             let peers = Peers { ground, pods: pods(), far: far::Far::default() };
             Kin { cluster, family: Arc::new(family), peers: Arc::new(peers) }

@@ -7,7 +7,7 @@ use mcp::Servers;
 use pod_store::Store;
 use protocol::PodLimits;
 use provider::Providers;
-use tools::{Toolbox, bash::Background};
+use tools::{Toolbox, bash::Background, guides::Guides};
 
 use crate::walls::Walls;
 
@@ -22,6 +22,8 @@ pub struct HostOptions {
     pub toolbox: Toolbox,
     /// Where the toolbox keeps commands that go on after their call.
     pub background: Background,
+    /// Finds the instructions, skills and commands of this account and of repositories.
+    pub guides: Guides,
     /// The MCP servers whose tools models may also call.
     pub servers: Servers,
     /// The working directory of a Pod that names none: where yoi was started.
@@ -49,6 +51,7 @@ impl HostOptions {
             profiles: BTreeMap::new(),
             toolbox: Toolbox::default(),
             background: Background::default(),
+            guides: Guides::default(),
             servers: Servers::default(),
             cwd: cwd.into(),
             hidden: Vec::new(),

@@ -9,15 +9,13 @@ use std::{
 };
 
 use acp::Unusable;
-use pod::PodSpec;
+use pod::{Guide, PodSpec, Scope, SkillOffer};
 use pod_store::PodRow;
 use protocol::{Access, ApiError, Budget, CreatePod, ErrorCode, PatchPod, RuntimeId, ScopeRule, Thinking};
 use provider::Providers;
+use tools::guides::Guides;
 
 use crate::{actor::Patch, options::Profile, view};
-
-/// How many bytes of an `AGENTS.md` are read; the rest of a larger one is left out, with a notice.
-const AGENTS_MD_BYTES_MAX: usize = 64 * 1024;
 
 /// What specs are made from besides explicit settings.
 #[derive(Debug)]
@@ -27,6 +25,8 @@ pub(crate) struct Recipes {
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) providers: Providers,
     pub(crate) agents: acp::Agents,
+    /// Finds instructions and skills.
+    pub(crate) guides: Guides,
 }
 
 /// What a Pod asks for its child. The scope is what the child is lent, already checked.
@@ -53,6 +53,7 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         None => vec![ScopeRule { path: cwd.clone(), access: Access::Write, recursive: true }],
         Some(rules) => rules.iter().map(real_rule).collect::<Result<_, _>>()?,
     };
+    let (guides, skills) = guides_for(recipes, &cwd, &scope).await;
     Ok(PodSpec {
         provider,
         model,
@@ -64,7 +65,9 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         budget: create.budget,
         fallback: profile.fallback.clone(),
         auto_resume: profile.auto_resume.unwrap_or_default(),
-        agents_md: agents_md(&cwd),
+        agents_md: None,
+        guides,
+        skills,
         cwd,
         scope,
         peer_policy: create.peer_policy.or(profile.peer_policy).unwrap_or_default(),
@@ -133,6 +136,7 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
     check_thinking(recipes, &provider, &model, thinking)?;
     let cwd = child_cwd(&asked.scope).unwrap_or_else(|| parent.cwd.clone());
     let tools = fewer(profile.tools.clone(), &parent.tools);
+    let (guides, skills) = guides_for(recipes, &cwd, &asked.scope).await;
     Ok(PodSpec {
         provider,
         model,
@@ -145,7 +149,9 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         budget: None,
         fallback: if profile.fallback.is_empty() { parent.fallback.clone() } else { profile.fallback },
         auto_resume: profile.auto_resume.unwrap_or(parent.auto_resume),
-        agents_md: agents_md(&cwd),
+        agents_md: None,
+        guides,
+        skills,
         cwd,
         scope: asked.scope,
         peer_policy: profile.peer_policy.unwrap_or(parent.peer_policy),
@@ -375,21 +381,10 @@ fn text(path: PathBuf) -> Result<String, ApiError> {
     path.into_os_string().into_string().map_err(|_| ApiError::invalid("a path has to be valid UTF-8"))
 }
 
-/// The instructions in a folder's `AGENTS.md`. Only a plain file counts: a link may lead anywhere.
-fn agents_md(cwd: &str) -> Option<String> {
-    let path = Path::new(cwd).join("AGENTS.md");
-    let is_plain = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-    let bytes = is_plain.then(|| read_beginning(&path))?.ok()?;
-    let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    if bytes.len() == AGENTS_MD_BYTES_MAX {
-        text.push_str("\n[the rest of AGENTS.md is left out: it is too long]");
-    }
-    Some(text)
-}
-
-fn read_beginning(path: &Path) -> io::Result<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(AGENTS_MD_BYTES_MAX as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// The instructions and the skills for a Pod in this folder.
+async fn guides_for(recipes: &Recipes, cwd: &str, rules: &[ScopeRule]) -> (Vec<Guide>, Vec<SkillOffer>) {
+    let (guides, cwd, scope) = (recipes.guides.clone(), cwd.to_owned(), Scope::new(rules.to_vec(), []));
+    let found =
+        tokio::task::spawn_blocking(move || (guides.instructions(&cwd, &scope), guides.skills(&cwd, &scope))).await;
+    found.unwrap_or_default()
 }

@@ -8,6 +8,8 @@
 mod arguments;
 pub mod bash;
 pub mod files;
+pub mod guides;
+pub mod hooks;
 mod network;
 pub mod preview;
 pub mod proxy;

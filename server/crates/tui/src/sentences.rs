@@ -55,6 +55,7 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Spawn(spawn), _) => format!("child {} of {name} started", spawn.name),
         (Act::Rewind(_), _) => format!("{name} rewound; the transcript keeps everything, dimmed"),
         (Act::Export(_), Answer::File(path)) => format!("transcript saved to {path}"),
+        (Act::Own { .. }, _) => format!("sent to {name}"),
         (Act::StopRun(_), Answer::Stopped(back)) if !back.is_empty() => {
             format!("{name}: the run is stopped; queued messages are back in your message")
         }

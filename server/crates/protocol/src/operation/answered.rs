@@ -57,6 +57,7 @@ plain!(
     crate::LinkAnswer,
     crate::LoginCode,
     crate::MessageAnswer,
+    crate::OwnMessage,
     crate::PodDetail,
     crate::PodRef,
     crate::PodSummary,
@@ -128,6 +129,7 @@ in_parts! {
     Listing<crate::McpServerItem>, of crate::McpServerItem {}
     Listing<crate::ModelItem>, of crate::ModelItem {}
     Listing<crate::OpenRequest>, of crate::OpenRequest {}
+    Listing<crate::OwnCommand>, of crate::OwnCommand {}
     Listing<crate::PeerView>, of crate::PeerView {}
     Listing<crate::ProfileView>, of crate::ProfileView {}
     Listing<crate::RuntimeView>, of crate::RuntimeView {}

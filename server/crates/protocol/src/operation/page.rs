@@ -2,9 +2,9 @@
 //! `limit` everything is one page.
 
 use crate::{
-    AgentItem, ApiError, Approval, BackgroundCommand, ErrorCode, McpServerItem, ModelItem, OpenRequest, PeerView,
-    PodRules, ProfileView, ProviderView, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem, open_cursor,
-    seal_cursor,
+    AgentItem, ApiError, Approval, BackgroundCommand, ErrorCode, McpServerItem, ModelItem, OpenRequest, OwnCommand,
+    PeerView, PodRules, ProfileView, ProviderView, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem,
+    open_cursor, seal_cursor,
 };
 
 /// The requested part of a short list.
@@ -66,6 +66,7 @@ keyed! {
     McpServerItem => |server| server.name.clone();
     ModelItem => |item| format!("{}/{}", item.provider, item.model);
     OpenRequest => |request| request.request_id.clone();
+    OwnCommand => |command| command.name.clone();
     PeerView => |peer| peer.pod.to_string();
     PodRules => |rules| rules.pod.to_string();
     ProfileView => |profile| profile.name.clone();

@@ -35,6 +35,8 @@ pub(crate) struct Equipment {
     pub(crate) toolbox: Toolbox,
     /// Commands that go on after their call.
     pub(crate) background: tools::bash::Background,
+    /// Finds the commands of a person's own.
+    pub(crate) guides: tools::guides::Guides,
     pub(crate) servers: mcp::Servers,
     /// The permission rules in the servers' sections.
     pub(crate) server_rules: Arc<[PermissionRule]>,

@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use protocol::{ApiError, BackgroundCommand, BackgroundOutput, ErrorCode, ToolAnswer, WorkerId};
+use pod::Scope;
+use pod_store::PodRow;
+use protocol::{
+    ApiError, BackgroundCommand, BackgroundOutput, ErrorCode, OwnCommand, OwnMessage, ToolAnswer, WorkerId,
+};
 use serde::de::DeserializeOwned;
+use tools::guides::Guides;
 
 use super::{Call, Cluster, ROUNDS_MAX, Route};
 use crate::{
@@ -74,6 +79,53 @@ impl Cluster {
         let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
         let scope = place::scope(&self.actors, row.key, &opened.spec).await?;
         Ok(tools::files::complete(&opened.spec.cwd, scope, begun).await)
+    }
+
+    /// The commands of a person's own for a Pod, nearest first.
+    pub(crate) async fn own_commands(&self, worker_id: &WorkerId) -> Result<Vec<OwnCommand>, ApiError> {
+        let row = self.existing_row(worker_id).await?;
+        if let Some(found) = self.there(worker_id, || Call::Own { worker_id: worker_id.clone(), asked: None }).await? {
+            return Ok(found);
+        }
+        let (cwd, scope) = self.folder_of(&row).await?;
+        self.looked(move |guides| guides.commands(&cwd, &scope)).await
+    }
+
+    /// The message that one of them stands for.
+    pub(crate) async fn own_message(
+        &self,
+        worker_id: &WorkerId,
+        name: &str,
+        arguments: &str,
+    ) -> Result<OwnMessage, ApiError> {
+        let row = self.existing_row(worker_id).await?;
+        let asked = (name.to_owned(), arguments.to_owned());
+        let call = || Call::Own { worker_id: worker_id.clone(), asked: Some(asked.clone()) };
+        if let Some(message) = self.there(worker_id, call).await? {
+            return Ok(message);
+        }
+        let (cwd, scope) = self.folder_of(&row).await?;
+        let (wanted, arguments) = asked.clone();
+        let text = self.looked(move |guides| guides.message(&cwd, &scope, &wanted, &arguments)).await?;
+        text.map(|text| OwnMessage { text }).ok_or_else(|| {
+            let sentence = format!(
+                "no command is called \"{name}\": write it as NAME.md in .yoi/commands of the Pod's folder, or in commands of the configuration folder"
+            );
+            ApiError::new(ErrorCode::NotFound, sentence)
+        })
+    }
+
+    /// A Pod's folder and its scope.
+    async fn folder_of(&self, row: &PodRow) -> Result<(String, Scope), ApiError> {
+        let opened = view::open(row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
+        let scope = place::scope(&self.actors, row.key, &opened.spec).await?;
+        Ok((opened.spec.cwd, scope))
+    }
+
+    /// Looks on the disk, beside the async tasks.
+    async fn looked<T: Send + 'static>(&self, look: impl FnOnce(&Guides) -> T + Send + 'static) -> Result<T, ApiError> {
+        let guides = self.actors.equipment.guides.clone();
+        tokio::task::spawn_blocking(move || look(&guides)).await.map_err(|_| error::stopping())
     }
 
     /// The Pod's background commands, oldest first.

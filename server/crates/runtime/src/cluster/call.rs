@@ -50,6 +50,11 @@ pub(crate) enum Call {
         worker_id: WorkerId,
         begun: String,
     },
+    /// The commands of a person's own, or the message that one of them stands for.
+    Own {
+        worker_id: WorkerId,
+        asked: Option<(String, String)>,
+    },
     /// The background commands.
     Commands {
         worker_id: WorkerId,

@@ -73,6 +73,10 @@ async fn carry_out(cluster: &Arc<Cluster>, call: Call) -> Result<Answer, ApiErro
         }
         Call::Tool { worker_id, key, origin, asked } => done(&cluster.run_tool(key, &origin, &worker_id, asked).await?),
         Call::Files { worker_id, begun } => done(&cluster.files(&worker_id, &begun).await?),
+        Call::Own { worker_id, asked: None } => done(&cluster.own_commands(&worker_id).await?),
+        Call::Own { worker_id, asked: Some((name, arguments)) } => {
+            done(&cluster.own_message(&worker_id, &name, &arguments).await?)
+        }
         Call::Commands { worker_id } => done(&cluster.commands(&worker_id).await?),
         Call::Output { worker_id, id, after } => done(&cluster.command_output(&worker_id, &id, after).await?),
         Call::Read { worker_id } => done(&cluster.read_elsewhere(&worker_id).await?),
@@ -91,6 +95,7 @@ fn pod_of(call: &Call) -> Option<&WorkerId> {
         Call::Command { worker_id, .. }
         | Call::Tool { worker_id, .. }
         | Call::Files { worker_id, .. }
+        | Call::Own { worker_id, .. }
         | Call::Commands { worker_id }
         | Call::Output { worker_id, .. }
         | Call::Read { worker_id }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 
 use protocol::{
-    ApiError, BackgroundCommand, BackgroundOutput, CommandId, ErrorCode, InputCommand, QueuedInput, Receipt,
-    RewindCommand, ToolAnswer, ToolBy, ToolCommand, WorkerId,
+    ApiError, BackgroundCommand, BackgroundOutput, CommandId, ErrorCode, InputCommand, OwnCommand, OwnMessage,
+    QueuedInput, Receipt, RewindCommand, ToolAnswer, ToolBy, ToolCommand, WorkerId,
 };
 use serde_json::Value;
 use tokio::net::UnixStream;
@@ -121,6 +121,19 @@ impl Work<'_> {
     /// working directory if they are in it. Limited to what is found within a short time, and to the length of a list.
     pub async fn files(self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
         self.inner.cluster.files(worker_id, begun).await
+    }
+
+    /// The commands of a person's own for this Pod, nearest first.
+    pub async fn own_commands(self, worker_id: &WorkerId) -> Result<Vec<OwnCommand>, ApiError> {
+        self.inner.cluster.own_commands(worker_id).await
+    }
+
+    /// The message that one of them stands for.
+    ///
+    /// # Errors
+    /// `not_found`: there is no such command.
+    pub async fn own_message(self, worker_id: &WorkerId, name: &str, arguments: &str) -> Result<OwnMessage, ApiError> {
+        self.inner.cluster.own_message(worker_id, name, arguments).await
     }
 
     /// The commands that the Pod runs in the background, oldest first, and those that ended last.

@@ -10,6 +10,7 @@ use tools::{
     Tasks, Tool, Toolbox,
     bash::{self, Background, BashOptions},
     files,
+    guides::{Guides, SkillTool},
     web::{WebFetch, WebOptions},
 };
 
@@ -17,7 +18,8 @@ use tools::{
 async fn the_table_of_tools_has_each_one_that_is_registered_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
-    let others: [Arc<dyn Tool>; 2] = [Arc::new(Tasks), Arc::new(WebFetch::new(WebOptions::default()))];
+    let others: [Arc<dyn Tool>; 3] =
+        [Arc::new(SkillTool::new(Guides::default())), Arc::new(Tasks), Arc::new(WebFetch::new(WebOptions::default()))];
     let commands = bash::tools(BashOptions::of_this_process(), &Background::default());
     let toolbox = Toolbox::new(files::tools()).with(commands).with(others);
     let options = HostOptions::of(store, Providers::new(Vec::new()).unwrap(), "/", "/nowhere");

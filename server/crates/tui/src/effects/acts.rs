@@ -4,7 +4,8 @@ use client::{Client, ClientError};
 use commands::PreviewAct;
 use protocol::{
     CommandId, ControlVerb, HeldCommand, InputCommand, PatchPod, PeerCommand, PodRef, PreviewCommand, RequestCommand,
-    ToolCommand,
+    Segment, ToolCommand,
+    operation::Loose,
     operations::{self, Command},
 };
 use serde_json::json;
@@ -75,6 +76,16 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             return client.carry_out(id, &operations::RunTool { pod, name, body }).await.map(Answer::Tool);
         }
         Act::TakeBack { queued, then } => return take_back(client, &pod, id, queued, *then).await,
+        Act::Own { name, arguments } => {
+            let own = operations::OwnMessageOf {
+                pod: pod.clone(),
+                name: name.clone(),
+                arguments: Loose(Some(arguments.clone())),
+            };
+            let text = client.read(&own).await?.text;
+            let body = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
+            operations::Input { pod, body }.into()
+        }
         Act::StopRun(queued) => return stop_run(client, &pod, id, queued).await,
         Act::Preview(act) => return preview(client, pod, act).await,
         Act::Export(name) => return export::export(client, &pod, name).await.map(Answer::File),

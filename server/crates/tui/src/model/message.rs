@@ -219,6 +219,11 @@ pub(crate) enum Act {
         queued: CommandId,
         then: Then,
     },
+    /// Send the message that a command of the person's own stands for.
+    Own {
+        name: String,
+        arguments: String,
+    },
     /// End the run, after taking its queued messages back.
     StopRun(Vec<CommandId>),
     /// Release or drop a held message between this Pod and a peer.

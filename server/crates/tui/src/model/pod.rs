@@ -49,6 +49,8 @@ pub(crate) struct OpenPod {
     pub(crate) asked: Vec<Approval>,
     /// The agent's identity, offers and plan, if an agent answers in the Pod.
     pub(crate) agent: Option<AgentView>,
+    /// Its model's task list, as it was loaded.
+    pub(crate) tasks: Vec<PlanEntry>,
     /// The request for these details.
     pub(crate) asking: Asking,
     /// The message being sent. It stays in the composer until the server has it on disk.
@@ -140,6 +142,7 @@ impl OpenPod {
             peers: Vec::new(),
             asked: Vec::new(),
             agent: None,
+            tasks: Vec::new(),
             git: None,
             asking: Asking::Nothing,
             sending: None,
@@ -203,10 +206,12 @@ impl OpenPod {
         self.queued.iter().cloned().map(Waiting::Queued).chain(held).collect()
     }
 
-    /// Returns the agent's newest plan: the one from the stream, or else the one that was loaded with the details.
+    /// Returns the newest plan of its agent, or the task list of its model: the one from the stream, or else the one that
+    /// was loaded with the details.
     pub(crate) fn plan(&self) -> Vec<PlanEntry> {
         let streamed = self.transcript.plan().and_then(|plan| serde_json::from_value(plan.clone()).ok());
-        streamed.or_else(|| self.agent.as_ref().map(|agent| agent.plan.clone())).unwrap_or_default()
+        let loaded = || self.agent.as_ref().map_or_else(|| self.tasks.clone(), |agent| agent.plan.clone());
+        streamed.unwrap_or_else(loaded)
     }
 
     /// What people wrote to it, oldest first, without consecutive duplicates.

@@ -19,8 +19,11 @@ fn commands_act_on_the_open_pod_and_say_not_attached_without_one() {
     assert_eq!(story.act(), (address("ada"), Act::Control(ControlVerb::Pause)));
     story.done(Ok(Answer::Accepted));
     story.shows("ada: pause accepted");
-    story.enters(":nonsense");
-    story.shows("there is no command :nonsense");
+    story.enters(":nonsense x");
+    let own = Act::Own { name: "nonsense".to_owned(), arguments: "x".to_owned() };
+    assert_eq!(story.act(), (address("ada"), own), "it may be one of the person's own");
+    story.done(Err(refused(ErrorCode::NotFound, "no command is called \"nonsense\"")));
+    story.shows("no command is called");
     story.enters(":quit");
     assert!(story.model.has_quit);
 }
@@ -205,7 +208,7 @@ fn an_error_stays_until_it_was_read_and_a_success_until_the_next_key() {
 #[test]
 fn g_goes_to_the_pages_that_the_browser_has_too() {
     let mut story = Story::with_ada();
-    story.key(KeyCode::Esc);
+    story.key(KeyCode::BackTab);
     story.types("ga");
     assert_eq!(story.effects, [Effect::LoadInbox(Vec::new())]);
     story.key(KeyCode::Esc);

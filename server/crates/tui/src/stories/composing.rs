@@ -67,7 +67,7 @@ fn a_message_has_lines_and_pasted_pieces_are_chips() {
 
 #[test]
 fn escape_leaves_the_composer_then_the_pod_and_unsent_text_is_kept() {
-    let mut story = Story::with_ada();
+    let mut story = Story::with_ada_in("idle");
     story.types("not yet ");
     story.happens(Message::Paste("1\n2\n3\n4".into()));
     story.key(KeyCode::Esc);

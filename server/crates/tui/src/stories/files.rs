@@ -40,7 +40,7 @@ fn a_file_is_named_by_a_few_letters_and_sent_as_a_file() {
 
 #[test]
 fn escape_closes_the_list_and_then_leaves_the_message() {
-    let mut story = Story::with_ada();
+    let mut story = Story::with_ada_in("idle");
     story.types("@m");
     answers(&mut story, "", &["a"]);
     answers(&mut story, "m", &["Makefile"]);
@@ -71,7 +71,7 @@ fn a_late_answer_and_one_for_another_name_change_nothing() {
 fn a_picture_is_attached_by_its_path_and_goes_with_the_message() {
     let mut story = Story::with_ada();
     story.types("look ");
-    story.key(KeyCode::Esc);
+    story.key(KeyCode::BackTab);
     story.types(":attach /tmp/my cat.png");
     story.key(KeyCode::Enter);
     let [Effect::LoadChoices, Effect::Attach { path, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };

@@ -26,7 +26,10 @@ const SPAWN: &str = ":spawn NAME [read=PATH] [write=PATH] TASK";
 pub(super) fn run(model: &mut Model, line: &str) {
     match commands::parse(line, model.here()) {
         Ok(command) => obey(model, command),
-        Err(sentence) => model.complain(sentence),
+        Err(sentence) => match (commands::own_word(line), model.open.as_ref().map(|open| open.pod.clone())) {
+            (Some((name, arguments)), Some(pod)) => model.act(pod, Act::Own { name, arguments }),
+            _ => model.complain(sentence),
+        },
     }
 }
 

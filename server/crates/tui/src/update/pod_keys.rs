@@ -73,10 +73,8 @@ pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) {
             _ => {}
         };
     }
-    let has_run = queue::has_run(model);
     let Some(open) = &mut model.open else { return };
     match (was_going, key.code) {
-        (_, KeyCode::Esc) if has_run => queue::stop_run(model),
         (_, KeyCode::Esc) => close(model),
         (_, KeyCode::Char('i') | KeyCode::Enter) => open.focus = Focus::Composer,
         (_, KeyCode::Char('j') | KeyCode::Down) => scroll::lines(model, 1),

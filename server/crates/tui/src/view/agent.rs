@@ -40,7 +40,9 @@ pub(super) fn plan_line(open: &OpenPod, width: usize) -> Option<Line<'static>> {
     let plan = open.plan();
     let is_open = plan.iter().any(|entry| entry.status != "completed");
     let words = transcript::words::plan_words(&serde_json::to_value(&plan).ok()?);
-    is_open.then(|| Line::from(fit(&format!("  plan  {words}"), width)).dim())
+    is_open.then(|| {
+        Line::from(fit(&format!("  {}  {words}", if open.agent.is_some() { "plan" } else { "tasks" }), width)).dim()
+    })
 }
 
 fn plan(entries: &[PlanEntry], width: usize) -> Vec<Line<'static>> {
