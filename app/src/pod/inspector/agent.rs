@@ -24,16 +24,17 @@ fn AgentFacts(name: String, session: AgentView) -> impl IntoView {
     let held = if confined { "confined to the scope" } else { "not confined" };
     let commands = (!offers.commands.is_empty()).then(|| {
         let command = |command: AgentChoice| {
-            view! { <li title=command.description.unwrap_or_default()><code>{format!("/{}", command.name)}</code></li> }.into_any()
+            view! { <li title=command.description.unwrap_or_default()><code>{format!("/{}", command.name)}</code></li> }
+                .into_any()
         };
-        view! { <dt>"commands"</dt><dd><ul class="plain">{offers.commands.into_iter().map(command).collect_view()}</ul></dd> }
+        view! { <dt>"commands"</dt><dd><ul>{offers.commands.into_iter().map(command).collect_view()}</ul></dd> }
             .into_any()
     });
     let modes = (!offers.modes.is_empty()).then(|| {
         view! { <dt>"mode"</dt><dd><ModeChoice modes=offers.modes mode=mode.unwrap_or_default() /></dd> }.into_any()
     });
     view! {
-        <section aria-label="Agent">
+        <section aria-label="Agent" class="agent">
             <h2>"Agent"</h2>
             <dl>
                 <dt>"agent"</dt>
@@ -55,16 +56,26 @@ fn AgentFacts(name: String, session: AgentView) -> impl IntoView {
 #[component]
 fn Plan(entries: Vec<PlanEntry>) -> impl IntoView {
     let entry = |entry: PlanEntry| {
-        let mark = match entry.status.as_str() {
-            "completed" => "done",
-            "in_progress" => "now",
-            _ => "later",
+        let (mark, word) = match entry.status.as_str() {
+            "completed" => ("✓", "done"),
+            "in_progress" => ("▸", "now"),
+            _ => ("·", "later"),
         };
-        view! { <li><small>{mark}</small> " " {entry.content}</li> }.into_any()
+        view! {
+            <li class=format!("step-{word}")>
+                <i aria-hidden="true">{mark}</i>
+                <span>
+                    {entry.content} <span class="visually-hidden">{format!(", {word}")}</span>
+                </span>
+            </li>
+        }
+        .into_any()
     };
     view! {
         <h3>"Plan"</h3>
-        <ol class="plain" aria-label="Plan">{entries.into_iter().map(entry).collect_view()}</ol>
+        <ol class="plan" aria-label="Plan">
+            {entries.into_iter().map(entry).collect_view()}
+        </ol>
     }
 }
 

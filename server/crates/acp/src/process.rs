@@ -7,17 +7,28 @@ use std::{
     time::Duration,
 };
 
+use pod::{AGENT_WAY, HostPort};
+use protocol::NetworkPolicy;
 use tokio::{io::AsyncReadExt, process::ChildStderr, time::timeout};
 use tools::{
-    Lifeline,
+    Lifeline, Network,
     bash::{Served, Serving},
+    proxy::{OWN_URL, Own, Proxy},
 };
 
-use crate::{registry::Starting, turn::Begin, wire::Wire};
+use crate::{
+    registry::Starting,
+    turn::{Begin, Entrance},
+    wire::Wire,
+};
 
 /// How much of its standard error is kept: the end.
 const ERRORS_BYTES_MAX: usize = 4 * 1024;
 const WORDS_CHARS_MAX: usize = 300;
+/// What programs read to find out what they reach without a proxy: their own loopback, on which some agents talk to
+/// themselves.
+const DIRECT: [&str; 2] = ["NO_PROXY", "no_proxy"];
+const LOOPBACK: &str = "127.0.0.1,localhost,::1";
 /// How long the keeper may take to report how the process ended.
 const ENDING_WAIT: Duration = Duration::from_secs(2);
 
@@ -26,22 +37,63 @@ const ENDING_WAIT: Duration = Duration::from_secs(2);
 pub(crate) struct Process {
     served: Served,
     errors: Arc<Mutex<String>>,
+    /// Its way to the network, if it leads through yoi.
+    proxy: Option<Proxy>,
+}
+
+/// The network of an agent, and what leads there.
+struct Way {
+    network: Network,
+    proxy: Option<Proxy>,
+    variables: Vec<(String, String)>,
+}
+
+impl Way {
+    /// The network of the machine for a free agent, and what the Pod may reach for a confined one.
+    fn of(is_confined: bool, begin: &Begin, entrance: Option<&Entrance>) -> Result<Self, String> {
+        let plain = |network| Self { network, proxy: None, variables: Vec::new() };
+        match begin.network {
+            _ if !is_confined => Ok(plain(Network::Open)),
+            NetworkPolicy::None => Ok(plain(Network::None)),
+            NetworkPolicy::Open => Ok(plain(Network::Open)),
+            NetworkPolicy::Ask => {
+                let proxy = Proxy::open_with(AGENT_WAY, begin.wishes.clone(), entrance.and_then(own));
+                let proxy = proxy.map_err(|error| format!("its way to the network could not be made: {error}"))?;
+                let variables = DIRECT.map(|name| (name.to_owned(), LOOPBACK.to_owned())).into();
+                Ok(Self { network: Network::Through { socket: proxy.socket() }, proxy: Some(proxy), variables })
+            }
+        }
+    }
+}
+
+/// The address of yoi's own tools, if a proxy can lead there.
+fn own(entrance: &Entrance) -> Option<Own> {
+    let (authority, path) = entrance.url.strip_prefix("http://")?.split_once('/')?;
+    let (host, port) = authority.rsplit_once(':')?;
+    Some(Own { to: HostPort::parse(host, port.parse().ok()?)?, path: format!("/{path}") })
 }
 
 impl Process {
     /// # Errors
     /// A sentence: the process cannot be confined to its scope on this machine, or it cannot be started.
-    pub(crate) async fn start(starting: &Starting, program: &Path, begin: &Begin) -> Result<(Self, Wire), String> {
+    pub(crate) async fn start(
+        starting: &Starting,
+        program: &Path,
+        begin: &Begin,
+        entrance: Option<&Entrance>,
+    ) -> Result<(Self, Wire), String> {
         let config = &starting.config;
+        let Way { network, proxy, variables } = Way::of(config.confine, begin, entrance)?;
         let program = program.to_str().ok_or("the path of its program is not UTF-8")?.to_owned();
         let words = config.command.iter().skip(1).cloned();
         let (lifeline, _) = Lifeline::pair();
         let serving = Serving {
             program: std::iter::once(program).chain(words).collect(),
-            variables: config.env.clone(),
+            // What the configuration says takes precedence.
+            variables: variables.into_iter().chain(config.env.clone()).collect(),
             cwd: begin.cwd.clone(),
             scope: begin.scope.clone(),
-            network: begin.network.clone(),
+            network,
             is_free: !config.confine,
             lifeline,
         };
@@ -49,7 +101,13 @@ impl Process {
         let (reading, writing) = talk.stream.into_split();
         let errors = Arc::new(Mutex::new(String::new()));
         tokio::spawn(keep_end(talk.errors, errors.clone()));
-        Ok((Self { served, errors }, Wire::new(Box::new(reading), Box::new(writing))))
+        Ok((Self { served, errors, proxy }, Wire::new(Box::new(reading), Box::new(writing))))
+    }
+
+    /// Returns the address at which the process itself reaches yoi's own tools.
+    pub(crate) fn address_of(&self, entrance: &Entrance) -> String {
+        let inside = self.proxy.as_ref().and_then(|_| own(entrance));
+        inside.map_or_else(|| entrance.url.clone(), |own| format!("{OWN_URL}{}", own.path))
     }
 
     /// Says in half a sentence how the process ended, or nothing while it is still running.

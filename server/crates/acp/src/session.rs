@@ -168,6 +168,9 @@ impl Task {
 
     /// Ensures that the agent is running and has its session.
     async fn connect(&mut self, begin: &Begin, link: &Link) -> Result<(), Failure> {
+        if self.connected.as_ref().is_some_and(|connected| !connected.is_within_its_walls(begin)) {
+            self.let_go().await;
+        }
         if self.connected.is_none() {
             let (connected, said) = connect(&self.inner, begin).await?;
             self.connected = Some(Box::new(connected));

@@ -21,6 +21,8 @@ pub(crate) const TASKS_MAX: usize = 200;
 
 /// In the id of a network approval: separates the call's id from the approval's number.
 pub(crate) const WAY_OUT: &str = ".out";
+/// In the place of a call's id: the Pod's agent itself asks for network access. No call and no MCP server has this name.
+pub const AGENT_WAY: &str = "~agent";
 /// The same for a question that a tool's server or the Pod's agent asks in the middle of a call.
 pub(crate) const ASK: &str = ".ask";
 
@@ -401,6 +403,11 @@ impl Pod {
         let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.asker().is_none());
         let waits_for_the_pod = call.is_allowed && self.is_paused();
         !(is_asked || waits_for_the_pod)
+    }
+
+    /// True while a run goes on, whether or not it waits for a person.
+    pub fn is_working(&self) -> bool {
+        matches!(self.state, PodState::Running | PodState::Waiting) && self.run.is_some()
     }
 
     /// True if the approval is for a call that a person runs by hand, or for one of the Pod's agent.
