@@ -1,8 +1,9 @@
-//! How far the plan of the Pod's agent is, beside the message field: the inspector has all of it.
+//! How far the plan of the Pod's agent is, or the Pod's task list, beside the message field: the inspector has all of
+//! it.
 
 use leptos::prelude::*;
 use protocol::PlanEntry;
-use transcript::words::plan_words;
+use transcript::{unseen, words::plan_words};
 
 use crate::console::use_pod;
 
@@ -10,13 +11,19 @@ use crate::console::use_pod;
 #[component]
 pub(super) fn PlanLine() -> impl IntoView {
     let detail = use_pod().detail;
-    let words = Memo::new(move |_| detail.with(|detail| words(&detail.session.as_ref()?.plan)));
-    move || words.get().map(|words| view! { <p class="plan-line"><b>"Plan"</b> {words}</p> }.into_any())
+    let words = Memo::new(move |_| {
+        detail.with(|detail| match &detail.session {
+            Some(session) => words(&session.plan),
+            None => words(&detail.tasks),
+        })
+    });
+    move || words.get().map(|words| view! { <p class="plan-line"><b>"Plan"</b> " " {words}</p> }.into_any())
 }
 
 fn words(plan: &[PlanEntry]) -> Option<String> {
     let is_open = plan.iter().any(|entry| entry.status != "completed");
-    is_open.then(|| serde_json::to_value(plan).ok()).flatten().map(|plan| plan_words(&plan))
+    let plan = serde_json::to_value(plan).ok().filter(|_| is_open)?;
+    Some(unseen::shown(&plan_words(&plan)).into_owned())
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use protocol::{AgentChoice, AgentView, PatchPod, PlanEntry};
+use transcript::unseen;
 
+use super::tasks::line;
 use crate::{
     components::{deed::Deed, problem::Problem},
     console::{fresh_command, use_pod},
@@ -21,6 +23,7 @@ pub(super) fn Agent() -> impl IntoView {
 fn AgentFacts(name: String, session: AgentView) -> impl IntoView {
     let AgentView { title, version, confined, beyond, mode, offers, plan } = session;
     let called = [title, version].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let called = unseen::shown(&called).into_owned();
     let held = if confined { "confined to the scope" } else { "not confined" };
     let commands = (!offers.commands.is_empty()).then(|| {
         let command = |command: AgentChoice| {
@@ -55,27 +58,13 @@ fn AgentFacts(name: String, session: AgentView) -> impl IntoView {
 
 #[component]
 fn Plan(entries: Vec<PlanEntry>) -> impl IntoView {
-    let entry = |entry: PlanEntry| {
-        let (mark, word) = match entry.status.as_str() {
-            "completed" => ("✓", "done"),
-            "in_progress" => ("▸", "now"),
-            _ => ("·", "later"),
-        };
-        view! {
-            <li class=format!("step-{word}")>
-                <i aria-hidden="true">{mark}</i>
-                <span>
-                    {entry.content} <span class="visually-hidden">{format!(", {word}")}</span>
-                </span>
-            </li>
-        }
-        .into_any()
-    };
     view! {
-        <h3>"Plan"</h3>
-        <ol class="plan" aria-label="Plan">
-            {entries.into_iter().map(entry).collect_view()}
-        </ol>
+        <div class="tasks">
+            <h3>"Plan"</h3>
+            <ol class="plain" aria-label="Plan">
+                {entries.into_iter().map(line).collect_view()}
+            </ol>
+        </div>
     }
 }
 

@@ -68,7 +68,7 @@ impl Session {
         self.wire.tell("session/update", &SessionNotification::new(self.id.clone(), update)).await;
     }
 
-    /// Shows what no record of the replay shows: the Pod's name, its agent's commands and plan, how much of the
+    /// Shows what no record of the replay shows: the Pod's name, its agent's commands, its plan, how much of the
     /// context is used. Sent once the editor knows the session.
     pub(super) async fn introduce(&self) {
         let Ok(detail) = self.client.read(&Pod { pod: self.pod.clone() }).await else { return };
@@ -77,9 +77,8 @@ impl Session {
         if detail.session.is_some() {
             self.show_commands(&detail).await;
         }
-        let plan =
-            detail.session.as_ref().filter(|session| !session.plan.is_empty()).map(|session| json!(session.plan));
-        if let Some(entries) = plan.and_then(|plan| serde_json::from_value(plan).ok()) {
+        let plan = detail.session.as_ref().map_or(&detail.tasks, |session| &session.plan);
+        if let Some(entries) = serde_json::from_value(json!(plan)).ok().filter(|_| !plan.is_empty()) {
             self.show(SessionUpdate::Plan(Plan::new(entries))).await;
         }
         let usage = &detail.summary.usage;
