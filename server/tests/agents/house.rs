@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use testkit::yoi::{EventSocket, Launch, YoiProcess, pod_path, until};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+/// The system's own: a sandbox has no other.
+const PYTHON: &str = "/usr/bin/python3";
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/agent.py");
 
 /// A server whose agent is the scripted one, and the folder in which that agent keeps its state.
@@ -27,7 +29,7 @@ impl House {
         std::fs::create_dir(&state).unwrap();
         let config = folder.join("agents.toml");
         let text = format!(
-            "[agents.scripted]\ncommand = [\"python3\", \"{AGENT}\"]\nenv = {{ {variables} AGENT_STATE = \"{}\" }}\n{lines}\n",
+            "[agents.scripted]\ncommand = [\"{PYTHON}\", \"{AGENT}\"]\nenv = {{ {variables} AGENT_STATE = \"{}\" }}\n{lines}\n",
             state.display()
         );
         std::fs::write(&config, text).unwrap();

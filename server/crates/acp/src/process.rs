@@ -9,11 +9,11 @@ use std::{
 
 use pod::{AGENT_WAY, HostPort};
 use protocol::NetworkPolicy;
-use tokio::{io::AsyncReadExt, process::ChildStderr, time::timeout};
+use tokio::{io::AsyncReadExt, process::ChildStderr, sync::mpsc, time::timeout};
 use tools::{
     Lifeline, Network,
     bash::{Served, Serving},
-    proxy::{OWN_URL, Own, Proxy},
+    proxy::{OWN_URL, Own, Proxy, Wish},
 };
 
 use crate::{
@@ -29,6 +29,8 @@ const WORDS_CHARS_MAX: usize = 300;
 /// themselves.
 const DIRECT: [&str; 2] = ["NO_PROXY", "no_proxy"];
 const LOOPBACK: &str = "127.0.0.1,localhost,::1";
+/// How many requests for network access may wait to be passed on.
+const WISHES_MAX: usize = 16;
 /// How long the keeper may take to report how the process ended.
 const ENDING_WAIT: Duration = Duration::from_secs(2);
 
@@ -39,6 +41,22 @@ pub(crate) struct Process {
     errors: Arc<Mutex<String>>,
     /// Its way to the network, if it leads through yoi.
     proxy: Option<Proxy>,
+    turn: Asked,
+}
+
+/// Where the requests for network access of the present turn go; `None` between turns. The process outlives its turns,
+/// and what decides in one of them may be gone in the next.
+type Asked = Arc<Mutex<Option<mpsc::Sender<Wish>>>>;
+
+/// Passes requests on to the present turn. Without one nobody decides: the request is dropped, which is a no.
+async fn pass_on(mut wishes: mpsc::Receiver<Wish>, turn: Asked) {
+    while let Some(wish) = wishes.recv().await {
+        let asked = turn.lock().expect("no holder of the turn panics").clone();
+        if let Some(asked) = asked {
+            // If the turn is over meanwhile, it is a no.
+            let _ = asked.send(wish).await;
+        }
+    }
 }
 
 /// The network of an agent, and what leads there.
@@ -50,14 +68,16 @@ struct Way {
 
 impl Way {
     /// The network of the machine for a free agent, and what the Pod may reach for a confined one.
-    fn of(is_confined: bool, begin: &Begin, entrance: Option<&Entrance>) -> Result<Self, String> {
+    fn of(is_confined: bool, begin: &Begin, turn: &Asked, entrance: Option<&Entrance>) -> Result<Self, String> {
         let plain = |network| Self { network, proxy: None, variables: Vec::new() };
         match begin.network {
             _ if !is_confined => Ok(plain(Network::Open)),
             NetworkPolicy::None => Ok(plain(Network::None)),
             NetworkPolicy::Open => Ok(plain(Network::Open)),
             NetworkPolicy::Ask => {
-                let proxy = Proxy::open_with(AGENT_WAY, begin.wishes.clone(), entrance.and_then(own));
+                let (wishes, wished) = mpsc::channel(WISHES_MAX);
+                tokio::spawn(pass_on(wished, turn.clone()));
+                let proxy = Proxy::open_with(AGENT_WAY, wishes, entrance.and_then(own));
                 let proxy = proxy.map_err(|error| format!("its way to the network could not be made: {error}"))?;
                 let variables = DIRECT.map(|name| (name.to_owned(), LOOPBACK.to_owned())).into();
                 Ok(Self { network: Network::Through { socket: proxy.socket() }, proxy: Some(proxy), variables })
@@ -83,7 +103,8 @@ impl Process {
         entrance: Option<&Entrance>,
     ) -> Result<(Self, Wire), String> {
         let config = &starting.config;
-        let Way { network, proxy, variables } = Way::of(config.confine, begin, entrance)?;
+        let turn: Asked = Arc::new(Mutex::new(Some(begin.wishes.clone())));
+        let Way { network, proxy, variables } = Way::of(config.confine, begin, &turn, entrance)?;
         let program = program.to_str().ok_or("the path of its program is not UTF-8")?.to_owned();
         let words = config.command.iter().skip(1).cloned();
         let (lifeline, _) = Lifeline::pair();
@@ -101,7 +122,12 @@ impl Process {
         let (reading, writing) = talk.stream.into_split();
         let errors = Arc::new(Mutex::new(String::new()));
         tokio::spawn(keep_end(talk.errors, errors.clone()));
-        Ok((Self { served, errors, proxy }, Wire::new(Box::new(reading), Box::new(writing))))
+        Ok((Self { served, errors, proxy, turn }, Wire::new(Box::new(reading), Box::new(writing))))
+    }
+
+    /// Sets where requests for network access go from now on: to a turn, or between turns to nobody.
+    pub(crate) fn ask_in(&self, turn: Option<mpsc::Sender<Wish>>) {
+        *self.turn.lock().expect("no holder of the turn panics") = turn;
     }
 
     /// Returns the address at which the process itself reaches yoi's own tools.

@@ -85,6 +85,9 @@ impl Task {
             if let Some((begin, link)) = self.next.take() {
                 idle = self.inner.idle(&begin.agent);
                 self.turn(*begin, link).await;
+                if let Some(connected) = &self.connected {
+                    connected.process.ask_in(None);
+                }
                 self.resting_since = Instant::now();
                 continue;
             }
@@ -177,6 +180,7 @@ impl Task {
             link.tell(said).await;
         }
         let Some(connected) = &mut self.connected else { return Ok(()) };
+        connected.process.ask_in(Some(begin.wishes.clone()));
         match connected.settle(begin).await {
             Ok(said) => link.tell(said).await,
             Err(_) => {

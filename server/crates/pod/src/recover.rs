@@ -2,7 +2,7 @@
 
 use protocol::{Outcome, PodState, Timestamp};
 
-use crate::{AGENT_WAY, CommandEnd, Decision, OpenApproval, Pod, decide::Draft};
+use crate::{CommandEnd, Decision, Pod, decide::Draft};
 
 /// Closes what a crash left open: the open block with the text so far, the calls with an unknown result, the run as
 /// interrupted; the Pod is then paused. A Pod that waited for an approval waits again, but calls that ran beside it are
@@ -29,8 +29,7 @@ pub fn recover(
         draft.close_started_calls("unknown", UNKNOWN);
     } else if pod.run.is_some() {
         draft.close_answer();
-        let is_of_agent = |open: &OpenApproval| open.asker() == Some(AGENT_WAY);
-        if pod.session.is_some() || pod.approvals.iter().any(is_of_agent) {
+        if pod.has_agent() {
             draft.void_approvals("yoi was restarted, and the agent with it");
         }
         draft.close_calls("unknown", UNKNOWN);

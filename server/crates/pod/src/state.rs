@@ -444,7 +444,12 @@ impl Pod {
     /// Returns whether pieces of an answer are accepted: a model's while it is answering, an agent's also while a
     /// person is being asked.
     pub(crate) fn takes_pieces(&self) -> bool {
-        self.is_answering() || (self.session.is_some() && self.state == PodState::Waiting && self.run.is_some())
+        self.is_answering() || (self.has_agent() && self.state == PodState::Waiting && self.run.is_some())
+    }
+
+    /// True once an agent answers here: it has a session, or asks for network access before it has one.
+    pub(crate) fn has_agent(&self) -> bool {
+        self.session.is_some() || self.approvals.iter().any(|open| open.asker() == Some(AGENT_WAY))
     }
 
     /// Finds an open call by the agent's id for it.

@@ -298,7 +298,7 @@ impl Calls {
     }
 
     /// Asks for network access for an MCP server's program, in the name of that server's running call, and for the Pod's
-    /// agent during its turn. Otherwise only what rules allow is let through.
+    /// agent in its turn. Otherwise only what rules allow is let through.
     fn wished(&mut self, state: &State, mut wish: Wish) -> Option<Input> {
         let pod = &state.pod;
         if wish.call_id == AGENT_WAY && pod.is_working() {
