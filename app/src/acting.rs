@@ -9,8 +9,8 @@ use commands::{
 };
 use leptos::prelude::*;
 use protocol::{
-    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, ForkCommand, PatchPod, PeerLink, PeerView, PodName,
-    PodRef, PodSummary, Segment,
+    AgentOffers, ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, ForkCommand, PatchPod, PeerLink,
+    PeerView, PodDetail, PodName, PodRef, PodSummary, Segment,
 };
 use transcript::words::auto_resume_words;
 
@@ -18,7 +18,7 @@ pub(crate) use self::named::named;
 use crate::{
     UiError,
     approvals::question,
-    console::{Console, Dialog, PodContext, export_href, fresh_command, pod_href, search_href, undoing},
+    console::{Console, Dialog, PodContext, Returned, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{
         change_pod, close_preview, control_pod, create_pod, fork_pod, list_previews, open_preview, pod_peers, resolve,
@@ -57,6 +57,19 @@ impl AtHand {
         };
         let knows = self.summary.relations.peers > 0 || !self.peers().is_empty();
         Standing { state: self.summary.state, asks, knows }
+    }
+
+    /// What its agent offers, if it has one and its page is open.
+    pub(crate) fn offers(&self) -> AgentOffers {
+        let of = |detail: &PodDetail| detail.session.as_ref().map(|session| session.offers.clone());
+        self.view.and_then(|view| view.detail.with(of)).unwrap_or_default()
+    }
+
+    /// Puts this text into its message field.
+    pub(crate) fn write(&self, text: String) {
+        if let Some(view) = self.view {
+            view.returned.set(Some(Returned { segments: vec![Segment::text(text)], is_asked_for: true }));
+        }
     }
 
     /// Its peers, as far as this page has loaded them.

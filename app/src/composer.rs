@@ -8,6 +8,7 @@ pub(crate) mod draft;
 mod keeping;
 mod keys;
 mod listed;
+mod plan;
 mod queue;
 mod recall;
 mod sending;
@@ -26,6 +27,7 @@ use self::{
     keeping::keep_draft,
     keys::Keys,
     listed::List,
+    plan::PlanLine,
     recall::Recall,
     sending::Outgoing,
     tour::Tour,
@@ -63,6 +65,7 @@ pub(crate) fn Composer() -> impl IntoView {
         <div class="composer">
             <div class="composer-inner">
                 <Tour outgoing=outgoing />
+                <PlanLine />
                 <Queue />
                 {refusal}
                 <Problem error=outgoing.error />

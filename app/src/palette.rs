@@ -28,6 +28,11 @@ pub(crate) fn PaletteDialog(pod: Option<PodRef>) -> impl IntoView {
         None => (),
         Some(Next::Dialog(dialog)) => console.dialog.set(Some(*dialog)),
         Some(Next::Visit(href)) => navigate(&href, Default::default()),
+        Some(Next::Write(text)) => {
+            if let Some(at) = untrack(|| search.at_hand()) {
+                at.write(text);
+            }
+        }
         Some(Next::Run(command)) => {
             let (at, navigate) = (untrack(|| search.at_hand()), navigate.clone());
             spawn_local(async move {

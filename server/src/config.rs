@@ -304,7 +304,8 @@ mod tests {
             ("[agents.mine]\ncommand = \"x\"", "agents.mine.command"),
             ("[agents.\"a b\"]\ncommand = [\"x\"]", "an agent's name"),
             ("[agents.mine]\ncommand = [\"x\"]\nenv = { YOI_TOKEN = \"1\" }", "YOI_TOKEN"),
-            ("[agents.codex]\nidle_minutes = 0", "idle_minutes"),
+            ("[agents.codex]\nidle_s = 0", "idle_s"),
+            ("[agents.codex]\nidle_s = 86401", "idle_s"),
             ("listen = ", "line 1"),
         ];
         for (text, named) in table {
@@ -337,7 +338,7 @@ mod tests {
     fn an_agent_has_what_the_file_says_and_a_known_one_its_own_command() {
         let agents = |text| load(text, &ServeOptions::default(), &[]).unwrap().agents;
         assert!(agents("").is_empty());
-        let text = "[agents.codex]\nconfine = true\nidle_minutes = 2\n[agents.mine]\ncommand = [\"x\", \"acp\"]\n\
+        let text = "[agents.codex]\nconfine = true\nidle_s = 120\n[agents.mine]\ncommand = [\"x\", \"acp\"]\n\
                     env = { KEY = \"hunter2\" }";
         let agents = agents(text);
         let codex = &agents["codex"];

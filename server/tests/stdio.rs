@@ -385,3 +385,81 @@ async fn choices_pictures_and_nonsense_in_the_editor() {
     let answer = zed.until(|message| message["id"].is_null() && message.get("error").is_some()).await;
     assert_eq!(answer["error"]["code"], -32_700);
 }
+
+/// A server with the scripted agent, which keeps its sessions beside the folder that it works in.
+async fn with_agent() -> YoiProcess {
+    let launch = Launch::new(YOI);
+    let folder = launch.work_dir().parent().unwrap().to_owned();
+    let (config, state) = (folder.join("yoi.toml"), folder.join("state"));
+    std::fs::create_dir(&state).unwrap();
+    let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/agent.py");
+    let table = format!(
+        "find_models = false\n[agents.scripted]\ncommand = [\"python3\", \"{agent}\"]\nenv = {{ AGENT_STATE = \"{}\" }}\n",
+        state.display()
+    );
+    std::fs::write(&config, table).unwrap();
+    launch.arg("--config").arg(&config.to_string_lossy()).start().await
+}
+
+fn option<'a>(options: &'a Value, id: &str) -> &'a Value {
+    options["configOptions"].as_array().unwrap().iter().find(|option| option["id"] == id).unwrap()
+}
+
+#[tokio::test]
+async fn an_agents_modes_models_commands_and_plan_reach_the_editor() {
+    let yoi = with_agent().await;
+    let folder = yoi.launch().work_dir();
+    let pod = yoi.post("/api/v1/pods", &json!({ "name": "ada", "agent": "scripted" })).await.expect(201)["pod"].clone();
+    let mut zed = editor(yoi.launch(), &["--pod", "ada"]).await;
+    let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
+    let session = opened["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(opened.get("modes"), None, "before its first turn nobody knows them");
+    let prompt = |text: &str| json!({ "sessionId": session, "prompt": words(text) });
+    let update = |kind: &'static str| move |message: &Value| message["params"]["update"]["sessionUpdate"] == kind;
+
+    zed.ask("session/prompt", prompt("plan")).await;
+    let mode = zed.until(update("current_mode_update")).await;
+    assert_eq!(mode["params"]["update"]["currentModeId"], "ask");
+    let commands = zed
+        .until(|message| {
+            let known = &message["params"]["update"]["availableCommands"];
+            known.as_array().is_some_and(|known| !known.is_empty())
+        })
+        .await;
+    let review = json!({ "name": "review", "description": "Looks at the changes", "input": { "hint": "what" } });
+    assert_eq!(commands["params"]["update"]["availableCommands"], json!([review]));
+    let plan = zed
+        .until(|message| update("plan")(message) && message["params"]["update"]["entries"][0]["status"] == "completed")
+        .await;
+    assert_eq!(plan["params"]["update"]["entries"][1]["content"], "mend");
+    let usage = zed.until(update("usage_update")).await;
+    assert_eq!((&usage["params"]["update"]["used"], &usage["params"]["update"]["size"]), (&json!(100), &json!(1_000)));
+
+    // Chosen in the editor, the mode and the model are the Pod's.
+    zed.ask("session/set_mode", json!({ "sessionId": session, "modeId": "code" })).await;
+    let chosen = json!({ "sessionId": session, "configId": "model", "value": "large" });
+    let chosen = zed.ask("session/set_config_option", chosen).await;
+    assert_eq!(option(&chosen, "model")["currentValue"], "large");
+    assert_eq!(option(&chosen, "mode")["currentValue"], "code");
+    zed.until(|message| message["params"]["update"]["currentModeId"] == "code").await;
+    let detail = yoi.get(&pod_path(&pod)).await.expect(200);
+    assert_eq!((&detail["session"]["mode"], &detail["model"]), (&json!("code"), &json!("large")));
+    let wrong = zed.send("session/set_mode", json!({ "sessionId": session, "modeId": "fly" })).await;
+    assert_eq!(zed.answer(wrong).await["error"]["code"], -32_602);
+
+    // What somebody chooses in the browser reaches the editor.
+    yoi.patch(&pod_path(&pod), &json!({ "mode": "ask" })).await.expect(200);
+    zed.until(|message| message["params"]["update"]["currentModeId"] == "ask").await;
+
+    // A session that is opened later has all of it.
+    let mut late = editor(yoi.launch(), &[]).await;
+    let opened = late.ask("session/resume", json!({ "sessionId": session, "cwd": folder, "mcpServers": [] })).await;
+    assert_eq!(
+        (&opened["modes"]["currentModeId"], &opened["modes"]["availableModes"][1]["id"]),
+        (&json!("ask"), &json!("code"))
+    );
+    assert_eq!(option(&opened, "model")["currentValue"], "large");
+    late.until(update("available_commands_update")).await;
+    late.until(update("plan")).await;
+    late.until(update("usage_update")).await;
+}

@@ -5,7 +5,7 @@ use commands::{
     peering::{NAMED_MAX, known, telling_name},
 };
 
-use protocol::PodSummary;
+use protocol::{AgentChoice, PodSummary};
 
 use super::AtHand;
 use crate::{console::Console, peers::peering};
@@ -20,6 +20,7 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
             fitting.map(|choice| Named { name: choice.name, what: choice.what, refusal: choice.refusal }).collect()
         }),
         ("unpeer", Some(_)) => known(&peers, begun),
+        ("mode", Some(at)) => at.offers().modes.iter().filter_map(|mode| fitting_mode(mode, begun)).collect(),
         ("open", _) => console.with_pods(|pods| {
             let fits = |pod: &&PodSummary| lower(pod.name.as_str()).starts_with(&lower(begun));
             let named =
@@ -28,4 +29,9 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
         }),
         _ => Vec::new(),
     }
+}
+
+fn fitting_mode(mode: &AgentChoice, begun: &str) -> Option<Named> {
+    let fits = lower(&mode.id).contains(&lower(begun));
+    fits.then(|| Named { name: mode.id.clone(), what: mode.name.clone(), refusal: None })
 }

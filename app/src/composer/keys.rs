@@ -49,11 +49,11 @@ impl Keys {
     }
 
     fn enter(self, held: Held) -> bool {
-        let is_line = self.outgoing.draft.with_untracked(|draft| is_command(&draft.text)) || self.list.has_files();
+        let is_line = self.outgoing.draft.with_untracked(|draft| is_command(&draft.text)) || self.list.completes();
         // For a command or a file completion, plain Enter accepts it even where Ctrl-Enter is the key that sends.
         match enter(held, is_swapped() && !is_line) {
             Enter::NewLine => return false,
-            Enter::Send if self.list.has_files() => self.list.complete_chosen(),
+            Enter::Send if self.list.completes() => self.list.complete_chosen(),
             Enter::Send => match self.list.command() {
                 Entered::Completed => self.list.complete_chosen(),
                 Entered::Instead(line) => {

@@ -1,7 +1,9 @@
-//! What the list above the message field offers: commands after a `:`, files after an `@`.
+//! What the list above the message field offers: commands after a `:`, files after an `@`, commands of the Pod's agent
+//! after a `/`.
 
 use commands::Offer;
 use leptos::{prelude::*, task::spawn_local};
+use protocol::{AgentChoice, PodDetail};
 
 use super::sending::Outgoing;
 use crate::{
@@ -21,6 +23,8 @@ pub(super) enum Listed {
     Nothing,
     Commands(Vec<Offer>),
     Files(FileWord, Vec<String>),
+    /// The agent's commands, for a message that is nothing but the beginning of one.
+    OfAgent(Vec<AgentChoice>),
 }
 
 /// The list, and which of its lines is chosen.
@@ -57,6 +61,13 @@ impl List {
             if !offers.is_empty() {
                 return Listed::Commands(offers);
             }
+            let of_agent = outgoing.draft.with(|draft| {
+                let begun = agent_word(&draft.text)?;
+                Some(outgoing.pod.detail.with(|detail| agent_commands(detail, begun)))
+            });
+            if let Some(commands) = of_agent.filter(|commands| !commands.is_empty()) {
+                return Listed::OfAgent(commands);
+            }
             // If the text has been sent or replaced, the word is no longer in it.
             let is_there = |word: &FileWord| {
                 let behind = |draft: &Draft| {
@@ -83,7 +94,11 @@ impl List {
     }
 
     pub(super) fn label(self) -> &'static str {
-        self.listed.with(|listed| if matches!(listed, Listed::Files(..)) { "Files" } else { "Commands" })
+        self.listed.with(|listed| match listed {
+            Listed::Files(..) => "Files",
+            Listed::OfAgent(_) => "Commands of the agent",
+            Listed::Commands(_) | Listed::Nothing => "Commands",
+        })
     }
 
     pub(super) fn is_open(self) -> bool {
@@ -158,6 +173,11 @@ impl List {
                     self.name(&word, file);
                 }
             }
+            Listed::OfAgent(commands) => {
+                if let Some(command) = commands.get(index) {
+                    self.outgoing.draft.update(|draft| draft.text = format!("/{} ", command.id));
+                }
+            }
             Listed::Nothing => (),
         }
         live::focus("message");
@@ -198,6 +218,19 @@ impl List {
         }
     }
 
+    /// Whether Enter completes the chosen line instead of sending the message.
+    pub(super) fn completes(self) -> bool {
+        let typed = self.outgoing.draft.with_untracked(|draft| draft.text.clone());
+        let chosen = self.chosen.get_untracked().unwrap_or_default();
+        self.listed.with_untracked(|listed| match listed {
+            Listed::Files(..) => true,
+            Listed::OfAgent(commands) => {
+                commands.get(chosen).is_some_and(|command| agent_word(&typed) != Some(command.id.as_str()))
+            }
+            Listed::Commands(_) | Listed::Nothing => false,
+        })
+    }
+
     pub(super) fn has_files(self) -> bool {
         self.listed.with_untracked(|listed| matches!(listed, Listed::Files(..)))
     }
@@ -233,12 +266,30 @@ impl Listed {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             Choice { text: format!("@{name}"), argument: "", what: folder.to_owned(), is_refused: false }
         };
+        let of_agent = |command: &AgentChoice| Choice {
+            text: format!("/{}", command.name),
+            argument: "",
+            what: command.description.clone().unwrap_or_default(),
+            is_refused: false,
+        };
         match self {
             Self::Nothing => Vec::new(),
             Self::Commands(offers) => offers.iter().map(command).collect(),
             Self::Files(_, files) => files.iter().map(file).collect(),
+            Self::OfAgent(commands) => commands.iter().map(of_agent).collect(),
         }
     }
+}
+
+/// The beginning of an agent's command, if the message is nothing else.
+fn agent_word(text: &str) -> Option<&str> {
+    text.strip_prefix('/').filter(|word| !word.contains(char::is_whitespace))
+}
+
+/// The commands of the Pod's agent that begin like this.
+fn agent_commands(detail: &PodDetail, begun: &str) -> Vec<AgentChoice> {
+    let commands = detail.session.iter().flat_map(|session| &session.offers.commands);
+    commands.filter(|command| command.id.starts_with(begun)).cloned().collect()
 }
 
 #[cfg(test)]
@@ -253,5 +304,14 @@ mod tests {
         let line = |text: &str, what: &str| (text.to_owned(), what.to_owned());
         assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", "")]);
         assert!(Listed::Nothing.choices().is_empty());
+    }
+
+    #[test]
+    fn an_agents_command_is_offered_while_the_message_is_only_its_beginning() {
+        assert_eq!((agent_word("/"), agent_word("/rev")), (Some(""), Some("rev")));
+        assert_eq!((agent_word("/review it"), agent_word("see /rev"), agent_word("rev")), (None, None, None));
+        let review = AgentChoice { id: "review".into(), name: "review what".into(), description: Some("Looks".into()) };
+        let lines = Listed::OfAgent(vec![review]).choices();
+        assert_eq!((lines[0].text.as_str(), lines[0].what.as_str()), ("/review what", "Looks"));
     }
 }

@@ -39,6 +39,8 @@ pub(super) enum Next {
     Dialog(Box<Dialog>),
     Visit(String),
     Run(Command),
+    /// Begins a message with this text.
+    Write(String),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,10 +65,15 @@ impl Search {
             live::kept(Memory::Local, RECENT).unwrap_or_default().lines().map(str::to_owned).collect();
         // A snapshot from when the palette was opened, so that nothing moves just as you press Enter.
         let pods = untrack(|| console.pods());
+        let of_agent = untrack(|| at_hand(console, pod).map(|at| at.offers().commands)).unwrap_or_default();
         let lines = Memo::new(move |_| {
             typed.with(|typed| match is_command(typed) {
                 true => offered(console, at_hand(console, pod), typed),
-                false => chosen_from(&choices(&pods, here(console, pod)), typed, &recent),
+                false => {
+                    let mut all = choices(&pods, here(console, pod));
+                    all.extend(commands::of_agent(&of_agent));
+                    chosen_from(&all, typed, &recent)
+                }
             })
         });
         let chosen = Memo::new(move |_| {
@@ -157,6 +164,7 @@ impl Search {
             Does::Open(pod) => self.leave(Next::Visit(pod_href(pod))),
             Does::Go(page) => self.leave(Next::Visit(page.href().to_owned())),
             Does::Command(entry) => self.begin(entry),
+            Does::Write(text) => self.leave(Next::Write(text.clone())),
         }
     }
 

@@ -59,6 +59,8 @@ fn Facts() -> impl IntoView {
     let activity =
         move || pod.summary.with(|summary| summary.activity.as_deref().map(|doing| unseen::shown(doing).into_owned()));
     let summary = pod.summary;
+    // An agent has a section of its own.
+    let provider = move || summary.with(|summary| summary.agent.is_none().then(|| summary.provider.clone()));
     let thinking = move || pod.detail.with(|detail| detail.thinking);
     view! {
         <section>
@@ -74,8 +76,7 @@ fn Facts() -> impl IntoView {
                 {move || activity().map(|activity| view! { <dt>"doing"</dt><dd>{activity}</dd> }.into_any())}
                 <dt>"model"</dt>
                 <dd>{move || summary.with(|summary| summary.model.clone())}</dd>
-                <dt>"provider"</dt>
-                <dd>{move || summary.with(|summary| summary.provider.clone())}</dd>
+                {move || provider().map(|provider| view! { <dt>"provider"</dt><dd>{provider}</dd> }.into_any())}
                 {move || thinking().map(|level| view! { <dt>"thinking"</dt><dd>{level.as_str()}</dd> }.into_any())}
                 <dt>"folder"</dt>
                 <dd>

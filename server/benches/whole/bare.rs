@@ -2,6 +2,7 @@
 //!
 //! Their memory and their start are measured too, so they do nothing beyond their purpose.
 
+mod agent;
 mod relay;
 mod tasks;
 
@@ -10,18 +11,22 @@ use std::process::ExitCode;
 use axum::{Router, routing::get, serve::ListenerExt};
 use tokio::net::TcpListener;
 
-pub(crate) use self::relay::connect;
+pub(crate) use self::{agent::nanoseconds, relay::connect};
 
 /// The first word of the command line of a bare program.
 pub(crate) const WORD: &str = "--bare";
 /// What precedes the address, on standard output.
 pub(crate) const READY: &str = "ready: ";
 
-/// `--bare answers`: answers `/healthz`. `--bare tasks`: that, and idle tasks. `--bare relay MODEL_URL [DATABASE]`:
+/// `--bare agent ZERO`: an agent on standard input and output. `--bare answers`: answers `/healthz`. `--bare tasks`: that, and idle tasks. `--bare relay MODEL_URL [DATABASE]`:
 /// relays a model's answers to sockets, committed first if there is a database.
 pub(crate) fn run_if_asked(arguments: &[String]) -> Option<ExitCode> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (&WORD, words) = words.split_first()? else { return None };
+    if let ["agent", zero] = words {
+        agent::run(zero.parse().expect("a time is a number"));
+        return Some(ExitCode::SUCCESS);
+    }
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
     runtime.block_on(async {
         let router = Router::new().route("/healthz", get(async || "ok"));

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{
     timed_model::{Pace, Plan, TimedModel, Wire, deltas},
     yoi::{Launch, YoiProcess},
@@ -20,16 +20,16 @@ use crate::{
     viewer::{Seen, Viewer, chunks, count_chunks},
 };
 
-const DELTAS: usize = 5_000;
-const ROUNDS: usize = 7;
+pub(crate) const DELTAS: usize = 5_000;
+pub(crate) const ROUNDS: usize = 7;
 /// The part of the baseline that is the goal.
 const OF_FLOOR_MIN: f64 = 0.5;
 
 /// Deliveries per second in each round, and the total number lost.
 #[derive(Debug, Default)]
-struct Rounds {
-    per_second: Vec<f64>,
-    lost: usize,
+pub(crate) struct Rounds {
+    pub(crate) per_second: Vec<f64>,
+    pub(crate) lost: usize,
 }
 
 pub(crate) fn run(_: &Options, report: &mut Report) {
@@ -129,10 +129,16 @@ fn on_other_wires(runtime: &Runtime, yoi: &YoiProcess, model: &TimedModel, floor
 
 /// A new Pod for each round: the earlier conversation would be sent to the model again.
 async fn streamed(yoi: &YoiProcess, provider: &str, name: &str, text: &str, viewers: usize) -> Rounds {
+    answered(yoi, &json!({ "provider": provider, "model": "timed" }), name, text, viewers).await
+}
+
+/// The same of Pods in which this answers, a part of the body that creates a Pod.
+pub(crate) async fn answered(yoi: &YoiProcess, by: &Value, name: &str, text: &str, viewers: usize) -> Rounds {
     let mut rounds = Rounds::default();
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        let create = json!({ "name": format!("{name}-{viewers}-{round}"), "provider": provider, "model": "timed" });
+        let mut create = by.clone();
+        create["name"] = json!(format!("{name}-{viewers}-{round}"));
         let pod = &yoi.post("/api/v1/pods", &create).await.expect(201);
         let mut watched = Vec::new();
         for _ in 0..viewers {

@@ -48,15 +48,15 @@ impl Latencies {
 
 /// The results of each round.
 #[derive(Debug, Default)]
-struct Rounds {
-    p50: Vec<f64>,
-    p99: Vec<f64>,
-    lost: usize,
-    cpu_seconds: f64,
+pub(crate) struct Rounds {
+    pub(crate) p50: Vec<f64>,
+    pub(crate) p99: Vec<f64>,
+    pub(crate) lost: usize,
+    pub(crate) cpu_seconds: f64,
 }
 
 impl Rounds {
-    fn add(&mut self, mut latencies: Latencies) {
+    pub(crate) fn add(&mut self, mut latencies: Latencies) {
         self.p50.push(latencies.p50());
         self.p99.push(latencies.p99());
         self.lost += latencies.lost;
@@ -135,6 +135,11 @@ pub(crate) async fn new_pods(yoi: &YoiProcess, count: usize) -> Vec<Value> {
 
 /// Each Pod calls its model once, with one viewer each.
 pub(crate) async fn streamed(yoi: &YoiProcess, pods: &[Value], deltas_each: usize) -> Latencies {
+    told(yoi, pods, "go", deltas_each).await
+}
+
+/// Each Pod answers this message, with one viewer each.
+pub(crate) async fn told(yoi: &YoiProcess, pods: &[Value], text: &str, deltas_each: usize) -> Latencies {
     let mut viewers = Vec::new();
     for pod in pods {
         viewers.push(Viewer::of_pod(yoi, pod).await);
@@ -142,7 +147,7 @@ pub(crate) async fn streamed(yoi: &YoiProcess, pods: &[Value], deltas_each: usiz
     let watched = viewers.into_iter().map(|mut viewer| tokio::spawn(async move { viewer.until_end().await }));
     let watched: Vec<_> = watched.collect();
     for pod in pods {
-        yoi.say(pod, "go").await;
+        yoi.say(pod, text).await;
     }
     let mut latencies = Latencies::default();
     for frames in watched {

@@ -4,6 +4,7 @@
 //! `cargo bench -p yoi --bench whole -- [--only NAME]… [--long] [--json FILE] [--criterion DIR]`. Nothing here asserts
 //! a time: machines differ. docs/performance.md explains the lines.
 
+mod agents;
 mod bare;
 mod burst;
 mod commands;
@@ -32,7 +33,7 @@ use crate::{options::Options, report::Report};
 type Topic = fn(&Options, &mut Report);
 
 /// In the order of the table. Memory and start come first: they need a quiet machine most.
-const TOPICS: [(&str, Topic); 11] = [
+const TOPICS: [(&str, Topic); 12] = [
     ("start", start::run),
     ("crash", crash::run),
     ("memory", memory::run),
@@ -40,6 +41,7 @@ const TOPICS: [(&str, Topic); 11] = [
     ("commands", commands::run),
     ("delta", delta::run),
     ("burst", burst::run),
+    ("agents", agents::run),
     ("history", history::run),
     ("turns", turns::run),
     ("size", size::run),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-const USAGE: &str = "usage: whole [--only start|crash|memory|create|delta|burst|history|turns|size|growth]… [--long] \
+const USAGE: &str = "usage: whole [--only start|crash|memory|create|commands|delta|burst|agents|history|turns|size|growth]… [--long] \
                      [--json FILE] [--criterion DIR]";
 
 /// The command line of this benchmark.

@@ -3,7 +3,7 @@
 use ::commands::Sign;
 use anyhow::Result;
 use protocol::operations;
-use protocol::{GitView, PodDetail, ScopeRule, Segment};
+use protocol::{AgentChoice, AgentView, GitView, PodDetail, PodSummary, ScopeRule, Segment};
 use transcript::words::{ESTIMATED, auto_resume_words, fallback_words, tokens_in_full};
 
 use super::{Caller, name_of, settings, word};
@@ -45,7 +45,7 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("name", name_of(&pod.name, &pod.pod)),
         ("address", pod.pod.to_string()),
         ("state", state),
-        ("model", format!("{} of {}", pod.model, pod.provider)),
+        ("model", model(detail)),
         ("folder", pod.cwd.clone()),
         ("git", detail.git.as_ref().map_or_else(|| "no repository".to_owned(), GitView::words)),
         ("created", pod.created_at.to_string()),
@@ -57,6 +57,7 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("reasoning", word(&detail.reasoning)),
         ("limits", auto_resume_words(detail.auto_resume).to_owned()),
     ];
+    rows.extend(detail.session.iter().flat_map(agent));
     rows.extend((!detail.fallback.is_empty()).then(|| ("fallback", fallback_words(&detail.fallback))));
     rows.extend(detail.profile.clone().map(|profile| ("profile", profile)));
     rows.extend(detail.instructions.clone().map(|instructions| ("instructions", instructions)));
@@ -67,6 +68,40 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
     rows.extend(detail.tasks.iter().map(|task| ("task", task.line())));
     rows.extend(detail.queued.iter().map(|queued| ("queued", Segment::join(&queued.segments))));
     rows.into_iter().map(|(what, text)| vec![what.to_owned(), text]).collect()
+}
+
+/// `gpt-5.4 of openai`, or `small, of the agent codex`.
+fn model(detail: &PodDetail) -> String {
+    let PodSummary { model, provider, agent, .. } = &detail.summary;
+    match agent {
+        Some(agent) if agent == model => format!("the agent {agent}"),
+        Some(agent) => format!("{model}, of the agent {agent}"),
+        None => format!("{model} of {provider}"),
+    }
+}
+
+/// What is known of its agent: what it is, its mode, its plan, its commands, and what yoi cannot control.
+fn agent(session: &AgentView) -> Vec<(&'static str, String)> {
+    let AgentView { title, version, confined, beyond, mode, offers, plan } = session;
+    let called = [title.as_deref(), version.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let held = if *confined { "confined to the scope" } else { "not confined" };
+    let about = if called.is_empty() { held.to_owned() } else { format!("{called}, {held}") };
+    let ids = |choices: &[AgentChoice]| choices.iter().map(|choice| choice.id.clone()).collect::<Vec<_>>().join(", ");
+    let mode = mode.as_ref().map(|mode| match offers.modes.is_empty() {
+        true => mode.clone(),
+        false => format!("{mode} of {}", ids(&offers.modes)),
+    });
+    let mut rows = vec![("agent", about)];
+    rows.extend(mode.map(|mode| ("mode", mode)));
+    rows.extend((!offers.models.is_empty()).then(|| ("models", ids(&offers.models))));
+    rows.extend(plan.iter().map(|entry| ("plan", format!("{}: {}", entry.status.replace('_', " "), entry.content))));
+    let command = |choice: &AgentChoice| {
+        let what = choice.description.as_deref().map(|what| format!(": {what}")).unwrap_or_default();
+        ("command", format!("/{}{what}", choice.name))
+    };
+    rows.extend(offers.commands.iter().map(command));
+    rows.extend(beyond.iter().map(|sentence| ("not in control", sentence.clone())));
+    rows
 }
 
 /// `write /work and below`.

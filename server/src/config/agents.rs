@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 const NAME_CHARS_MAX: usize = 40;
 /// One day.
-const IDLE_MINUTES_MAX: u64 = 24 * 60;
+const IDLE_S_MAX: u64 = 24 * 60 * 60;
 /// The prefix of yoi's own variables, which no program gets.
 const OWN: &str = "YOI_";
 
@@ -19,7 +19,8 @@ pub(super) struct Agent {
     command: Vec<String>,
     env: BTreeMap<String, String>,
     confine: bool,
-    idle_minutes: Option<u64>,
+    /// How long the process of an idle agent is kept, in seconds.
+    idle_s: Option<u64>,
 }
 
 // Written by hand, so that the environment is never printed.
@@ -60,10 +61,10 @@ impl Agent {
         if command.iter().any(has_nul) || self.env.values().any(has_nul) {
             return Err(format!("{place} has a NUL character in it"));
         }
-        let idle = match self.idle_minutes {
+        let idle = match self.idle_s {
             None => IDLE,
-            Some(minutes @ 1..=IDLE_MINUTES_MAX) => Duration::from_secs(minutes * 60),
-            Some(other) => return Err(format!("{place}: idle_minutes is 1 to {IDLE_MINUTES_MAX}, not {other}")),
+            Some(seconds @ 1..=IDLE_S_MAX) => Duration::from_secs(seconds),
+            Some(other) => return Err(format!("{place}: idle_s is 1 to {IDLE_S_MAX}, not {other}")),
         };
         Ok(AgentConfig { command, env: self.env.clone(), confine: self.confine, idle })
     }

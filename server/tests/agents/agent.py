@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -155,6 +156,16 @@ def outside(session, path):
     say(session, "refused: " + answer["error"]["message"])
 
 
+def fetch(session, url):
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            say(session, f"{answer.status}")
+    except urllib.error.HTTPError as error:
+        say(session, f"{error.code}: {error.read().decode().strip()}")
+    except OSError as error:
+        say(session, f"no way: {error}")
+
+
 def mcp(session, rest):
     name, _, arguments = rest.partition(" ")
     server = servers[0]
@@ -181,7 +192,7 @@ def mcp(session, rest):
     say(session, "\n".join(block.get("text", "") for block in result.get("content", [])) or json.dumps(result))
 
 
-DEEDS = {f.__name__: f for f in [tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside, mcp]}
+DEEDS = {f.__name__: f for f in [tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside, fetch, mcp]}
 
 
 def prompt(ident, session, blocks):

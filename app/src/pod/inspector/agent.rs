@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use protocol::{AgentChoice, AgentView, PatchPod, PlanEntry};
+use transcript::unseen;
 
+use super::tasks::line;
 use crate::{
     components::{deed::Deed, problem::Problem},
     console::{fresh_command, use_pod},
@@ -21,19 +23,21 @@ pub(super) fn Agent() -> impl IntoView {
 fn AgentFacts(name: String, session: AgentView) -> impl IntoView {
     let AgentView { title, version, confined, beyond, mode, offers, plan } = session;
     let called = [title, version].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let called = unseen::shown(&called).into_owned();
     let held = if confined { "confined to the scope" } else { "not confined" };
     let commands = (!offers.commands.is_empty()).then(|| {
         let command = |command: AgentChoice| {
-            view! { <li title=command.description.unwrap_or_default()><code>{format!("/{}", command.name)}</code></li> }.into_any()
+            view! { <li title=command.description.unwrap_or_default()><code>{format!("/{}", command.name)}</code></li> }
+                .into_any()
         };
-        view! { <dt>"commands"</dt><dd><ul class="plain">{offers.commands.into_iter().map(command).collect_view()}</ul></dd> }
+        view! { <dt>"commands"</dt><dd><ul>{offers.commands.into_iter().map(command).collect_view()}</ul></dd> }
             .into_any()
     });
     let modes = (!offers.modes.is_empty()).then(|| {
         view! { <dt>"mode"</dt><dd><ModeChoice modes=offers.modes mode=mode.unwrap_or_default() /></dd> }.into_any()
     });
     view! {
-        <section aria-label="Agent">
+        <section aria-label="Agent" class="agent">
             <h2>"Agent"</h2>
             <dl>
                 <dt>"agent"</dt>
@@ -54,17 +58,13 @@ fn AgentFacts(name: String, session: AgentView) -> impl IntoView {
 
 #[component]
 fn Plan(entries: Vec<PlanEntry>) -> impl IntoView {
-    let entry = |entry: PlanEntry| {
-        let mark = match entry.status.as_str() {
-            "completed" => "done",
-            "in_progress" => "now",
-            _ => "later",
-        };
-        view! { <li><small>{mark}</small> " " {entry.content}</li> }.into_any()
-    };
     view! {
-        <h3>"Plan"</h3>
-        <ol class="plain" aria-label="Plan">{entries.into_iter().map(entry).collect_view()}</ol>
+        <div class="tasks">
+            <h3>"Plan"</h3>
+            <ol class="plain" aria-label="Plan">
+                {entries.into_iter().map(line).collect_view()}
+            </ol>
+        </div>
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) fn Tasks() -> impl IntoView {
     }
 }
 
-fn line(task: PlanEntry) -> AnyView {
+/// One step of a task list or of an agent's plan.
+pub(super) fn line(task: PlanEntry) -> AnyView {
     let (class, mark, word) = match task.status.as_str() {
         "completed" => ("task-done", "✓", "done: "),
         "in_progress" => ("task-now", "◐", "in progress: "),

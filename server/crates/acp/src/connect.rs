@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use agent_client_protocol::v1::schema::SessionNotification;
-use pod::AgentPiece;
+use pod::{AgentPiece, Scope};
+use protocol::NetworkPolicy;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -38,6 +39,21 @@ pub(crate) struct Connected {
     pub(crate) takes_pictures: bool,
     /// Nothing has been said in this session yet.
     pub(crate) is_new: bool,
+    /// What it is confined to; `None` if it is free.
+    walls: Option<Walls>,
+}
+
+/// What a confined process may reach, from its start to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Walls {
+    scope: Scope,
+    network: NetworkPolicy,
+}
+
+impl Walls {
+    fn of(begin: &Begin) -> Self {
+        Self { scope: begin.scope.clone(), network: begin.network }
+    }
 }
 
 /// Why there is no session.
@@ -82,11 +98,16 @@ impl Abilities {
 /// Starts the agent. Returns the connection and the pieces to report.
 pub(crate) async fn connect(inner: &Inner, begin: &Begin) -> Result<(Connected, Vec<Said>), Failure> {
     let (starting, program) = inner.starting(&begin.agent).map_err(Failure::start)?;
-    let started = Process::start(&starting, &program, begin).await;
+    let entrance = match inner.door() {
+        Some(door) => door.open(&begin.worker_id).await,
+        None => None,
+    };
+    let started = Process::start(&starting, &program, begin, entrance.as_ref()).await;
     let (mut process, mut wire) =
         started.map_err(|why| Failure::start(format!("the agent {} could not be started: {why}", begin.agent)))?;
+    let entrance = entrance.map(|entrance| Entrance { url: process.address_of(&entrance), ..entrance });
     let mut greeting = Greeting { wire: &mut wire, offered: Offered::default(), login: starting.login };
-    match greeting.session(inner, begin).await {
+    match greeting.session(begin, entrance).await {
         Ok(Opened { session_id, abilities, is_new, mut said }) => {
             let offered = greeting.offered;
             let Abilities { title, version, takes_pictures, .. } = abilities;
@@ -96,7 +117,10 @@ pub(crate) async fn connect(inner: &Inner, begin: &Begin) -> Result<(Connected, 
             said.push(AgentPiece::Offers(offered.value()).into());
             said.extend(offered.mode.clone().map(|mode| AgentPiece::Mode(mode).into()));
             let (translator, terminals) = (Translator::new(begin.spent), Terminals::default());
-            Ok((Connected { process, wire, session_id, offered, translator, terminals, takes_pictures, is_new }, said))
+            let walls = starting.config.confine.then(|| Walls::of(begin));
+            let connected =
+                Connected { process, wire, session_id, offered, translator, terminals, takes_pictures, is_new, walls };
+            Ok((connected, said))
         }
         Err(failure) => {
             let ending = if failure.is_end { process.ending().await } else { None };
@@ -135,7 +159,7 @@ struct Greeting<'a> {
 }
 
 impl Greeting<'_> {
-    async fn session(&mut self, inner: &Inner, begin: &Begin) -> Result<Opened, Broken> {
+    async fn session(&mut self, begin: &Begin, entrance: Option<Entrance>) -> Result<Opened, Broken> {
         let answer = self.asked("initialize", &introduction(), START_MAX).await?;
         let answer = answer.map_err(|fault| self.refused("initialize", &fault))?;
         let version = answer.get("protocolVersion").and_then(Value::as_u64);
@@ -148,8 +172,9 @@ impl Greeting<'_> {
             return Err(Failure::start(detail).into());
         }
         let abilities = Abilities::of(&answer);
+        self.offered.offers.forgets = !abilities.loads && !abilities.resumes;
         let mut said = Vec::new();
-        let servers = servers(inner, begin, &abilities).await;
+        let servers = servers(entrance, &abilities);
         let asked = json!({ "cwd": begin.cwd, "mcpServers": servers });
         if let Some(session_id) = self.again(begin, &abilities, &asked, &mut said).await? {
             return Ok(Opened { session_id, abilities, is_new: false, said });
@@ -239,9 +264,8 @@ impl Greeting<'_> {
 
 /// Describes yoi's own tools as an MCP server with a token for this Pod alone: over HTTP, or through yoi itself on
 /// standard input and output.
-async fn servers(inner: &Inner, begin: &Begin, abilities: &Abilities) -> Value {
-    let Some(door) = inner.door() else { return json!([]) };
-    let Some(Entrance { url, token }) = door.open(&begin.worker_id).await else { return json!([]) };
+fn servers(entrance: Option<Entrance>, abilities: &Abilities) -> Value {
+    let Some(Entrance { url, token }) = entrance else { return json!([]) };
     if abilities.takes_http {
         let header = json!({ "name": "Authorization", "value": format!("Bearer {token}") });
         return json!([{ "type": "http", "name": "yoi", "url": url, "headers": [header] }]);
@@ -287,6 +311,11 @@ fn introduction() -> Value {
 }
 
 impl Connected {
+    /// Whether the process may reach what its Pod may reach now: a confined one is started again if it may not.
+    pub(crate) fn is_within_its_walls(&self, begin: &Begin) -> bool {
+        self.walls.as_ref().is_none_or(|walls| *walls == Walls::of(begin))
+    }
+
     /// Sets the mode and the model that the Pod's recipe names, unless they are set already. Returns the pieces to
     /// report.
     pub(crate) async fn settle(&mut self, begin: &Begin) -> Result<Vec<Said>, Closed> {

@@ -47,7 +47,7 @@ pub(crate) const KNOWN: [Known; 4] = [
     Known {
         name: "claude",
         command: &["claude-agent-acp"],
-        install: "npm install -g @zed-industries/claude-agent-acp",
+        install: "npm install -g @agentclientprotocol/claude-agent-acp",
         login: "run `claude` once and log in, or give it ANTHROPIC_API_KEY in `env` of [agents.claude]",
     },
     Known {

@@ -7,17 +7,30 @@ use std::{
     time::Duration,
 };
 
-use tokio::{io::AsyncReadExt, process::ChildStderr, time::timeout};
+use pod::{AGENT_WAY, HostPort};
+use protocol::NetworkPolicy;
+use tokio::{io::AsyncReadExt, process::ChildStderr, sync::mpsc, time::timeout};
 use tools::{
-    Lifeline,
+    Lifeline, Network,
     bash::{Served, Serving},
+    proxy::{OWN_URL, Own, Proxy, Wish},
 };
 
-use crate::{registry::Starting, turn::Begin, wire::Wire};
+use crate::{
+    registry::Starting,
+    turn::{Begin, Entrance},
+    wire::Wire,
+};
 
 /// How much of its standard error is kept: the end.
 const ERRORS_BYTES_MAX: usize = 4 * 1024;
 const WORDS_CHARS_MAX: usize = 300;
+/// What programs read to find out what they reach without a proxy: their own loopback, on which some agents talk to
+/// themselves.
+const DIRECT: [&str; 2] = ["NO_PROXY", "no_proxy"];
+const LOOPBACK: &str = "127.0.0.1,localhost,::1";
+/// How many requests for network access may wait to be passed on.
+const WISHES_MAX: usize = 16;
 /// How long the keeper may take to report how the process ended.
 const ENDING_WAIT: Duration = Duration::from_secs(2);
 
@@ -26,22 +39,82 @@ const ENDING_WAIT: Duration = Duration::from_secs(2);
 pub(crate) struct Process {
     served: Served,
     errors: Arc<Mutex<String>>,
+    /// Its way to the network, if it leads through yoi.
+    proxy: Option<Proxy>,
+    turn: Asked,
+}
+
+/// Where the requests for network access of the present turn go; `None` between turns. The process outlives its turns,
+/// and what decides in one of them may be gone in the next.
+type Asked = Arc<Mutex<Option<mpsc::Sender<Wish>>>>;
+
+/// Passes requests on to the present turn. Without one nobody decides: the request is dropped, which is a no.
+async fn pass_on(mut wishes: mpsc::Receiver<Wish>, turn: Asked) {
+    while let Some(wish) = wishes.recv().await {
+        let asked = turn.lock().expect("no holder of the turn panics").clone();
+        if let Some(asked) = asked {
+            // If the turn is over meanwhile, it is a no.
+            let _ = asked.send(wish).await;
+        }
+    }
+}
+
+/// The network of an agent, and what leads there.
+struct Way {
+    network: Network,
+    proxy: Option<Proxy>,
+    variables: Vec<(String, String)>,
+}
+
+impl Way {
+    /// The network of the machine for a free agent, and what the Pod may reach for a confined one.
+    fn of(is_confined: bool, begin: &Begin, turn: &Asked, entrance: Option<&Entrance>) -> Result<Self, String> {
+        let plain = |network| Self { network, proxy: None, variables: Vec::new() };
+        match begin.network {
+            _ if !is_confined => Ok(plain(Network::Open)),
+            NetworkPolicy::None => Ok(plain(Network::None)),
+            NetworkPolicy::Open => Ok(plain(Network::Open)),
+            NetworkPolicy::Ask => {
+                let (wishes, wished) = mpsc::channel(WISHES_MAX);
+                tokio::spawn(pass_on(wished, turn.clone()));
+                let proxy = Proxy::open_with(AGENT_WAY, wishes, entrance.and_then(own));
+                let proxy = proxy.map_err(|error| format!("its way to the network could not be made: {error}"))?;
+                let variables = DIRECT.map(|name| (name.to_owned(), LOOPBACK.to_owned())).into();
+                Ok(Self { network: Network::Through { socket: proxy.socket() }, proxy: Some(proxy), variables })
+            }
+        }
+    }
+}
+
+/// The address of yoi's own tools, if a proxy can lead there.
+fn own(entrance: &Entrance) -> Option<Own> {
+    let (authority, path) = entrance.url.strip_prefix("http://")?.split_once('/')?;
+    let (host, port) = authority.rsplit_once(':')?;
+    Some(Own { to: HostPort::parse(host, port.parse().ok()?)?, path: format!("/{path}") })
 }
 
 impl Process {
     /// # Errors
     /// A sentence: the process cannot be confined to its scope on this machine, or it cannot be started.
-    pub(crate) async fn start(starting: &Starting, program: &Path, begin: &Begin) -> Result<(Self, Wire), String> {
+    pub(crate) async fn start(
+        starting: &Starting,
+        program: &Path,
+        begin: &Begin,
+        entrance: Option<&Entrance>,
+    ) -> Result<(Self, Wire), String> {
         let config = &starting.config;
+        let turn: Asked = Arc::new(Mutex::new(Some(begin.wishes.clone())));
+        let Way { network, proxy, variables } = Way::of(config.confine, begin, &turn, entrance)?;
         let program = program.to_str().ok_or("the path of its program is not UTF-8")?.to_owned();
         let words = config.command.iter().skip(1).cloned();
         let (lifeline, _) = Lifeline::pair();
         let serving = Serving {
             program: std::iter::once(program).chain(words).collect(),
-            variables: config.env.clone(),
+            // What the configuration says takes precedence.
+            variables: variables.into_iter().chain(config.env.clone()).collect(),
             cwd: begin.cwd.clone(),
             scope: begin.scope.clone(),
-            network: begin.network.clone(),
+            network,
             is_free: !config.confine,
             lifeline,
         };
@@ -49,7 +122,18 @@ impl Process {
         let (reading, writing) = talk.stream.into_split();
         let errors = Arc::new(Mutex::new(String::new()));
         tokio::spawn(keep_end(talk.errors, errors.clone()));
-        Ok((Self { served, errors }, Wire::new(Box::new(reading), Box::new(writing))))
+        Ok((Self { served, errors, proxy, turn }, Wire::new(Box::new(reading), Box::new(writing))))
+    }
+
+    /// Sets where requests for network access go from now on: to a turn, or between turns to nobody.
+    pub(crate) fn ask_in(&self, turn: Option<mpsc::Sender<Wish>>) {
+        *self.turn.lock().expect("no holder of the turn panics") = turn;
+    }
+
+    /// Returns the address at which the process itself reaches yoi's own tools.
+    pub(crate) fn address_of(&self, entrance: &Entrance) -> String {
+        let inside = self.proxy.as_ref().and_then(|_| own(entrance));
+        inside.map_or_else(|| entrance.url.clone(), |own| format!("{OWN_URL}{}", own.path))
     }
 
     /// Says in half a sentence how the process ended, or nothing while it is still running.

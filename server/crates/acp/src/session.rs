@@ -85,6 +85,9 @@ impl Task {
             if let Some((begin, link)) = self.next.take() {
                 idle = self.inner.idle(&begin.agent);
                 self.turn(*begin, link).await;
+                if let Some(connected) = &self.connected {
+                    connected.process.ask_in(None);
+                }
                 self.resting_since = Instant::now();
                 continue;
             }
@@ -168,12 +171,16 @@ impl Task {
 
     /// Ensures that the agent is running and has its session.
     async fn connect(&mut self, begin: &Begin, link: &Link) -> Result<(), Failure> {
+        if self.connected.as_ref().is_some_and(|connected| !connected.is_within_its_walls(begin)) {
+            self.let_go().await;
+        }
         if self.connected.is_none() {
             let (connected, said) = connect(&self.inner, begin).await?;
             self.connected = Some(Box::new(connected));
             link.tell(said).await;
         }
         let Some(connected) = &mut self.connected else { return Ok(()) };
+        connected.process.ask_in(Some(begin.wishes.clone()));
         match connected.settle(begin).await {
             Ok(said) => link.tell(said).await,
             Err(_) => {

@@ -5,9 +5,9 @@ use std::{fmt, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use pod::{AgentPiece, Scope, ToolOutcome};
-use protocol::{Priced, Seq, WorkerId};
+use protocol::{NetworkPolicy, Priced, Seq, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tools::Network;
+use tools::proxy::Wish;
 
 use crate::prompt::Prompt;
 
@@ -56,7 +56,9 @@ pub struct Begin {
     pub cwd: PathBuf,
     /// What the agent is confined to, if it runs confined.
     pub scope: Scope,
-    pub network: Network,
+    pub network: NetworkPolicy,
+    /// Where a confined agent's requests for network access go; the call in them is [`pod::AGENT_WAY`].
+    pub wishes: mpsc::Sender<Wish>,
     /// The session to continue.
     pub session: Option<String>,
     /// The session's cost so far.

@@ -28,7 +28,7 @@ pub use self::{
     },
     lower::lower,
     mention::{FileWord, PIECE, file_word, may_begin_mention, rest_of_word},
-    palette::{Choice, Does, RECENT_MAX, choices, found, remembered},
+    palette::{Choice, Does, RECENT_MAX, choices, found, of_agent, remembered},
     sign::Sign,
     table::{Entry, Page, TABLE, Where, by_key, entry},
 };

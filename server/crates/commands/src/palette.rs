@@ -1,6 +1,6 @@
 //! The content of the palette: Pods, pages and commands in one list, with fuzzy search.
 
-use protocol::{PodRef, PodSummary, RuntimeId};
+use protocol::{AgentChoice, PodRef, PodSummary, RuntimeId};
 
 use crate::{Entry, Here, Page, Sign, SortBy, TABLE, entry, fit, lower, refusal, sorted};
 
@@ -14,6 +14,8 @@ pub enum Does {
     Go(Page),
     /// Runs a command, on the current Pod if it needs one. Its argument is asked for next.
     Command(&'static Entry),
+    /// Begins a message to the current Pod with this text.
+    Write(String),
 }
 
 /// One line of the palette.
@@ -62,6 +64,18 @@ pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
     let commands = TABLE.iter().filter(offered).map(|entry| of_command(entry, here));
     let new = entry("new").map(|entry| Choice { title: "New Pod".to_owned(), ..of_command(entry, here) });
     pods.chain(new).chain(pages).chain(commands).collect()
+}
+
+/// The commands of the current Pod's agent: a message begins with one.
+pub fn of_agent(commands: &[AgentChoice]) -> impl Iterator<Item = Choice> + '_ {
+    commands.iter().map(|command| Choice {
+        id: format!("agent {}", command.id),
+        title: format!("/{}", command.name),
+        what: command.description.clone().unwrap_or_else(|| "A command of its agent".to_owned()),
+        key: "",
+        refusal: None,
+        does: Does::Write(format!("/{} ", command.id)),
+    })
 }
 
 fn of_pod(pod: PodSummary) -> Choice {
@@ -160,6 +174,14 @@ mod tests {
         assert!(titles.contains(&":help") && !titles.contains(&":stop") && !titles.contains(&":quit"), "{titles:?}");
         let ids: std::collections::BTreeSet<_> = all.iter().map(|choice| &choice.id).collect();
         assert_eq!(ids.len(), all.len(), "each is there once");
+    }
+
+    #[test]
+    fn a_command_of_the_agent_begins_a_message() {
+        let review = AgentChoice { id: "review".into(), name: "review what".into(), description: Some("Looks".into()) };
+        let all: Vec<_> = of_agent(&[review]).collect();
+        assert_eq!(titles(&all, "rev", &[]), ["/review what"]);
+        assert_eq!((all[0].what.as_str(), &all[0].does), ("Looks", &Does::Write("/review ".into())));
     }
 
     #[test]

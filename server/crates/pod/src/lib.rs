@@ -39,6 +39,6 @@ pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use sight::{Sight, Sights};
 pub use spec::{Guide, Leader, PodSpec, SkillOffer};
 pub use state::{
-    BackgroundCall, Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Session,
-    Step, WANTED, ask_id,
+    AGENT_WAY, BackgroundCall, Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile,
+    Session, Step, WANTED, ask_id,
 };

@@ -29,7 +29,7 @@ pub fn recover(
         draft.close_started_calls("unknown", UNKNOWN);
     } else if pod.run.is_some() {
         draft.close_answer();
-        if pod.session.is_some() {
+        if pod.has_agent() {
             draft.void_approvals("yoi was restarted, and the agent with it");
         }
         draft.close_calls("unknown", UNKNOWN);

@@ -21,6 +21,8 @@ pub(crate) const TASKS_MAX: usize = 200;
 
 /// In the id of a network approval: separates the call's id from the approval's number.
 pub(crate) const WAY_OUT: &str = ".out";
+/// In the place of a call's id: the Pod's agent itself asks for network access. No call and no MCP server has this name.
+pub const AGENT_WAY: &str = "~agent";
 /// The same for a question that a tool's server or the Pod's agent asks in the middle of a call.
 pub(crate) const ASK: &str = ".ask";
 
@@ -403,6 +405,11 @@ impl Pod {
         !(is_asked || waits_for_the_pod)
     }
 
+    /// True while a run goes on, whether or not it waits for a person.
+    pub fn is_working(&self) -> bool {
+        matches!(self.state, PodState::Running | PodState::Waiting) && self.run.is_some()
+    }
+
     /// True if the approval is for a call that a person runs by hand, or for one of the Pod's agent.
     pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
         let asker = open.asker().unwrap_or(&open.call_id);
@@ -437,7 +444,12 @@ impl Pod {
     /// Returns whether pieces of an answer are accepted: a model's while it is answering, an agent's also while a
     /// person is being asked.
     pub(crate) fn takes_pieces(&self) -> bool {
-        self.is_answering() || (self.session.is_some() && self.state == PodState::Waiting && self.run.is_some())
+        self.is_answering() || (self.has_agent() && self.state == PodState::Waiting && self.run.is_some())
+    }
+
+    /// True once an agent answers here: it has a session, or asks for network access before it has one.
+    pub(crate) fn has_agent(&self) -> bool {
+        self.session.is_some() || self.approvals.iter().any(|open| open.asker() == Some(AGENT_WAY))
     }
 
     /// Finds an open call by the agent's id for it.

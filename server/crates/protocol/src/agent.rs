@@ -133,6 +133,9 @@ pub struct AgentOffers {
     /// Commands that a message may begin with, `/` before their `id`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<AgentChoice>,
+    /// It can neither load nor resume a session: when its process ends, it forgets what was said.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub forgets: bool,
 }
 
 /// The session of a Pod's agent, as its page shows it.

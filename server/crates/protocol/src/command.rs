@@ -131,6 +131,9 @@ pub struct PatchPod {
     /// What its commands can reach on the network, from their next start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
+    /// The agent that answers in it, as it is: who answers in a Pod does not change. Another one is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The provider from the next model call on; without a `model`, with that provider's default model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,

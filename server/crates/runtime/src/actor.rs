@@ -194,7 +194,10 @@ impl Actor {
                 }
                 Effect::AbortOperatorCalls => self.calls.abort_operator_calls(),
                 Effect::CallModel => match self.state.spec.agent.clone() {
-                    Some(agent) => self.exchange.begin_turn(&self.actors, &self.state, agent).await,
+                    Some(agent) => {
+                        let wishes = self.calls.wishes();
+                        self.exchange.begin_turn(&self.actors, &self.state, agent, wishes).await;
+                    }
                     None => {
                         self.meet_servers().await;
                         self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Answer);

@@ -7,7 +7,7 @@ use std::{
 
 use acp::{Agents, Door, Entrance};
 use async_trait::async_trait;
-use protocol::{AgentItem, AgentView, PodDetail, WorkerId};
+use protocol::{AgentItem, AgentView, NetworkPolicy, PodDetail, WorkerId};
 
 use crate::pod_tokens::{PodToken, PodTokens};
 
@@ -26,15 +26,33 @@ const BEYOND: [&str; 3] = [
 const BEYOND_CONFINED: [&str; 3] = [
     "Within the Pod's scope it reads, writes and runs commands by itself; other files of this machine it cannot reach.",
     "It decides by itself what it asks you before it acts.",
-    "Its network is open, unless the Pod has none, and yoi counts only the tokens that it tells.",
+    "What it sends to a host that it may reach, it decides by itself; yoi counts only the tokens that it tells.",
 ];
+
+/// What a confined agent reaches on the network.
+fn reach(network: NetworkPolicy) -> &'static str {
+    match network {
+        NetworkPolicy::None => "It reaches no network, so its model has to be within the Pod's scope.",
+        NetworkPolicy::Ask => {
+            "It reaches only hosts that a rule or a person allows, and those only if it uses a proxy, as HTTPS_PROXY tells it."
+        }
+        NetworkPolicy::Open => "Its network is open.",
+    }
+}
+
+/// Added for an agent that can neither load nor resume a session.
+const FORGETS: &str = "It cannot load a session: when its process ends, after a rest or a crash, it begins a new one and \
+     knows nothing of what was said before.";
 
 /// Adds what yoi cannot control of the Pod's agent.
 pub(crate) fn with_limits(agents: &Agents, mut detail: PodDetail) -> PodDetail {
     if let (Some(agent), Some(session)) = (&detail.summary.agent, detail.session.take()) {
         let confined = agents.is_confined(agent);
         let beyond: &[&str] = if confined { &BEYOND_CONFINED } else { &BEYOND };
-        let beyond = beyond.iter().map(|&sentence| sentence.to_owned()).collect();
+        let forgets = session.offers.forgets.then_some(FORGETS);
+        let reach = confined.then(|| reach(detail.network));
+        let all = forgets.into_iter().chain(beyond.iter().copied()).chain(reach);
+        let beyond = all.map(str::to_owned).collect();
         detail.session = Some(AgentView { confined, beyond, ..session });
     }
     detail

@@ -262,6 +262,13 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
 /// Refuses a provider for a Pod with an agent, and a mode for a Pod without one.
 fn check_answering(asked: &PatchPod, spec: Option<&PodSpec>) -> Result<(), ApiError> {
     let agent = spec.and_then(|spec| spec.agent.as_deref());
+    if let Some(asked) = asked.agent.as_deref().filter(|asked| agent != Some(*asked)) {
+        let who = agent.map_or_else(|| "a provider's model".to_owned(), |agent| format!("the agent {agent}"));
+        return Err(ApiError::invalid(format!(
+            "{who} answers in this Pod, and that does not change, because \"{asked}\" knows nothing of what was said; \
+             make another Pod for it (`POST /api/v1/pods` with `agent`)"
+        )));
+    }
     match (agent, &asked.provider, &asked.mode) {
         (Some(agent), Some(_), _) => Err(ApiError::invalid(format!(
             "the agent {agent} answers in this Pod, and no provider does; make another Pod for that"

@@ -25,7 +25,7 @@ use agent_client_protocol::{
         AgentCapabilities, CancelNotification, CloseSessionRequest, Implementation, InitializeRequest,
         InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, NewSessionRequest,
         PromptCapabilities, PromptRequest, ResumeSessionRequest, SessionCapabilities, SessionInfo,
-        SetSessionConfigOptionRequest,
+        SetSessionConfigOptionRequest, SetSessionModeRequest,
     },
 };
 use client::{Client, ClientError};
@@ -78,7 +78,11 @@ pub async fn acp(client: Client, pod: Option<String>) -> io::Result<()> {
                 let agent = agent.clone();
                 asked.spawn(async move {
                     let answer = agent.answer(&method, params).await;
+                    let opened = opened(&method, &answer);
                     agent.wire.answer(id, answer).await;
+                    if let Some(session) = opened.and_then(|id| agent.session(&id).ok()) {
+                        session.introduce().await;
+                    }
                 });
             }
             Ok(Incoming::Told { method, params }) => agent.told(&method, params).await,
@@ -139,6 +143,13 @@ impl From<ClientError> for Refused {
 
 type Answer = Result<Value, Refused>;
 
+/// The id of the session that this answer opens.
+fn opened(method: &str, answer: &Answer) -> Option<String> {
+    let opens = matches!(method, "session/new" | "session/load" | "session/resume");
+    let id = answer.as_ref().ok().filter(|_| opens)?.get("sessionId")?.as_str()?;
+    Some(id.to_owned())
+}
+
 /// Serves the editor.
 struct Agent {
     client: Client,
@@ -172,6 +183,12 @@ impl Agent {
             "session/prompt" => {
                 let PromptRequest { session_id, prompt, .. } = read(params)?;
                 said(&self.session(&session_id.0)?.prompt(prompt).await?)
+            }
+            "session/set_mode" => {
+                let SetSessionModeRequest { session_id, mode_id, .. } = read(params)?;
+                let session = self.session(&session_id.0)?;
+                choices::set_mode(&self.client, &session.pod, &mode_id.0).await?;
+                Ok(json!({}))
             }
             "session/set_config_option" => {
                 let SetSessionConfigOptionRequest { session_id, config_id, value, .. } = read(params)?;
@@ -229,8 +246,12 @@ impl Agent {
             // An open session of the same Pod ends.
             sessions.insert(id.to_owned(), session.clone());
         }
-        follow::begin(&session, &detail.summary, begin).await;
-        Ok(json!({ "sessionId": id, "configOptions": options }))
+        follow::begin(&session, begin).await;
+        let mut opened = json!({ "sessionId": id, "configOptions": options });
+        if let Some(modes) = choices::modes(&detail) {
+            opened["modes"] = json!(modes);
+        }
+        Ok(opened)
     }
 
     /// The Pods of this server, or only those of one folder.

@@ -16,6 +16,8 @@ pub mod older_pod;
 #[cfg(feature = "whole")]
 pub mod postgres;
 #[cfg(feature = "whole")]
+mod processes;
+#[cfg(feature = "whole")]
 pub mod report;
 #[cfg(feature = "whole")]
 pub mod scripted_mcp;
@@ -31,6 +33,8 @@ mod wait;
 #[cfg(feature = "whole")]
 pub mod yoi;
 
+#[cfg(feature = "whole")]
+pub use processes::processes_below;
 pub use wait::{WAIT_MAX, until, until_so, within};
 
 /// The folder that cargo builds into, which contains this test. What tests fetch is kept there.

@@ -121,6 +121,11 @@ pub fn deltas(text: &str) -> impl Iterator<Item = Delta> + '_ {
     })
 }
 
+/// The nanoseconds that stand in a delta which is sent now.
+pub fn nanoseconds() -> u128 {
+    ZERO.elapsed().as_nanos()
+}
+
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         stream.set_nodelay(true).expect("a new connection takes options");
@@ -137,7 +142,7 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let wire = read_question(&mut stream, shared).await?;
     let plan = *shared.plan.lock().expect("no holder of the plan panics");
     let (before, after) = wire.around_delta();
-    let piece = move |number| chunk(&format!("{before}{number}:{} {after}", ZERO.elapsed().as_nanos()));
+    let piece = move |number| chunk(&format!("{before}{number}:{} {after}", nanoseconds()));
     let last = chunk(&wire.end(plan.deltas)) + LAST;
     stream.write_all(head(wire).as_bytes()).await?;
     match plan.pace {

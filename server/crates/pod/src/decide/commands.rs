@@ -56,7 +56,7 @@ pub(super) fn pause(draft: &mut Draft) -> Result<(), Refusal> {
             draft.close_calls("cancelled", "not finished: the run was paused");
         }
         // An agent's questions end with its turn.
-        PodState::Waiting if draft.pod.session.is_some() => {
+        PodState::Waiting if draft.pod.has_agent() => {
             draft.close_answer();
             draft.void_approvals("the run was paused");
             draft.close_calls("cancelled", "not finished: the run was paused");

@@ -1,17 +1,21 @@
-//! Network access for running commands. A rule or a person decides, and the command waits.
+//! Network access for running commands, and for a confined agent. A rule or a person decides, and the program waits.
 
 use protocol::{AgentOptions, ControlEvent, Decision, PermissionDecision, PodState, tool::NETWORK};
 use serde_json::{Value, json};
 
 use super::{Effect, draft::Draft};
-use crate::{OpenApproval, PodSpec, permission, state::WAY_OUT};
+use crate::{AGENT_WAY, OpenApproval, PodSpec, permission, state::WAY_OUT};
 
-/// Decides whether a running command may connect to a host. Ignored for a call that has ended.
+/// Decides whether a running command may connect to a host, or the agent whose turn it is. Ignored for a call and for a
+/// turn that has ended.
 pub(super) fn way_out(draft: &mut Draft, spec: &PodSpec, call_id: String, host: String, port: u16) {
     let is_its = |call: &&crate::OpenCall| call.call_id == call_id;
     let of_operator = draft.pod.operator_calls.iter().find(is_its).cloned();
-    let Some(call) = of_operator.clone().or_else(|| draft.pod.calls.iter().find(is_its).cloned()) else { return };
-    let command = call.arguments.get("command").and_then(Value::as_str).unwrap_or_default();
+    let command = match of_operator.as_ref().or_else(|| draft.pod.calls.iter().find(is_its)) {
+        Some(call) => call.arguments.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        None if call_id == AGENT_WAY && draft.pod.is_working() => spec.agent.clone().unwrap_or_default(),
+        None => return,
+    };
     let arguments = json!({ "host": host, "port": port, "command": command });
     match permission(spec, NETWORK, &arguments) {
         PermissionDecision::Ask => {

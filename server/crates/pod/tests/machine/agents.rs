@@ -1,6 +1,6 @@
 //! A Pod in which an agent answers: its turn takes the place of a model's answer.
 
-use pod::{AgentPiece, Effect, Input, PodSpec, Refusal, Stop, ToolOutcome, decide};
+use pod::{AGENT_WAY, AgentPiece, Effect, Input, PodSpec, Refusal, Stop, ToolOutcome, decide};
 use protocol::{AgentOption, PodState};
 use serde_json::json;
 
@@ -69,6 +69,36 @@ fn calls(tool: &str) -> AgentPiece {
 
 fn chosen(option: Option<&str>) -> Effect {
     Effect::AnswerAgent { ask: "1".to_owned(), option: option.map(str::to_owned) }
+}
+
+#[test]
+fn an_agent_in_a_sandbox_asks_for_the_network_in_its_turn_and_only_then() {
+    let way = || Input::WayOut { call_id: AGENT_WAY.into(), host: "a.example".into(), port: 443 };
+    let let_out =
+        |is_allowed| Effect::LetOut { call_id: AGENT_WAY.into(), host: "a.example".into(), port: 443, is_allowed };
+    let mut journal = Journal::default();
+    assert_eq!(journal.does(way()).unwrap(), [], "at rest nobody is asked");
+    assert!(journal.pod.approvals.is_empty());
+    // It may want its model before it has said anything.
+    journal.does(submit()).unwrap();
+    assert_eq!(journal.does(way()).unwrap(), []);
+    let asked = journal.pod.approvals[0].clone();
+    assert_eq!(
+        (journal.pod.state, asked.tool.as_str(), asked.asker()),
+        (PodState::Waiting, "Network", Some(AGENT_WAY))
+    );
+    assert_eq!(asked.arguments, json!({ "host": "a.example", "port": 443, "command": "codex" }));
+    assert_eq!(journal.does(allow(&asked.id)).unwrap(), [let_out(true)]);
+    assert_eq!(journal.pod.state, PodState::Running);
+
+    // A restart and the end of the turn withdraw the question.
+    journal.does(way()).unwrap();
+    let mut restarted = journal.clone();
+    restarted.crash();
+    assert_eq!((restarted.pod.state, restarted.pod.approvals.len()), (PodState::Paused, 0));
+    journal.tells(started(false));
+    journal.tells(AgentPiece::Ended(Stop::EndTurn));
+    assert_eq!((journal.pod.state, journal.pod.approvals.len()), (PodState::Idle, 0));
 }
 
 #[test]

@@ -6,9 +6,10 @@ use acp::{Agents, Attachment, Begin, Prompt, Said, Turn};
 use futures_util::future::BoxFuture;
 use pod::{AgentPiece, Context, Input, ModelPiece, Pod, PodSpec, ToolOutcome};
 use pod_store::{PodKey, Store};
-use protocol::{ApiError, NetworkPolicy, Record, Seq};
+use protocol::{ApiError, Record, Seq};
 use provider::Purpose;
-use tools::Network;
+use tokio::sync::mpsc;
+use tools::proxy::Wish;
 
 use super::{
     Actors,
@@ -93,8 +94,14 @@ impl AgentTurn {
 
 impl Exchange {
     /// Begins a turn, after checking that the budget allows it.
-    pub(super) async fn begin_turn(&mut self, actors: &Actors, state: &State, agent: String) {
-        let begin = begin(actors, state, agent).await;
+    pub(super) async fn begin_turn(
+        &mut self,
+        actors: &Actors,
+        state: &State,
+        agent: String,
+        wishes: mpsc::Sender<Wish>,
+    ) {
+        let begin = begin(actors, state, agent, wishes).await;
         let budgets = Budgets::of(actors, state);
         let asked = Box::pin(async move {
             let begin = begin.map_err(|error| format!("the agent's turn could not be begun: {}", error.detail))?;
@@ -174,14 +181,9 @@ impl Exchange {
 }
 
 /// Returns what is needed to start the agent if it is not running.
-async fn begin(actors: &Actors, state: &State, agent: String) -> Result<Begin, ApiError> {
+async fn begin(actors: &Actors, state: &State, agent: String, wishes: mpsc::Sender<Wish>) -> Result<Begin, ApiError> {
     let State { key, spec, pod, worker_id, .. } = state;
     let scope = place::scope(actors, *key, spec).await?;
-    let network = match spec.network_now() {
-        NetworkPolicy::None => Network::None,
-        // The agent's model is on the network, and yoi cannot read what is sent to it.
-        NetworkPolicy::Ask | NetworkPolicy::Open => Network::Open,
-    };
     let known = pod.session.clone().unwrap_or_default();
     // What the agent reported last, or what a person has chosen since: an agent may leave a mode by itself.
     let said = known.offers.get("model").and_then(serde_json::Value::as_str).map(str::to_owned);
@@ -190,7 +192,8 @@ async fn begin(actors: &Actors, state: &State, agent: String) -> Result<Begin, A
         agent,
         cwd: spec.cwd.clone().into(),
         scope,
-        network,
+        network: spec.network_now(),
+        wishes,
         spent: (known.cost, known.currency),
         session: Some(known.id).filter(|id| !id.is_empty()),
         mode: known.mode.or_else(|| spec.mode.clone()),

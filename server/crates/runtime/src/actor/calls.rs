@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::FutureExt;
 use mcp::Ask;
-use pod::{HostPort, Input, Pod, ToolOutcome, permission};
+use pod::{AGENT_WAY, HostPort, Input, Pod, ToolOutcome, permission};
 use pod_store::Store;
 use protocol::{Event, PermissionDecision, ToolBy, TurnEvent, tool::NETWORK};
 use serde_json::{Value, json};
@@ -125,6 +125,8 @@ impl Calls {
         self.ends.clear();
         self.tools = JoinSet::new();
         self.is_exclusive = false;
+        // What its agent was allowed holds for its turn.
+        self.ways.forget(AGENT_WAY);
     }
 
     pub(super) fn abort_operator_calls(&mut self) {
@@ -295,10 +297,13 @@ impl Calls {
         }
     }
 
-    /// Asks for network access for an MCP server's program, in the name of that server's running call. Without a
-    /// running call, only what rules allow is let through.
+    /// Asks for network access for an MCP server's program, in the name of that server's running call, and for the Pod's
+    /// agent in its turn. Otherwise only what rules allow is let through.
     fn wished(&mut self, state: &State, mut wish: Wish) -> Option<Input> {
         let pod = &state.pod;
+        if wish.call_id == AGENT_WAY && pod.is_working() {
+            return self.ways.wished(wish);
+        }
         let mut all = pod.calls.iter().chain(&pod.operator_calls);
         if all.any(|call| call.call_id == wish.call_id) {
             return self.ways.wished(wish);

@@ -58,6 +58,7 @@ impl Carrying<'_> {
         let mut detail = self.detail_with(&name, &spec, head, now).await?;
         if let Some(session) = &mut detail.session {
             session.mode = patch.asked.mode.or(session.mode.take());
+            session.offers.model = patch.asked.model.clone().or(session.offers.model.take());
             detail.summary.model = patch.asked.model.unwrap_or(detail.summary.model);
         }
         let action = if input.is_some() { "settings" } else { "rename" };

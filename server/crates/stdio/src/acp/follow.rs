@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, Weak};
 
-use agent_client_protocol::v1::schema::{ConfigOptionUpdate, SessionInfoUpdate, SessionUpdate};
+use agent_client_protocol::v1::schema::{CurrentModeUpdate, SessionUpdate};
 use client::{EventStream, StreamItem};
-use protocol::{ControlEvent, Event, PodSummary, Record, Seq, ServerFrame, operation::Page, operations::Approvals};
+use protocol::{ControlEvent, Event, Record, Seq, ServerFrame, operation::Page, operations::Approvals};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{
-    choices,
     questions::{self, Question},
     session::Session,
 };
@@ -31,7 +30,7 @@ pub(super) enum Begin {
 }
 
 /// Starts following a session's Pod.
-pub(super) async fn begin(session: &Arc<Session>, summary: &PodSummary, begin: Begin) {
+pub(super) async fn begin(session: &Arc<Session>, begin: Begin) {
     let tail = if begin == Begin::FromNow { LOOKED_AT } else { REPLAYED };
     let events = session.client.events();
     events.subscribe_pod(session.pod.clone(), None, tail);
@@ -44,8 +43,6 @@ pub(super) async fn begin(session: &Arc<Session>, summary: &PodSummary, begin: B
         // The task either signals or ends.
         let _ = is_ready.await;
     }
-    let info = SessionInfoUpdate::new().title(summary.name.to_string());
-    session.show(SessionUpdate::SessionInfoUpdate(info)).await;
 }
 
 /// Follows one Pod. Ends with its session.
@@ -126,10 +123,11 @@ impl Following {
                 }
             }
             ControlEvent::ApprovalAnswered { id, .. } => questions::withdraw(session, id).await,
-            ControlEvent::SettingsChanged { .. } if is_live => {
-                if let Ok(options) = choices::of_pod(&session.client, &session.pod).await {
-                    session.show(SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(options))).await;
-                }
+            ControlEvent::SettingsChanged { .. } if is_live => session.show_choices(false).await,
+            ControlEvent::AgentOffers { .. } if is_live => session.show_choices(true).await,
+            ControlEvent::ModeChanged { mode } if is_live => {
+                session.show(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(mode.clone()))).await;
+                session.show_choices(false).await;
             }
             _ => (),
         }

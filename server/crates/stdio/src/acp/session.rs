@@ -7,16 +7,18 @@ use std::{
 };
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, PromptResponse, SessionId, SessionNotification, SessionUpdate, StopReason,
+    AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, Plan, PromptResponse, SessionId, SessionInfoUpdate,
+    SessionNotification, SessionUpdate, StopReason, UsageUpdate,
 };
 use client::{Client, ClientError};
 use protocol::{
-    CommandId, ControlVerb, ErrorCode, InputCommand, Outcome, PodRef,
-    operations::{Input, TakeBack},
+    CommandId, ControlVerb, ErrorCode, InputCommand, Outcome, PodDetail, PodRef,
+    operations::{Input, Pod, TakeBack},
 };
+use serde_json::json;
 use tokio::{sync::oneshot, task::AbortHandle};
 
-use super::{Refused, prompt, translate::Translator, wire::Wire};
+use super::{Refused, choices, prompt, translate::Translator, wire::Wire};
 
 /// A session. Dropping it stops following the Pod; the Pod itself continues.
 #[derive(Debug)]
@@ -64,6 +66,42 @@ impl Session {
     /// Sends an update to the editor.
     pub(super) async fn show(&self, update: SessionUpdate) {
         self.wire.tell("session/update", &SessionNotification::new(self.id.clone(), update)).await;
+    }
+
+    /// Shows what no record of the replay shows: the Pod's name, its agent's commands, its plan, how much of the
+    /// context is used. Sent once the editor knows the session.
+    pub(super) async fn introduce(&self) {
+        let Ok(detail) = self.client.read(&Pod { pod: self.pod.clone() }).await else { return };
+        let info = SessionInfoUpdate::new().title(detail.summary.name.to_string());
+        self.show(SessionUpdate::SessionInfoUpdate(info)).await;
+        if detail.session.is_some() {
+            self.show_commands(&detail).await;
+        }
+        let plan = detail.session.as_ref().map_or(&detail.tasks, |session| &session.plan);
+        if let Some(entries) = serde_json::from_value(json!(plan)).ok().filter(|_| !plan.is_empty()) {
+            self.show(SessionUpdate::Plan(Plan::new(entries))).await;
+        }
+        let usage = &detail.summary.usage;
+        if usage.context_limit > 0 {
+            let usage = UsageUpdate::new(usage.context_used, usage.context_limit);
+            self.show(SessionUpdate::UsageUpdate(usage)).await;
+        }
+    }
+
+    /// Shows what can be chosen now, because it has changed; with the commands if those may have changed, too.
+    pub(super) async fn show_choices(&self, with_commands: bool) {
+        let Ok(detail) = self.client.read(&Pod { pod: self.pod.clone() }).await else { return };
+        if let Ok(options) = choices::offered(&self.client, &detail).await {
+            self.show(SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(options))).await;
+        }
+        if with_commands {
+            self.show_commands(&detail).await;
+        }
+    }
+
+    async fn show_commands(&self, detail: &PodDetail) {
+        let commands = AvailableCommandsUpdate::new(choices::commands(detail));
+        self.show(SessionUpdate::AvailableCommandsUpdate(commands)).await;
     }
 
     /// Sends a message, and waits for the end of its run.

@@ -39,6 +39,17 @@ pub struct Wish {
     pub answer: oneshot::Sender<bool>,
 }
 
+/// What of this server may be asked of a proxy directly, without a decision: one path at one address. Inside the
+/// sandbox it is at [`OWN_URL`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Own {
+    pub to: HostPort,
+    pub path: String,
+}
+
+/// The address of [`Own`] inside the sandbox, without its path.
+pub const OWN_URL: &str = "http://127.0.0.1:3128";
+
 /// A proxy for one call. Dropping it closes the socket and every connection.
 #[derive(Debug)]
 pub struct Proxy {
@@ -50,11 +61,16 @@ pub struct Proxy {
 impl Proxy {
     /// Listens in a folder of its own that no other account can enter. Each request is sent to `wishes`.
     pub fn open(call_id: &str, wishes: mpsc::Sender<Wish>) -> io::Result<Self> {
+        Self::open_with(call_id, wishes, None)
+    }
+
+    /// The same, with a part of this server that needs no decision.
+    pub fn open_with(call_id: &str, wishes: mpsc::Sender<Wish>, own: Option<Own>) -> io::Result<Self> {
         let folder = new_folder()?;
         let listener = UnixListener::bind(socket_in(&folder)).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
-        let call_id = call_id.to_owned();
         let asking = Asking::new();
-        let listening = tokio::spawn(listen(listener, call_id, wishes, asking.clone())).abort_handle();
+        let leading = Leading { call_id: call_id.to_owned(), wishes, own, asking: asking.clone() };
+        let listening = tokio::spawn(listen(listener, leading)).abort_handle();
         Ok(Self { folder, asking, listening })
     }
 
@@ -90,13 +106,22 @@ pub(crate) fn new_folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
+/// What each connection needs.
+#[derive(Debug, Clone)]
+struct Leading {
+    call_id: String,
+    wishes: mpsc::Sender<Wish>,
+    own: Option<Own>,
+    asking: Asking,
+}
+
 /// Accepts connections until it is dropped; they end with it.
-async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wish>, asking: Asking) {
+async fn listen(listener: UnixListener, leading: Leading) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(serve(stream, call_id.clone(), wishes.clone(), asking.clone()))),
+                Ok((stream, _)) => drop(connections.spawn(serve(stream, leading.clone()))),
                 Err(error) => return tracing::warn!(%error, "the way out of a command is closed"),
             },
             Some(_) = connections.join_next() => (),
@@ -105,18 +130,13 @@ async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wi
 }
 
 /// One connection from start to end.
-async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wish>, asking: Asking) {
+async fn serve(mut stream: UnixStream, leading: Leading) {
     let Ok(Some(head)) = timeout(HEAD_WAIT_MAX, read_head(&mut stream)).await else { return };
-    let request = match Request::parse(&head) {
+    let request = match Request::parse(&head, leading.own.as_ref()) {
         Ok(request) => request,
         Err(why) => return refuse(&mut stream, 400, &why).await,
     };
-    let (answer, answered) = oneshot::channel();
-    let wish = Wish { call_id, to: request.to.clone(), answer };
-    let question = asking.open();
-    let is_allowed = wishes.send(wish).await.is_ok() && answered.await.unwrap_or(false);
-    drop(question);
-    if !is_allowed {
+    if !request.is_own && !is_allowed(&leading, &request.to).await {
         let HostPort { host, port } = &request.to;
         let sentence = format!("{host}:{port} is not allowed to this Pod; a rule for Network {host} allows it");
         return refuse(&mut stream, 403, &sentence).await;
@@ -135,6 +155,16 @@ async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wis
         }
         Err(connect::Refused { status, why }) => refuse(&mut stream, status, &why).await,
     }
+}
+
+/// Waits for the decision.
+async fn is_allowed(leading: &Leading, to: &HostPort) -> bool {
+    let (answer, answered) = oneshot::channel();
+    let wish = Wish { call_id: leading.call_id.clone(), to: to.clone(), answer };
+    let question = leading.asking.open();
+    let is_allowed = leading.wishes.send(wish).await.is_ok() && answered.await.unwrap_or(false);
+    drop(question);
+    is_allowed
 }
 
 /// All bytes up to the empty line and none after it. `None` if the program goes away or sends too much.

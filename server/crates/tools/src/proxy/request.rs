@@ -2,6 +2,8 @@
 
 use pod::HostPort;
 
+use super::{OWN_URL, Own};
+
 /// The most bytes of a request's first line and headers.
 pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 
@@ -14,18 +16,33 @@ pub(super) struct Request {
     pub(super) to: HostPort,
     /// For a plain request: its head as the host gets it. `None` for `CONNECT`.
     pub(super) first: Option<Vec<u8>>,
+    /// It is for the part of this server that needs no decision.
+    pub(super) is_own: bool,
 }
 
 impl Request {
-    /// Parses a head. The error is a sentence.
-    pub(super) fn parse(head: &[u8]) -> Result<Self, String> {
+    /// Parses a head. `own`: what may be asked of the proxy itself. The error is a sentence.
+    pub(super) fn parse(head: &[u8], own: Option<&Own>) -> Result<Self, String> {
         let text = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8".to_owned())?;
         let mut lines = text.trim_end_matches("\r\n").split("\r\n");
         let first = lines.next().unwrap_or_default();
         let words: Vec<&str> = first.split(' ').collect();
         let [method, target, version] = words[..] else { return Err(format!("\"{first}\" is no request to a proxy")) };
         if method == "CONNECT" {
-            return Ok(Self { to: authority(target, None)?, first: None });
+            return Ok(Self { to: authority(target, None)?, first: None, is_own: false });
+        }
+        let of_own = target.strip_prefix(OWN_URL).unwrap_or(target);
+        if let Some(own) = own.filter(|_| of_own.starts_with('/')) {
+            if of_own.split('?').next() != Some(own.path.as_str()) {
+                return Err(format!("only {} is here", own.path));
+            }
+            let host = format!("Host: {}:{}\r\n", own.to.host, own.to.port);
+            let headers = lines.filter(|line| !is_named(line, &["host"]));
+            return Ok(Self {
+                to: own.to.clone(),
+                first: Some(passed_on(method, of_own, version, &host, headers)),
+                is_own: true,
+            });
         }
         let rest = target.strip_prefix("http://").ok_or_else(|| {
             format!("\"{target}\" is no http:// address; to reach another server, CONNECT is understood")
@@ -36,20 +53,32 @@ impl Request {
         };
         let to = authority(host, Some(80))?;
         let slash = if path.starts_with('/') { "" } else { "/" };
-        let mut sent = format!("{method} {slash}{path} {version}\r\n");
-        for line in lines.filter(|line| !is_hop_by_hop(line)) {
-            sent.push_str(line);
-            sent.push_str("\r\n");
-        }
-        // One request per connection: the next one may be for another host.
-        sent.push_str("Connection: close\r\n\r\n");
-        Ok(Self { to, first: Some(sent.into_bytes()) })
+        Ok(Self { to, first: Some(passed_on(method, &format!("{slash}{path}"), version, "", lines)), is_own: false })
     }
 }
 
-fn is_hop_by_hop(line: &str) -> bool {
+/// The head as the host gets it. `more`: headers to add, each with its end of line.
+fn passed_on<'a>(
+    method: &str,
+    path: &str,
+    version: &str,
+    more: &str,
+    headers: impl Iterator<Item = &'a str>,
+) -> Vec<u8> {
+    let mut sent = format!("{method} {path} {version}\r\n{more}");
+    for line in headers.filter(|line| !is_named(line, &HOP_BY_HOP)) {
+        sent.push_str(line);
+        sent.push_str("\r\n");
+    }
+    // One request per connection: the next one may be for another host.
+    sent.push_str("Connection: close\r\n\r\n");
+    sent.into_bytes()
+}
+
+/// Whether the header has one of these names.
+fn is_named(line: &str, names: &[&str]) -> bool {
     let name = line.split(':').next().unwrap_or_default().trim();
-    HOP_BY_HOP.iter().any(|hop| name.eq_ignore_ascii_case(hop))
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Parses `host:port`, with a default port if none is given.
@@ -70,7 +99,8 @@ mod tests {
     use super::*;
 
     fn parsed(head: &str) -> Result<(String, u16, Option<String>), String> {
-        let Request { to, first } = Request::parse(head.as_bytes())?;
+        let Request { to, first, is_own } = Request::parse(head.as_bytes(), None)?;
+        assert!(!is_own);
         Ok((to.host, to.port, first.map(|first| String::from_utf8(first).unwrap())))
     }
 
@@ -102,6 +132,28 @@ mod tests {
         ] {
             assert!(parsed(head).is_err(), "{head}");
         }
+    }
+
+    #[test]
+    fn of_this_server_one_path_is_there_and_nothing_else() {
+        let own = Own { to: HostPort::parse("127.0.0.1", 7474).unwrap(), path: "/mcp".to_owned() };
+        for target in ["/mcp", "/mcp?a=b", "http://127.0.0.1:3128/mcp"] {
+            let head = format!("POST {target} HTTP/1.1\r\nHost: 127.0.0.1:3128\r\nAuthorization: Bearer x\r\n\r\n");
+            let request = Request::parse(head.as_bytes(), Some(&own)).unwrap();
+            let path = target.trim_start_matches("http://127.0.0.1:3128");
+            let sent = format!(
+                "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:7474\r\nAuthorization: Bearer x\r\nConnection: close\r\n\r\n"
+            );
+            assert_eq!((request.is_own, &request.to), (true, &own.to), "{target}");
+            assert_eq!(String::from_utf8(request.first.unwrap()).unwrap(), sent);
+        }
+        for target in ["/", "/mcp/..", "/mcpx", "/api/v1/pods", "http://127.0.0.1:3128/api/v1/pods"] {
+            let head = format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n");
+            assert!(Request::parse(head.as_bytes(), Some(&own)).is_err(), "{target}");
+        }
+        // By its own address it is asked for like any other.
+        let request = Request::parse(b"GET http://127.0.0.1:7474/mcp HTTP/1.1\r\n\r\n", Some(&own)).unwrap();
+        assert!(!request.is_own);
     }
 
     #[test]

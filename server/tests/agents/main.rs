@@ -1,137 +1,17 @@
-//! An agent that speaks the Agent Client Protocol instead of a model, with the real binary: `agents/agent.py` does what
-//! the first word of a message says.
+//! An agent that speaks the Agent Client Protocol instead of a model, with the real binary: `agent.py` does what the
+//! first word of a message says.
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
+mod confined;
+mod deaths;
+mod house;
+mod page;
 
-use serde_json::{Value, json};
-use testkit::yoi::{EventSocket, Launch, YoiProcess, pod_path, until};
+use serde_json::json;
+use testkit::yoi::{pod_path, until};
 
-const YOI: &str = env!("CARGO_BIN_EXE_yoi");
-const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/agent.py");
-
-/// A server whose agent is the scripted one, and the folder in which that agent keeps its state.
-struct House {
-    yoi: YoiProcess,
-    state: PathBuf,
-}
-
-impl House {
-    async fn open() -> Self {
-        Self::with("").await
-    }
-
-    /// Starts the server with more variables in the agent's environment.
-    async fn with(more: &str) -> Self {
-        let launch = Launch::new(YOI);
-        let folder = launch.work_dir().parent().unwrap().to_owned();
-        let state = folder.join("state");
-        std::fs::create_dir(&state).unwrap();
-        let config = folder.join("agents.toml");
-        let text = format!(
-            "[agents.scripted]\ncommand = [\"python3\", \"{AGENT}\"]\nenv = {{ {more} AGENT_STATE = \"{}\" }}\n",
-            state.display()
-        );
-        std::fs::write(&config, text).unwrap();
-        let yoi = launch.arg("--config").arg(config.to_str().unwrap()).start().await;
-        Self { yoi, state }
-    }
-
-    async fn pod(&self, name: &str) -> Value {
-        let asked = json!({ "name": name, "agent": "scripted" });
-        self.yoi.post("/api/v1/pods", &asked).await.expect(201)
-    }
-
-    /// Sends a message and waits for the end of the run.
-    async fn said(&self, pod: &Value, text: &str) -> Vec<Value> {
-        let from = self.yoi.journal(pod).await.len();
-        self.yoi.say(pod, text).await;
-        self.ended(pod, from).await
-    }
-
-    /// Returns the events after this many records, once a run has ended in them.
-    async fn ended(&self, pod: &Value, from: usize) -> Vec<Value> {
-        until("the run has ended", async || {
-            let events = self.events(pod).await.split_off(from);
-            let is_over = events.iter().any(|event| event["kind"] == "run_finished");
-            is_over.then_some(events)
-        })
-        .await
-    }
-
-    async fn events(&self, pod: &Value) -> Vec<Value> {
-        self.yoi.journal(pod).await.into_iter().map(|record| record["event"].clone()).collect()
-    }
-
-    /// Returns the one open question.
-    async fn question(&self, pod: &Value) -> Value {
-        let path = format!("{}/approvals", pod_path(pod));
-        until("a question is open", async || {
-            let page = self.yoi.get(&path).await.expect(200);
-            page["items"].as_array().unwrap().first().cloned()
-        })
-        .await
-    }
-
-    async fn answer(&self, pod: &Value, question: &Value, answer: Value) -> testkit::yoi::Answer {
-        let path = format!("{}/approvals/{}", pod_path(pod), question["id"].as_str().unwrap());
-        self.yoi.post(&path, &answer).await
-    }
-
-    async fn detail(&self, pod: &Value) -> Value {
-        self.yoi.get(&pod_path(pod)).await.expect(200)
-    }
-
-    async fn in_state(&self, pod: &Value, state: &str) -> Value {
-        until(format!("the Pod is {state}"), async || {
-            let detail = self.detail(pod).await;
-            (detail["state"] == state).then_some(detail)
-        })
-        .await
-    }
-
-    /// Returns what the agent wrote down.
-    fn log(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.state.join("log")).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-
-    fn logged(&self, beginning: &str) -> Vec<String> {
-        let lines = self.log().into_iter();
-        lines.filter_map(|line| line.strip_prefix(beginning).map(str::to_owned)).collect()
-    }
-
-    /// Returns the process of the agent that was started last.
-    fn pid(&self) -> i32 {
-        self.logged("pid ").pop().unwrap().parse().unwrap()
-    }
-
-    fn is_running(pid: i32) -> bool {
-        std::fs::read_to_string(format!("/proc/{pid}/stat"))
-            .is_ok_and(|stat| !stat.rsplit_once(')').unwrap().1.trim_start().starts_with('Z'))
-    }
-}
-
-fn kill9(pid: i32) {
-    let killed = std::process::Command::new("kill").arg("-9").arg(pid.to_string()).status().unwrap();
-    assert!(killed.success());
-}
-
-fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
-    events.iter().filter(|event| event["kind"] == kind).collect()
-}
-
-fn texts(events: &[Value]) -> Vec<&str> {
-    of_kind(events, "message_finished").iter().map(|event| event["text"].as_str().unwrap()).collect()
-}
-
-async fn watch(yoi: &YoiProcess, pod: &Value) -> EventSocket {
-    let mut socket = yoi.events().await;
-    socket.subscribe("a", pod, None).await;
-    socket.wait_for(|frame| frame["type"] == "snapshot").await;
-    socket
-}
+use self::house::{House, of_kind, texts, watch};
 
 #[tokio::test]
 async fn an_agent_answers_in_a_pod_and_goes_on_in_the_same_session() {
@@ -178,6 +58,21 @@ async fn an_agent_answers_in_a_pod_and_goes_on_in_the_same_session() {
     assert_eq!((&detail["model"], &detail["session"]["mode"]), (&json!("small"), &json!("ask")));
     assert_eq!(detail["session"]["commands"][0]["id"], "review");
     assert!(detail["session"]["beyond"][0].as_str().unwrap().contains("by itself"));
+    house.said(&pod, "plan").await;
+    let mut command = house.yoi.launch().command();
+    command.args(["show", "ada", "--data"]).arg(house.yoi.launch().data_dir());
+    let shown = String::from_utf8(command.output().await.unwrap().stdout).unwrap();
+    for words in [
+        "small, of the agent scripted",
+        "Scripted Agent 1.2.3, not confined",
+        "ask of ask, code",
+        "small, large",
+        "in progress: mend",
+        "/review what: Looks at the changes",
+        "It decides by itself what it asks you",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
 }
 
 #[tokio::test]
@@ -272,7 +167,14 @@ async fn modes_and_models_are_chosen_by_patch_and_the_agent_is_told() {
     }
     house.said(&pod, "and now").await;
     assert_eq!((house.logged("mode "), house.logged("model ")), (vec!["code".to_owned()], vec!["large".to_owned()]));
+    let other = house.yoi.patch(&pod_path(&pod), &json!({ "agent": "gemini" })).await.expect(400);
+    assert!(other["detail"].as_str().unwrap().contains("the agent scripted answers in this Pod"), "{other}");
+    house.yoi.patch(&pod_path(&pod), &json!({ "agent": "scripted" })).await.expect(200);
     let plain = house.yoi.new_pod("plain").await;
+    assert_eq!(
+        house.yoi.patch(&pod_path(&plain), &json!({ "agent": "scripted" })).await.expect_error(400),
+        "invalid_input"
+    );
     assert_eq!(house.yoi.patch(&pod_path(&plain), &json!({ "mode": "code" })).await.expect_error(400), "invalid_input");
     for verb in ["compact", "rewind"] {
         let body = if verb == "rewind" { json!({ "to_seq": 1, "expected_head": 1 }) } else { json!({}) };
@@ -359,72 +261,6 @@ async fn a_turn_is_cancelled_and_paused_and_the_agent_is_told() {
     let events = house.ended(&pod, from).await;
     assert_eq!(of_kind(&events, "approval_answered")[0]["reason"], "the run was cancelled");
     assert_eq!(texts(&house.said(&pod, "hello").await), ["You said: hello"], "the session goes on");
-}
-
-#[tokio::test]
-async fn an_agent_that_is_killed_pauses_its_pod_and_comes_back_without_saying_anything_twice() {
-    let house = House::open().await;
-    let pod = house.pod("ada").await;
-    house.said(&pod, "hello").await;
-    let events = house.said(&pod, "die").await;
-    assert_eq!(texts(&events), ["my last words"], "what was seen is there");
-    assert_eq!(of_kind(&events, "tool_finished")[0]["code"], "cancelled");
-    assert_eq!(of_kind(&events, "run_finished")[0]["outcome"], "interrupted");
-    let detail = house.in_state(&pod, "paused").await;
-    let reason = detail["state_reason"].as_str().unwrap();
-    assert!(reason.contains("scripted is gone") && reason.contains("signal 9"), "{reason}");
-
-    let from = house.events(&pod).await.len();
-    house.yoi.post(&format!("{}/resume", pod_path(&pod)), &json!({})).await.expect(202);
-    let events = house.ended(&pod, from).await;
-    assert_eq!(of_kind(&events, "agent_started")[0]["resumed"], true);
-    assert_eq!((house.logged("load ").len(), texts(&events).len()), (1, 1), "what is loaded is not said again");
-    assert_eq!(house.events(&pod).await.iter().filter(|event| event["text"] == "You said: hello").count(), 1);
-
-    // At rest as well: the next message starts it again.
-    let pid = house.pid();
-    kill9(pid);
-    until("it is gone", async || (!House::is_running(pid)).then_some(())).await;
-    assert_eq!(texts(&house.said(&pod, "back").await), ["You said: back"]);
-    assert_eq!(house.logged("load ").len(), 2);
-}
-
-#[tokio::test]
-async fn a_killed_server_takes_its_agents_with_it_and_goes_on_by_load() {
-    let mut house = House::open().await;
-    let pod = house.pod("ada").await;
-    let mut viewer = watch(&house.yoi, &pod).await;
-    house.yoi.say(&pod, "hang").await;
-    viewer
-        .records_until("a", |record| record["event"]["text"].as_str().is_some_and(|text| text.contains("wait.")))
-        .await;
-    let pid = house.pid();
-    assert!(House::is_running(pid));
-    house.yoi.kill9().await;
-    until("the agent ends with its server", async || (!House::is_running(pid)).then_some(())).await;
-    house.yoi.restart().await;
-    let detail = house.in_state(&pod, "paused").await;
-    assert!(detail["state_reason"].as_str().unwrap().contains("interrupted"), "{detail}");
-    assert_eq!(texts(&house.events(&pod).await), ["I begin, and wait."]);
-    let from = house.events(&pod).await.len();
-    house.yoi.post(&format!("{}/resume", pod_path(&pod)), &json!({})).await.expect(202);
-    let events = house.ended(&pod, from).await;
-    assert_eq!(of_kind(&events, "agent_started")[0]["resumed"], true);
-    assert_eq!(of_kind(&events, "run_finished")[0]["outcome"], "completed");
-}
-
-#[tokio::test]
-async fn an_agent_that_cannot_load_says_so_and_begins_anew() {
-    let house = House::with("AGENT_CANNOT_LOAD = \"1\",").await;
-    let pod = house.pod("ada").await;
-    house.said(&pod, "die").await;
-    house.in_state(&pod, "paused").await;
-    let from = house.events(&pod).await.len();
-    house.yoi.post(&format!("{}/resume", pod_path(&pod)), &json!({})).await.expect(202);
-    let events = house.ended(&pod, from).await;
-    assert_eq!(of_kind(&events, "agent_started")[0]["resumed"], false);
-    let alert = of_kind(&events, "alert")[0];
-    assert!(alert["text"].as_str().unwrap().contains("cannot load a session"), "{alert}");
 }
 
 #[tokio::test]
