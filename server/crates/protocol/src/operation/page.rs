@@ -3,7 +3,7 @@
 
 use crate::{
     AgentItem, ApiError, Approval, BackgroundCommand, ErrorCode, McpServerItem, ModelItem, OpenRequest, PeerView,
-    PodRules, ProfileView, ProviderView, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem, open_cursor,
+    ProfileView, ProviderView, RuleItem, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem, open_cursor,
     seal_cursor,
 };
 
@@ -67,9 +67,9 @@ keyed! {
     ModelItem => |item| format!("{}/{}", item.provider, item.model);
     OpenRequest => |request| request.request_id.clone();
     PeerView => |peer| peer.pod.to_string();
-    PodRules => |rules| rules.pod.to_string();
     ProfileView => |profile| profile.name.clone();
     ProviderView => |provider| provider.name.clone();
+    RuleItem => |rule| rule.id.clone();
     RuntimeView => |runtime| runtime.runtime_id.to_string();
     SessionView => |session| session.id.clone();
     ToolDefault => |known| known.tool.clone();
