@@ -9,8 +9,8 @@ use commands::{
 };
 use leptos::prelude::*;
 use protocol::{
-    AgentOffers, ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, ForkCommand, PatchPod, PeerLink,
-    PeerView, PodDetail, PodName, PodRef, PodSummary, Segment,
+    AgentOffers, ApprovalCommand, ControlVerb, CreatePod, ErrorCode, ForkCommand, PatchPod, PeerLink, PeerView,
+    PodDetail, PodName, PodRef, PodSummary, Segment,
 };
 use transcript::words::auto_resume_words;
 
@@ -153,8 +153,8 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             console.note(format!("{} {}.", at.summary.name, auto_resume_words(is_on)));
         }
         Command::Mode(mode) => {
-            let words = format!("mode is {mode} from the next turn on.");
-            set(console, &at, PatchPod { mode: Some(mode), ..PatchPod::default() }, words).await?;
+            let words = format!("mode is {mode} from now on.");
+            set(console, &at, PatchPod::of_mode(&mode), words).await?;
         }
         Command::Think(level) => {
             let words = format!("thinking is {level} from the next model call on.");
@@ -302,12 +302,6 @@ async fn give(console: Console, at: &AtHand, answer: Answer) -> Result<(), UiErr
         console.questions.with_untracked(|open| open.iter().flatten().find(of).map(|open| open.approval.id.clone()))
     };
     let id = on_page().or_else(in_inbox).ok_or_else(|| invalid("it has no pending approval"))?;
-    let (decision, remember, reason) = match answer {
-        Answer::Once => (Decision::Allow, false, String::new()),
-        Answer::Always => (Decision::Allow, true, String::new()),
-        Answer::Deny(reason) => (Decision::Deny, false, reason),
-    };
-    let reason = Some(reason).filter(|reason| !reason.is_empty());
-    let command = ApprovalCommand { decision, remember, reason, content: None, option: None };
+    let command = ApprovalCommand::from(answer);
     question::answer(console, at.summary.pod.clone(), id, command).await.map(|_| ())
 }

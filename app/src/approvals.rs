@@ -5,3 +5,4 @@ pub(crate) mod held_acts;
 pub(crate) mod page;
 pub(crate) mod question;
 pub(crate) mod request;
+mod several;

@@ -8,6 +8,7 @@ pub(crate) mod draft;
 mod keeping;
 mod keys;
 mod listed;
+mod mode;
 mod plan;
 mod queue;
 mod recall;
@@ -27,6 +28,7 @@ use self::{
     keeping::keep_draft,
     keys::Keys,
     listed::List,
+    mode::ModeSwitch,
     plan::PlanLine,
     recall::Recall,
     sending::Outgoing,
@@ -54,6 +56,7 @@ const FRAMES_MAX: usize = 30;
 pub(crate) fn Composer() -> impl IntoView {
     let pod = use_pod();
     let outgoing = Outgoing::new(use_console(), pod);
+    let switch = ModeSwitch::new(use_console(), pod);
     keep_draft(outgoing);
     forget_outage(outgoing);
     take_back(outgoing);
@@ -71,8 +74,8 @@ pub(crate) fn Composer() -> impl IntoView {
                 <Problem error=outgoing.error />
                 <Chips outgoing=outgoing />
                 <BlindNote outgoing=outgoing />
-                <Field outgoing=outgoing />
-                <Bar outgoing=outgoing />
+                <Field outgoing=outgoing switch=switch />
+                <Bar outgoing=outgoing switch=switch />
             </div>
             <noscript>
                 <p class="hint">"Sending from this page needs JavaScript. Without it: yoi send NAME TEXT."</p>
@@ -83,10 +86,10 @@ pub(crate) fn Composer() -> impl IntoView {
 
 /// The message field, and above it the completions for what is typed.
 #[component]
-fn Field(outgoing: Outgoing) -> impl IntoView {
+fn Field(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
     let Outgoing { draft, pod, .. } = outgoing;
     let list = List::new(outgoing);
-    let keys = Keys { outgoing, list, recall: StoredValue::new(Recall::default()) };
+    let keys = Keys { outgoing, list, switch, recall: StoredValue::new(Recall::default()) };
     let on_paste = move |event: ev::ClipboardEvent| {
         let files = live::pasted_files(&event);
         if !files.is_empty() {

@@ -74,6 +74,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("/", "Find in the transcript"),
             ("i", "Focus the message field"),
             (":", "Command for this Pod"),
+            ("Shift-Tab", "Next mode, in the message field"),
             ("Enter", "Send the message"),
             ("Shift-Enter", "New line in the message"),
         ],
@@ -81,7 +82,10 @@ const SHEET: [(&str, &[Line]); 4] = [
     (
         "Approval",
         &[
-            ("a  A  d", "Allow once, always allow or deny the focused approval"),
+            (
+                "a  A  d",
+                "Allow once, always allow or deny the focused approval, or one in view from an empty message field",
+            ),
             ("Alt-a  Alt-A  Alt-d", "The same for the oldest approval, from anywhere"),
         ],
     ),

@@ -28,7 +28,7 @@ pub(crate) use highlight::Budget;
 #[cfg(feature = "ssr")]
 pub(crate) use print_part::{PrintPart, print_part};
 pub use {
-    approvals::{answer_approval, asked_change, open_approvals, pod_approvals},
+    approvals::{answer_approval, answer_approvals, asked_change, open_approvals, pod_approvals},
     audit::{AuditAsked, list_audit},
     background::{command_output, list_commands, stop_command},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
@@ -38,8 +38,8 @@ pub use {
         ExchangeData, decide_held, decide_request, introduce_pods, open_requests, pod_exchange, pod_peers, unlink_pods,
     },
     pods::{
-        Choices, change_pod, compaction_preview, control_pod, create_pod, delete_pod, find_folders, forget_rule,
-        fork_pod, list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
+        Choices, change_pod, compaction_preview, control_pod, create_pod, delete_pod, find_folders, fork_pod,
+        list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
     },
     previews::{close_preview, list_previews, open_preview},
     relations::{Loan, PeerPair, RelationsFound, relations},
@@ -47,7 +47,7 @@ pub use {
     search::search,
     settings::{
         ProvidersFound, SettingsFound, forget_key, list_agents, list_providers, list_servers, log_in_to_server,
-        log_out_of_server, read_settings, restart_server, server_log, set_key, sign_out, test_provider,
+        log_out_of_server, read_settings, remove_rule, restart_server, server_log, set_key, sign_out, test_provider,
     },
     transcript::{OlderPage, PodPageData, load_pod, older_records},
     usage::read_usage,

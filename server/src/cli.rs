@@ -77,7 +77,7 @@ pub(crate) enum Verb {
     Network(NetworkOptions),
     /// Print a Pod's model, or change the model and its thinking level
     Model(ModelOptions),
-    /// Print the mode of a Pod's agent, or change it
+    /// Print what a Pod does without asking, or change it
     Mode(ModeOptions),
     /// Print or set the budget of a Pod and its children
     Budget(BudgetOptions),
@@ -87,8 +87,8 @@ pub(crate) enum Verb {
     Wake(WakeOptions),
     /// List a Pod's permission rules, or set them
     Permissions(PermissionsOptions),
-    /// List the Pods with permission rules of their own
-    Rules,
+    /// List the rules of Pods, of folders and of the server, or take one back
+    Rules(RulesOptions),
     /// Summarise the older part of a Pod's context
     Compact(CompactOptions),
     /// Remove everything after a record from a Pod's context

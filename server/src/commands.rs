@@ -32,6 +32,7 @@ mod requests;
 mod restore;
 mod rewind;
 mod rm;
+mod rules;
 mod runtimes;
 mod search;
 mod send;
@@ -97,7 +98,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Mode(options) => patch::mode(&caller, options).await,
         Verb::Wake(options) => patch::wake(&caller, options).await,
         Verb::Permissions(options) => patch::permissions(&caller, options).await,
-        Verb::Rules => settings::rules(&caller).await,
+        Verb::Rules(options) => rules::rules(&caller, options).await,
         Verb::Visible(option) => context::visible(&caller, &option.target).await,
         Verb::Files(options) => context::files(&caller, options).await,
         Verb::History(option) => context::history(&caller, &option.target).await,

@@ -118,28 +118,6 @@ fn signed(sign: char, text: &str) -> String {
     text.lines().map(|line| format!("{sign}{line}\n")).collect()
 }
 
-/// What "always" covers, so that nobody allows more than they meant to.
-pub(crate) fn always_words(tool: &str) -> String {
-    let known = tool::facts(tool);
-    let covered = match known.subject {
-        Subject::Command => return format!("“Always” covers exactly this {tool} command, in this folder and Pod."),
-        Subject::Host => {
-            return "“Always” covers this host, for every command of this Pod; on this machine and its networks, only \
-                    this port."
-                .to_owned();
-        }
-        Subject::Path if known.changes == Changes::Files => "on exactly this file, whatever the content",
-        Subject::Path => "of exactly this file",
-        Subject::Url => "of exactly this address",
-        Subject::Pattern => "with exactly this pattern",
-        Subject::Pod | Subject::Name => "with exactly this name",
-        Subject::Id => "of exactly this command",
-        Subject::Arguments => "with exactly these arguments",
-        Subject::Title => "called exactly so by the agent",
-    };
-    format!("“Always” covers {tool} {covered}, in this Pod.")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -196,12 +174,5 @@ mod tests {
         assert_eq!(parts("Bash", &json!("rm"), None), [Part::Code { language: "arguments", text: "\"rm\"".into() }]);
         let odd = parts("Edit", &json!({ "old": 1, "new": "x" }), None);
         assert_eq!(odd.len(), 2);
-    }
-
-    #[test]
-    fn always_says_that_it_covers_a_file_and_not_its_content() {
-        assert!(always_words("Write").contains("whatever the content"));
-        assert!(always_words("Bash").contains("exactly this Bash command"));
-        assert!(always_words("SpawnPod").contains("exactly this name"));
     }
 }

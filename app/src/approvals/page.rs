@@ -6,6 +6,7 @@ use crate::{
     approvals::{
         question::{Question, QuestionCard, earlier_answer},
         request::RequestCard,
+        several::{SelectBox, Selected, SeveralBar},
     },
     codec::fetched,
     components::{abroad::abroad, link::pod_link, page::Page, read_first::ReadFirst, with_pods::WithPods},
@@ -34,16 +35,22 @@ pub(crate) fn ApprovalsPage() -> impl IntoView {
 struct Shown {
     questions: RwSignal<Vec<OpenApproval>>,
     open: RwSignal<Vec<(PodRef, String)>>,
+    /// Those that are to be answered together.
+    selected: Selected,
 }
 
 #[component]
 fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView {
     let console = use_console();
-    let shown = Shown { open: RwSignal::new(keys(&first)), questions: RwSignal::new(first) };
+    let selected = Selected::new(Vec::new());
+    let shown = Shown { open: RwSignal::new(keys(&first)), questions: RwSignal::new(first), selected };
     Effect::new(move |before: Option<()>| {
         // The first value may be older than the list that came with the page.
         if let Some(fresh) = console.questions.get().filter(|_| before.is_some()) {
             shown.open.set(keys(&fresh));
+            shown
+                .selected
+                .update(|selected| selected.retain(|key| shown.open.with_untracked(|open| open.contains(key))));
             shown.questions.update(|questions| merge(questions, fresh));
         }
     });
@@ -63,6 +70,7 @@ fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView 
         <p class="hint" role="status">
             {move || words(shown.open.with(Vec::len), asked.open.with(Vec::len))}
         </p>
+        <SeveralBar selected=selected />
         <For each=move || asked.shown.get() key=|request| request.request_id.clone() let:request>
             <AskedToMeet request=request asked=asked />
         </For>
@@ -155,7 +163,15 @@ fn Listed(question: Question, shown: Shown) -> impl IntoView {
             answered.try_update(|answered| answered.get_or_insert(answer).id.len());
         });
     });
-    view! { <QuestionCard question=question answered=answered /> }
+    let (key, label) = ((question.pod.clone(), question.id.clone()), format!("Select {}", question.tool));
+    // A form is filled in by itself, and an agent's own options are chosen one by one.
+    let may_be_one_of_several = question.options.is_empty() && question.arguments.get("schema").is_none();
+    view! {
+        <Show when=move || may_be_one_of_several && is_open.get() && answered.with(Option::is_none)>
+            <SelectBox key=key.clone() label=label.clone() selected=shown.selected />
+        </Show>
+        <QuestionCard question=question answered=answered />
+    }
 }
 
 fn keys(questions: &[OpenApproval]) -> Vec<(PodRef, String)> {

@@ -1,5 +1,6 @@
 //! An approval, wherever it is shown, and the ways to answer it.
 
+mod always;
 mod answering;
 mod form;
 
@@ -11,15 +12,22 @@ use protocol::{
 use serde_json::Value;
 
 pub(crate) use self::answering::{answer, answer_words, earlier_answer};
-use self::form::{Form, FormFields};
+use self::{
+    always::{AlwaysChoice, FIRST},
+    form::{Form, FormFields},
+};
 use crate::{
-    approvals::arguments::{ArgumentsView, Change, always_words},
+    approvals::arguments::{ArgumentsView, Change},
     components::{deed::Deed, problem::Problem},
     console::{Console, use_console},
     live,
     server_fns::asked_change,
 };
 
+/// What "Always…" is about.
+const ALWAYS: &str = "“Always…” lets you choose which calls are meant, and where.";
+/// How long an approval has to be on the page before a letter in an empty message field answers it, in milliseconds.
+const SETTLED_MS: u32 = 1_000;
 /// How often an open approval compares its change with the file again, in milliseconds.
 const COMPARED_MS: u32 = 5_000;
 
@@ -50,6 +58,8 @@ struct Card {
     answered: RwSignal<Option<Approval>>,
     deed: Deed,
     is_denying: RwSignal<bool>,
+    /// Whether it is being chosen what "always" means.
+    is_choosing: RwSignal<bool>,
     reason: RwSignal<String>,
     /// The form to fill in, if a tool's server asks for something.
     form: StoredValue<Option<Form>>,
@@ -78,6 +88,7 @@ pub(crate) fn QuestionCard(
         answered,
         deed: Deed::default(),
         is_denying: RwSignal::new(false),
+        is_choosing: RwSignal::new(false),
         reason: RwSignal::new(String::new()),
         form: StoredValue::new(form.clone()),
         was_writing: StoredValue::new(false),
@@ -90,15 +101,25 @@ pub(crate) fn QuestionCard(
         },
     };
     let is_open = Memo::new(move |_| answered.with(Option::is_none));
-    let change = RwSignal::new(None);
-    if tool::facts(&tool).changes == Changes::Files {
-        Effect::new(move |_| keep_compared(card, change));
+    let found = RwSignal::new(None::<Approval>);
+    if form.is_none() {
+        Effect::new(move |_| keep_compared(card, found));
     }
+    let is_settled = RwSignal::new(false);
+    Effect::new(move |_| {
+        live::after(SETTLED_MS, move || {
+            is_settled.try_set(true);
+        });
+    });
+    let change = Memo::new(move |_| {
+        let effect = |asked: &Approval| Some(Change { diff: asked.diff.clone(), effect: asked.effect.clone()? });
+        found.with(|found| found.as_ref().and_then(effect))
+    });
     let (asks, asked) = match form {
         Some(_) => ("asks for an answer", "asked for an answer"),
         None => ("asks for permission", "asked for permission"),
     };
-    let covers = if form.is_some() { form::WORDS.to_owned() } else { always_words(&tool) };
+    let covers = if form.is_some() { form::WORDS.to_owned() } else { ALWAYS.to_owned() };
     let label = format!("{tool} {asks}");
     view! {
         <article
@@ -109,6 +130,7 @@ pub(crate) fn QuestionCard(
             aria-label=label
             data-question=move || is_open.get().then_some("")
             data-next=move || (is_open.get() && is_next.get()).then_some("")
+            data-settled=move || is_settled.get().then_some("")
             on:keydown=move |event| on_key(card, &event)
         >
             <header>
@@ -117,36 +139,59 @@ pub(crate) fn QuestionCard(
                 <span class="figure">{words}</span>
             </header>
             {move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any()}
+            {move || found.with(|found| found.as_ref().and_then(reach_words)).map(|words| {
+                view! { <p class="fact"><span>"reach"</span><code>{words}</code></p> }.into_any()
+            })}
             <Show when=move || is_open.get()>
-                <Answers card=card covers=covers.clone() is_next=is_next />
+                <Answers card=card covers=covers.clone() found=found is_next=is_next />
             </Show>
         </article>
     }
 }
 
-/// Keeps the diff up to date with the file while the approval is open, because others may write to the file too.
-fn keep_compared(card: Card, change: RwSignal<Option<Change>>) {
+/// What a command can touch, in words.
+fn reach_words(asked: &Approval) -> Option<String> {
+    let reach = asked.preview.as_ref()?.reach.as_ref()?;
+    let writes = match reach.writes.as_slice() {
+        [] => "it writes nowhere".to_owned(),
+        folders => format!("it can write in {}", folders.join(", ")),
+    };
+    let network = match reach.network.as_str() {
+        "none" => "no network",
+        "ask" => "each host is asked for",
+        _ => "the network is open to it",
+    };
+    match reach.sandboxed {
+        true => Some(format!("in a sandbox: {writes}; {network}")),
+        false => Some("no sandbox: it can do what yoi's own account can".to_owned()),
+    }
+}
+
+/// Keeps what the call would do up to date while the approval is open, because others may write to its file too.
+fn keep_compared(card: Card, found: RwSignal<Option<Approval>>) {
     spawn_local(async move {
         let Some((pod, id)) = card.question.try_with_value(|question| (question.pod.clone(), question.id.clone()))
         else {
             return;
         };
-        let found = asked_change(pod, id).await;
+        let changes_files =
+            card.question.try_with_value(|question| tool::facts(&question.tool).changes == Changes::Files);
         // A failed read is simply retried; the page already shows when the connection is lost.
-        if let Ok(Some(Approval { diff, effect: Some(effect), .. })) = found {
-            let now = Some(Change { diff, effect });
-            if change.try_with_untracked(|before| *before != now) == Some(true) {
-                change.try_set(now);
-            }
+        let now = asked_change(pod, id).await;
+        let is_done = matches!(now, Ok(Some(_))) && changes_files == Some(false);
+        if let Ok(now @ Some(_)) = now
+            && found.try_with_untracked(|before| *before != now) == Some(true)
+        {
+            found.try_set(now);
         }
-        if card.answered.try_with_untracked(Option::is_none) == Some(true) {
-            live::after(COMPARED_MS, move || keep_compared(card, change));
+        if !is_done && card.answered.try_with_untracked(Option::is_none) == Some(true) {
+            live::after(COMPARED_MS, move || keep_compared(card, found));
         }
     });
 }
 
 #[component]
-fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
+fn Answers(card: Card, covers: String, found: RwSignal<Option<Approval>>, is_next: Signal<bool>) -> impl IntoView {
     let answer = move |how: Answer, words: &'static str, key: &'static str, class: &'static str| {
         view! {
             <button
@@ -176,7 +221,7 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
         None if !options.is_empty() => options.into_iter().map(|option| offered(card, option)).collect(),
         None => vec![
             answer(Answer::Once, "Allow once", "a", "button primary"),
-            answer(Answer::Always, "Always allow this", "A", "button"),
+            answer(Answer::Always, "Always…", "A", "button"),
             answer(Answer::AskWhy, "Deny…", "d", "button"),
         ],
     };
@@ -185,6 +230,7 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
         <footer class="answers">
             {fields}
             <div class="row">{buttons}</div>
+            {move || card.is_choosing.get().then(|| view! { <AlwaysChoice card=card found=found /> }.into_any())}
             {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
             <Problem error=card.deed.error />
             <small>{covers}</small>
@@ -252,6 +298,7 @@ fn dom_id(card: Card, part: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Once,
+    /// Opens the choice of what "always" means.
     Always,
     /// Opens the field for a reason.
     AskWhy,
@@ -276,20 +323,23 @@ fn on_key(card: Card, event: &ev::KeyboardEvent) {
 }
 
 fn give(card: Card, how: Answer) {
-    let (decision, remember) = match how {
+    let decision = match how {
+        Answer::Always => {
+            card.is_choosing.set(true);
+            return live::focus_soon(&dom_id(card, FIRST));
+        }
         Answer::AskWhy => {
             card.is_denying.set(true);
             card.was_writing.set_value(live::has_focus("message"));
             return live::focus_soon(&dom_id(card, "reason"));
         }
-        Answer::Deny => (Decision::Deny, false),
-        Answer::Once => (Decision::Allow, false),
-        Answer::Always => (Decision::Allow, true),
+        Answer::Deny => Decision::Deny,
+        Answer::Once => Decision::Allow,
     };
     let reason = Some(card.reason.get_untracked().trim().to_owned()).filter(|reason| !reason.is_empty());
     let reason = reason.filter(|_| decision == Decision::Deny);
     let content = card.form.with_value(|form| form.as_ref().map(Form::content)).filter(|_| decision == Decision::Allow);
-    send(card, ApprovalCommand { decision, remember, reason, content, option: None });
+    send(card, ApprovalCommand { reason, content, ..ApprovalCommand::once(decision) });
 }
 
 fn send(card: Card, command: ApprovalCommand) {

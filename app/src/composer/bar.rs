@@ -5,13 +5,14 @@ use crate::acting::stopping::{has_run, stop_run};
 
 use super::{
     attaching::AttachButton,
+    mode::{ModeChoice, ModeSwitch},
     sending::{Outgoing, Place, send},
     sending_key::is_swapped,
 };
 
 /// The line below the message field: what the keys do, whether the message is being sent, and buttons for touch.
 #[component]
-pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
+pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
     let pod = outgoing.pod;
     // Only the browser knows the setting; until then, show the default.
     let swapped = RwSignal::new(false);
@@ -67,6 +68,7 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
     view! {
         <div class="composer-bar">
             <AttachButton outgoing=outgoing />
+            <ModeChoice switch=switch />
             <span class="key-hints">
                 <kbd>":"</kbd>
                 " commands "

@@ -6,6 +6,7 @@ use protocol::Segment;
 
 use super::{
     listed::{Entered, List},
+    mode::ModeSwitch,
     recall::{Recall, messages},
     sending::{Outgoing, Place, send},
     sending_key::{Enter, Held, enter, is_swapped},
@@ -21,6 +22,7 @@ use crate::{
 pub(super) struct Keys {
     pub(super) outgoing: Outgoing,
     pub(super) list: List,
+    pub(super) switch: ModeSwitch,
     pub(super) recall: StoredValue<Recall>,
 }
 
@@ -38,6 +40,11 @@ impl Keys {
                 self.list.complete_chosen();
                 true
             }
+            "Tab" if event.shift_key() && !is_open => {
+                self.switch.walk();
+                true
+            }
+            "a" | "A" | "d" => self.answers(event),
             "ArrowUp" if !event.shift_key() => self.older(),
             "ArrowDown" if !event.shift_key() => self.newer(),
             "Escape" => self.escape(),
@@ -66,6 +73,16 @@ impl Keys {
             Enter::Steer => send(self.outgoing, Place::PresentRun),
         }
         true
+    }
+
+    /// From an empty field, the letters of a question that is in view answer it. A question that has just appeared takes
+    /// no letter: it would be one that you were about to write.
+    fn answers(self, event: &KeyboardEvent) -> bool {
+        let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key() || event.repeat());
+        is_plain
+            && self.outgoing.draft.with_untracked(Draft::is_blank)
+            && self.outgoing.draft.with_untracked(|draft| draft.text.is_empty())
+            && live::answer_settled(&event.key())
     }
 
     fn step(self, by: isize) -> bool {

@@ -76,6 +76,17 @@ pub(crate) fn answer_question(key: &str, reach: impl FnOnce() -> bool) -> Answer
     }
 }
 
+/// Presses the button of this key on the next approval if it is on the screen and has been there for a while.
+pub(crate) fn answer_settled(key: &str) -> bool {
+    let card = document().query_selector("[data-next][data-settled]").ok().flatten();
+    let button = card.and_then(|card| card.query_selector(&format!("[data-answer='{key}']")).ok().flatten());
+    let button = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()).filter(is_seen);
+    button.is_some_and(|button| {
+        button.click();
+        true
+    })
+}
+
 /// Whether its centre is on the screen and not covered.
 fn is_seen(element: &HtmlElement) -> bool {
     let place = element.get_bounding_client_rect();

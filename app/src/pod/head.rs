@@ -20,6 +20,7 @@ pub(crate) fn PodHead() -> impl IntoView {
         pod.summary.with(|summary| {
             let mut facts = vec![short_path(&summary.cwd)];
             facts.extend(pod.detail.with(|detail| detail.git.as_ref().map(GitView::words)));
+            facts.push(pod.detail.with(|detail| format!("mode {}", detail.mode.words())));
             let relations =
                 [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
             for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {

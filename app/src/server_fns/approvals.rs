@@ -1,7 +1,7 @@
 //! Approvals, and your answers to them.
 
 use leptos::prelude::*;
-use protocol::{Approval, ApprovalCommand, CommandId, OpenApproval, PodRef};
+use protocol::{AnsweredQuestion, Approval, ApprovalCommand, CommandId, Decision, OpenApproval, PodRef, QuestionId};
 
 #[cfg(feature = "ssr")]
 use super::door::{self, operations};
@@ -25,6 +25,17 @@ pub async fn pod_approvals(pod: PodRef) -> Result<Vec<Approval>, UiError> {
 pub async fn asked_change(pod: PodRef, id: String) -> Result<Option<Approval>, UiError> {
     let open = door::read(operations::Approvals { pod, all: false, page: Default::default() }).await?;
     Ok(open.items.into_iter().find(|approval| approval.id == id))
+}
+
+/// Gives several approvals the same answer, for this once; returns what became of each.
+#[server(prefix = "/fn", endpoint = "answer_approvals", input = Json, output = Json)]
+pub async fn answer_approvals(
+    command_id: CommandId,
+    ids: Vec<QuestionId>,
+    decision: Decision,
+) -> Result<Vec<AnsweredQuestion>, UiError> {
+    let body = protocol::ApprovalsCommand { ids, decision, reason: None };
+    Ok(door::carry_out(command_id, operations::AnswerApprovals { body }).await?.items)
 }
 
 /// Answers an approval. The first of two answers counts; the other is refused as `already_answered`.

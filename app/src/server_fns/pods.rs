@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 use protocol::{
-    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, ForkCommand, PatchPod, PermissionRule, PodDetail,
-    PodRef, PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView,
-    ToolAnswer, ToolCommand,
+    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, ForkCommand, PatchPod, PodDetail, PodRef,
+    PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, ToolAnswer,
+    ToolCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,18 +64,6 @@ pub async fn create_pod(command_id: CommandId, create: CreatePod) -> Result<PodS
 #[server(prefix = "/fn", endpoint = "change_pod", input = Json, output = Json)]
 pub async fn change_pod(pod: PodRef, command_id: CommandId, patch: PatchPod) -> Result<PodDetail, UiError> {
     door::carry_out(command_id, operations::Patch { pod, body: patch }).await
-}
-
-/// Removes a rule from a Pod; returns the remaining rules.
-#[server(prefix = "/fn", endpoint = "forget_rule", input = Json, output = Json)]
-pub async fn forget_rule(
-    pod: PodRef,
-    command_id: CommandId,
-    rule: PermissionRule,
-) -> Result<Vec<PermissionRule>, UiError> {
-    let (backend, origin) = door::caller()?;
-    let done = backend.forget_rule(&origin, command_id, &pod, &rule).await;
-    door::answer(done.map(|detail| detail.permissions))
 }
 
 /// Deletes a Pod. `confirm` is its name, as the user has typed it.

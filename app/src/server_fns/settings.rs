@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use protocol::{
-    AgentItem, Gathered, GiveKey, McpLog, McpLogin, McpServerItem, PodLimits, PodRules, ProfileView, ProviderTest,
-    ProviderView, RuntimeView, SessionView, ToolDefault, UnconfiguredProvider, WallItem,
+    AgentItem, CommandId, Gathered, GiveKey, McpLog, McpLogin, McpServerItem, PodLimits, ProfileView, ProviderTest,
+    ProviderView, RuleItem, RuntimeView, SessionView, ToolDefault, UnconfiguredProvider, WallItem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct SettingsFound {
     pub runtimes: Vec<RuntimeView>,
     pub tools: Vec<ToolDefault>,
     /// From all servers that answer.
-    pub rules: Gathered<PodRules>,
+    pub rules: Gathered<RuleItem>,
     pub sessions: Vec<SessionView>,
     pub servers: Vec<McpServerItem>,
     pub walls: Vec<WallItem>,
@@ -41,6 +41,12 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         limits: settings.limits(),
         sessions: door::answer(backend.sessions().list(door::login().as_ref()).await)?,
     })
+}
+
+/// Takes a rule back.
+#[server(prefix = "/fn", endpoint = "remove_rule", input = Json, output = Json)]
+pub async fn remove_rule(command_id: CommandId, id: String) -> Result<(), UiError> {
+    door::carry_out(command_id, operations::RemoveRule { id }).await
 }
 
 /// Ends one login, or all except the caller's; returns the remaining ones.

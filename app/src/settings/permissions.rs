@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use protocol::{
-    Gathered, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodRef, PodRules, ReasoningPolicy,
+    Gathered, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, ReasoningPolicy, RuleItem, RuleScope,
     ToolDefault,
 };
 
@@ -15,11 +15,11 @@ use crate::{
         problem::Problem,
     },
     console::fresh_command,
-    server_fns::forget_rule,
+    server_fns::remove_rule,
 };
 
 #[component]
-pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRules>) -> impl IntoView {
+pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<RuleItem>) -> impl IntoView {
     let of = |decision: PermissionDecision| {
         let names = tools.iter().filter(|tool| tool.decision == decision).map(|tool| tool.tool.as_str());
         names.collect::<Vec<_>>().join(", ")
@@ -33,43 +33,58 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRul
     let Gathered { items: rules, absent: missing, .. } = rules;
     let none = rules
         .is_empty()
-        .then(|| view! { <p>"No Pod has its own rules yet. “Always allow” on an approval adds one."</p> }.into_any());
+        .then(|| view! { <p>"There are no rules yet. “Always” on a question adds one."</p> }.into_any());
     view! {
         <Section id="permissions" title="Permissions">
             <h3>"Default permissions"</h3>
             <dl>{defaults}</dl>
-            <h3>"Rules per Pod"</h3>
+            <h3>"Rules"</h3>
             <p class="hint">
-                "From the profile, or added by “Always allow”. The first match decides; a child must also obey its parent's rules."
+                "From the profile, or added by “Always”. In a Pod the first match decides; a deny counts wherever it stands; a child must also obey its parent's rules."
             </p>
             {absent(&missing)}
             {none}
-            {rules.into_iter().map(|pod| view! { <OfPod rules=pod /> }.into_any()).collect_view()}
+            {groups(rules).into_iter().map(|rules| view! { <Group rules=rules /> }.into_any()).collect_view()}
         </Section>
     }
 }
 
-#[component]
-fn OfPod(rules: PodRules) -> impl IntoView {
-    let PodRules { pod, name, permissions, warnings } = rules;
-    let link = far_pod_link(&pod, &name);
-    let left = RwSignal::new(permissions);
-    let deed = Deed::default();
-    let name = name.to_string();
-    let lines = {
-        let name = name.clone();
-        move || {
-            let line = |rule| {
-                view! { <RuleLine pod=pod.clone() name=name.clone() rule=rule left=left deed=deed /> }.into_any()
-            };
-            left.get().into_iter().map(line).collect_view()
+/// Rules with the same place, in order.
+fn groups(rules: Vec<RuleItem>) -> Vec<Vec<RuleItem>> {
+    let place = |rule: &RuleItem| (rule.scope, rule.pod.clone(), shared_folder(rule));
+    let mut groups: Vec<Vec<RuleItem>> = Vec::new();
+    for rule in rules {
+        match groups.iter_mut().find(|group| group.first().is_some_and(|first| place(first) == place(&rule))) {
+            Some(group) => group.push(rule),
+            None => groups.push(vec![rule]),
         }
+    }
+    groups
+}
+
+fn shared_folder(rule: &RuleItem) -> Option<String> {
+    rule.folder.clone().filter(|_| rule.scope == RuleScope::Folder)
+}
+
+#[component]
+fn Group(rules: Vec<RuleItem>) -> impl IntoView {
+    let Some(first) = rules.first().cloned() else { return ().into_any() };
+    let (title, name) = match (&first.pod, &first.name, shared_folder(&first)) {
+        (Some(pod), Some(name), _) => (far_pod_link(pod, name).into_any(), name.to_string()),
+        (_, _, Some(folder)) => (view! { <code>{folder.clone()}</code> }.into_any(), format!("every Pod in {folder}")),
+        _ => ("Everywhere".into_any(), "every Pod".to_owned()),
+    };
+    let mut warnings: Vec<String> = rules.iter().filter_map(|rule| rule.warning.clone()).collect();
+    warnings.dedup();
+    let left = RwSignal::new(rules);
+    let deed = Deed::default();
+    let lines = move || {
+        let line = |rule| view! { <RuleLine name=name.clone() rule=rule left=left deed=deed /> }.into_any();
+        left.get().into_iter().map(line).collect_view()
     };
     view! {
         <article class="rules-of-pod">
-            <h4>
-                {link}
-            </h4>
+            <h4>{title}</h4>
             <ul class="lines">{lines}</ul>
             {warned(warnings)}
             <p class="hint" role="status">
@@ -78,22 +93,23 @@ fn OfPod(rules: PodRules) -> impl IntoView {
             <Problem error=deed.error />
         </article>
     }
+    .into_any()
 }
 
 #[component]
-fn RuleLine(
-    pod: PodRef,
-    name: String,
-    rule: PermissionRule,
-    left: RwSignal<Vec<PermissionRule>>,
-    deed: Deed,
-) -> impl IntoView {
-    let words = rule_words(&rule);
+fn RuleLine(name: String, rule: RuleItem, left: RwSignal<Vec<RuleItem>>, deed: Deed) -> impl IntoView {
+    let folder = rule.folder.as_deref().filter(|_| rule.scope == RuleScope::Pod);
+    let folder = folder.map(|folder| format!(" in {folder}")).unwrap_or_default();
+    let words = match rule.pattern.as_str() {
+        "*" => format!("{} {}{folder}", verb(rule.decision), rule.tool),
+        pattern => format!("{} {}{folder}: {pattern}", verb(rule.decision), rule.tool),
+    };
     let label = format!("Forget for {name}: {words}");
     let forget = move || {
-        let (pod, rule) = (pod.clone(), rule.clone());
+        let id = rule.id.clone();
         deed.begin(Box::pin(async move {
-            left.try_set(forget_rule(pod, fresh_command(), rule).await?);
+            remove_rule(fresh_command(), id.clone()).await?;
+            left.try_update(|left| left.retain(|rule| rule.id != id));
             Ok(())
         }));
     };

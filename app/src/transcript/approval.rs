@@ -48,17 +48,6 @@ fn asked(block: &Block) -> Option<Approval> {
     let BlockKind::Approval { approval_id, tool, arguments, options, decision, by, reason, .. } = &block.kind else {
         return None;
     };
-    Some(Approval {
-        id: approval_id.clone(),
-        tool: tool.clone(),
-        arguments: arguments.clone(),
-        asked_at: block.at,
-        decision: *decision,
-        by: by.clone(),
-        reason: reason.clone(),
-        diff: None,
-        effect: None,
-        options: options.clone(),
-        option: None,
-    })
+    let open = Approval::open(approval_id.clone(), tool.clone(), arguments.clone(), block.at);
+    Some(Approval { decision: *decision, by: by.clone(), reason: reason.clone(), options: options.clone(), ..open })
 }

@@ -1,7 +1,7 @@
 //! Options of the verbs that change a Pod's settings or inspect it.
 
 use clap::{
-    ArgAction, Args,
+    ArgAction, Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use clap_complete::engine::ArgValueCandidates;
@@ -82,8 +82,27 @@ pub(crate) struct ModeOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The mode that its agent is in from the next turn on; without it, the modes are printed
+    /// ask, accept_edits, plan or free, from its next call on; or a mode that its agent offers; without it, both are printed
     pub(crate) mode: Option<String>,
+    /// A mode of its agent is meant, even if it is called like one of the Pod's
+    #[arg(long, requires = "mode")]
+    pub(crate) agent: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct RulesOptions {
+    #[command(subcommand)]
+    pub(crate) verb: Option<RulesVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesVerb {
+    /// Take a rule back
+    Rm {
+        /// The rule; `yoi rules` lists them
+        id: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -178,6 +197,8 @@ pub(crate) struct ExchangeOptions {
 }
 
 const STATES: [&str; 7] = ["idle", "running", "paused", "waiting", "stopped", "unreachable", "broken"];
+pub(super) const MODES: [&str; 4] = ["ask", "accept_edits", "plan", "free"];
+pub(super) const SCOPES: [&str; 3] = ["pod", "folder", "everywhere"];
 pub(super) const NETWORKS: [&str; 3] = ["none", "ask", "open"];
 pub(super) const LEVELS: [&str; 5] = ["off", "low", "medium", "high", "max"];
 pub(super) const POLICIES: [&str; 3] = ["open", "ask", "closed"];

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{Access, NetworkPolicy, PeerPolicy, ReasoningPolicy, Thinking};
+use protocol::{Access, Mode, NetworkPolicy, PeerPolicy, ReasoningPolicy, RuleScope, Thinking};
 
 use super::{
-    changes::{LEVELS, NETWORKS, POLICIES, one_of, parse_scope, reasoning, switch},
+    changes::{LEVELS, MODES, NETWORKS, POLICIES, SCOPES, one_of, parse_scope, reasoning, switch},
     names::{model_names, pod_names, profile_names, provider_names},
 };
 
@@ -163,9 +163,15 @@ pub(crate) struct ApproveOptions {
     /// Deny it instead
     #[arg(long)]
     pub(crate) deny: bool,
-    /// Always give this answer for this Pod, this tool and exactly this argument
-    #[arg(long)]
+    /// Always give this answer, by a rule: for this Pod and exactly this call, unless --scope and --pattern say otherwise
+    #[arg(long, visible_alias = "always")]
     pub(crate) remember: bool,
+    /// Which calls the rule means, such as 'cargo test *'; `yoi approvals` lists what fits a question
+    #[arg(long, value_name = "PATTERN", requires = "remember")]
+    pub(crate) pattern: Option<String>,
+    /// Where the rule applies: pod, folder or everywhere
+    #[arg(long, value_name = "SCOPE", requires = "remember", value_parser = one_of::<RuleScope>(&SCOPES))]
+    pub(crate) scope: Option<RuleScope>,
     /// Reason; the model sees it if the call is denied
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
@@ -184,9 +190,15 @@ pub(crate) struct DenyOptions {
     pub(crate) target: String,
     /// Approval id; `yoi approvals` lists them
     pub(crate) id: String,
-    /// Always give this answer for this Pod, this tool and exactly this argument
-    #[arg(long)]
+    /// Always give this answer, by a rule: for this Pod and exactly this call, unless --scope and --pattern say otherwise
+    #[arg(long, visible_alias = "always")]
     pub(crate) remember: bool,
+    /// Which calls the rule means, such as 'cargo test *'; `yoi approvals` lists what fits a question
+    #[arg(long, value_name = "PATTERN", requires = "remember")]
+    pub(crate) pattern: Option<String>,
+    /// Where the rule applies: pod, folder or everywhere
+    #[arg(long, value_name = "SCOPE", requires = "remember", value_parser = one_of::<RuleScope>(&SCOPES))]
+    pub(crate) scope: Option<RuleScope>,
     /// Reason; the model sees it
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
@@ -248,6 +260,9 @@ pub(crate) struct NewOptions {
     /// Network access of its commands
     #[arg(long, value_name = "none|ask|open", value_parser = one_of::<NetworkPolicy>(&NETWORKS))]
     pub(crate) network: Option<NetworkPolicy>,
+    /// What it does without asking
+    #[arg(long, value_name = "MODE", value_parser = one_of::<Mode>(&MODES))]
+    pub(crate) mode: Option<Mode>,
     /// How much of its reasoning is shown
     #[arg(long, value_name = "HOW_MUCH", value_parser = reasoning())]
     pub(crate) reasoning: Option<ReasoningPolicy>,

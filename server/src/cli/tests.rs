@@ -73,6 +73,11 @@ fn an_answer_allows_unless_it_says_deny() {
     let Some(Verb::Approve(no)) = parse("yoi approve ada q1 --deny --reason no").unwrap().verb else { panic!() };
     assert_eq!((no.deny, no.remember, no.reason.as_deref()), (true, false, Some("no")));
     assert!(parse("yoi approve ada").is_err());
+    let line = "yoi approve ada q1 --always --pattern cargo* --scope folder";
+    let Some(Verb::Approve(always)) = parse(line).unwrap().verb else { panic!() };
+    assert_eq!((always.remember, always.pattern.as_deref()), (true, Some("cargo*")));
+    assert_eq!(always.scope, Some(protocol::RuleScope::Folder));
+    assert!(parse("yoi approve ada q1 --pattern cargo*").is_err(), "a pattern is about a rule");
 }
 
 #[test]

@@ -2,8 +2,8 @@ use anyhow::{Context, Result};
 use client::ClientError;
 use jiff::Timestamp;
 use protocol::{
-    AgentOption, Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState,
-    PodSummary,
+    AgentOption, Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PatternOffer,
+    PodState, PodSummary,
     operation::{Filled, Page},
     operations::{self, Pods},
 };
@@ -29,8 +29,8 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
     let decision = if options.deny { Decision::Deny } else { Decision::Allow };
     let content = options.content.as_deref().map(serde_json::from_str).transpose();
     let content = content.context("--content is JSON, such as '{\"name\":\"ada\"}'")?;
-    let ApproveOptions { remember, reason, option, .. } = options;
-    let command = ApprovalCommand { decision, remember, reason, content, option };
+    let ApproveOptions { remember, pattern, scope, reason, option, .. } = options;
+    let command = ApprovalCommand { decision, remember, scope, pattern, reason, content, option };
     let approval = caller
         .client
         .carry_out(
@@ -46,8 +46,10 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
 
 /// Denies an approval.
 pub(super) async fn deny(caller: &Caller, options: DenyOptions) -> Result<()> {
-    let DenyOptions { target, id, remember, reason, option } = options;
-    approve(caller, ApproveOptions { target, id, deny: true, remember, reason, content: None, option }).await
+    let DenyOptions { target, id, remember, pattern, scope, reason, option } = options;
+    let content = None;
+    let options = ApproveOptions { target, id, deny: true, remember, pattern, scope, reason, content, option };
+    approve(caller, options).await
 }
 
 async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
@@ -115,6 +117,7 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
     let has_names = questions.iter().any(|(open, _)| open.is_some());
     let changes: Vec<_> = questions.iter().filter_map(|(_, approval)| change(approval)).collect();
     let options: Vec<_> = questions.iter().filter_map(|(_, approval)| options(approval)).collect();
+    let patterns: Vec<_> = questions.iter().filter_map(|(_, approval)| patterns(approval)).collect();
     let rows = questions.into_iter().map(row);
     match (has_names, all) {
         (true, true) => output::headed(["POD", "ID", "ASKED", "ANSWER", "TOOL", "ARGUMENTS"], rows),
@@ -131,7 +134,23 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
             rows.map(|[_, id, asked, _, tool, arguments]| [id, asked, tool, arguments]),
         ),
     }?;
-    changes.iter().chain(&options).try_for_each(|change| output::line(change))
+    changes.iter().chain(&options).chain(&patterns).try_for_each(|change| output::line(change))
+}
+
+/// What "always" can mean for an open question, shown below the table.
+fn patterns(approval: &Approval) -> Option<String> {
+    let pattern = |offer: &PatternOffer| {
+        let label = offer.label.as_deref().unwrap_or_default();
+        let lately = match offer.would_have_allowed {
+            0 => String::new(),
+            1 => "; it would have allowed 1 recent call".to_owned(),
+            count => format!("; it would have allowed {count} recent calls"),
+        };
+        format!("  --pattern '{}'  {label}{lately}", offer.pattern.replace('\'', "'\\''"))
+    };
+    let lines: Vec<_> = approval.patterns.iter().map(pattern).collect();
+    (!lines.is_empty())
+        .then(|| output::printable(&format!("\n{} with --always can mean\n{}", approval.id, lines.join("\n"))))
 }
 
 /// Returns the answers that an agent offers to its open question, shown below the table.

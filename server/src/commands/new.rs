@@ -33,6 +33,7 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
         scope: (!scope.is_empty()).then_some(scope),
         peer_policy: options.peer_policy,
         network: options.network,
+        mode: options.mode,
         wake_on_peer: options.wake,
         reasoning: options.reasoning,
         ..CreatePod::named(name)

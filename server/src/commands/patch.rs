@@ -50,30 +50,34 @@ pub(super) async fn model(caller: &Caller, options: ModelOptions) -> Result<()> 
     change(caller, &target, &patch, who_answers).await
 }
 
-/// Prints the modes of a Pod's agent, or sets one.
+/// Prints a Pod's mode and those of its agent, or sets one.
 pub(super) async fn mode(caller: &Caller, options: ModeOptions) -> Result<()> {
-    let ModeOptions { target, mode } = options;
-    if mode.is_some() {
-        let patch = PatchPod { mode, ..PatchPod::default() };
+    let ModeOptions { target, mode, agent } = options;
+    if let Some(mode) = mode {
+        let patch = match agent {
+            true => PatchPod { agent_mode: Some(mode), ..PatchPod::default() },
+            false => PatchPod::of_mode(&mode),
+        };
         return change(caller, &target, &patch, modes).await;
     }
     let pod = caller.resolve(&target).await?;
     let detail = caller.client.read(&operations::Pod { pod }).await?;
     match caller.config.json {
-        true => output::json(&detail.session),
+        true => output::json(&serde_json::json!({ "mode": detail.mode, "agent": detail.session })),
         false => output::line(&output::printable(&modes(&detail))),
     }
 }
 
-/// Formats the modes: `ada: code of ask, code`.
+/// Formats the modes: `ada: plan. It reads …`, and the agent's below.
 fn modes(detail: &PodDetail) -> String {
     let name = &detail.summary.name;
-    let Some(session) = &detail.session else { return format!("{name} has no agent, and so no modes") };
+    let own = format!("{name}: {}. {}", detail.mode.words(), detail.mode.about());
+    let Some(session) = &detail.session else { return own };
     let now = session.mode.as_deref().unwrap_or("no mode yet");
     let all: Vec<_> = session.offers.modes.iter().map(|mode| mode.id.as_str()).collect();
     match all.is_empty() {
-        true => format!("{name}: {now}; its agent has told no others"),
-        false => format!("{name}: {now} of {}", all.join(", ")),
+        true => format!("{own}\nits agent: {now}; it has told no others"),
+        false => format!("{own}\nits agent: {now} of {}", all.join(", ")),
     }
 }
 

@@ -1,13 +1,9 @@
 //! The settings of a server: profiles, tools, walls, rules.
 
 use anyhow::Result;
-use protocol::{PermissionRule, PodRules, ProfileView, WallItem};
-use protocol::{
-    operation::{Filled, Page},
-    operations,
-};
+use protocol::{PermissionRule, ProfileView, WallItem, operation::Page, operations};
 
-use super::{Caller, name_of, note_absent, word};
+use super::{Caller, word};
 use crate::output;
 
 /// Prints the templates for new Pods.
@@ -52,25 +48,6 @@ pub(super) async fn walls(caller: &Caller) -> Result<()> {
 
 fn wall(item: &WallItem) -> [String; 3] {
     [item.wall.as_str().to_owned(), item.state.as_str().to_owned(), item.detail.clone().unwrap_or_default()]
-}
-
-/// Prints the rules of all Pods that have any.
-pub(super) async fn rules(caller: &Caller) -> Result<()> {
-    let listing = caller.client.read(&operations::Rules { runtime: Filled(None), page: Page::default() }).await?;
-    if caller.config.json {
-        return output::json(&listing);
-    }
-    note_absent(&listing.absent);
-    if listing.items.is_empty() {
-        output::note("no Pod has rules of its own; `yoi permissions NAME RULE…` sets them");
-        return Ok(());
-    }
-    let of_pod = |pod: &PodRules| {
-        let name = name_of(&pod.name, &pod.pod);
-        pod.permissions.iter().map(move |rule| [name.clone(), said(rule)]).collect::<Vec<_>>()
-    };
-    listing.items.iter().for_each(|pod| warn(&pod.warnings));
-    output::headed(["POD", "RULE"], listing.items.iter().flat_map(of_pod))
 }
 
 /// Warns about rules that allow more than they seem to.

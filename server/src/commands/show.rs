@@ -53,6 +53,7 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("usage", used),
         ("relations", relations),
         ("peer policy", peers),
+        ("mode", detail.mode.words().to_owned()),
         ("network", word(&detail.network)),
         ("reasoning", word(&detail.reasoning)),
         ("limits", auto_resume_words(detail.auto_resume).to_owned()),

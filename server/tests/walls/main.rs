@@ -5,6 +5,7 @@
 
 mod commands;
 mod network;
+mod patterns;
 mod previews;
 mod protected;
 mod providers;

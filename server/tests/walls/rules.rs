@@ -452,5 +452,5 @@ async fn a_rule_that_runs_anything_is_warned_of() {
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].as_str().unwrap().starts_with("Bash git *: git can run any program"), "{warnings:?}");
     let listed = yoi.get("/api/v1/rules").await.expect(200);
-    assert_eq!(listed["items"][0]["warnings"], detail["warnings"]);
+    assert_eq!(listed["items"][0]["warning"], detail["warnings"][0]);
 }

@@ -75,7 +75,7 @@ fn ModeChoice(modes: Vec<AgentChoice>, mode: String) -> impl IntoView {
         let chosen = event_target_value(&event);
         let pod = detail.with_untracked(|detail| detail.summary.pod.clone());
         deed.begin(Box::pin(async move {
-            let patch = PatchPod { mode: Some(chosen), ..PatchPod::default() };
+            let patch = PatchPod { agent_mode: Some(chosen), ..PatchPod::default() };
             let now = change_pod(pod, fresh_command(), patch).await?;
             detail.try_update(|detail| detail.session = now.session);
             Ok(())

@@ -165,7 +165,7 @@ fn moves_the_peers(record: &Record) -> bool {
     )
 }
 
-/// Whether the record changes the queue, the children, the rules, or an agent's plan and offers, which no stream
+/// Whether the record changes the queue, the children, the rules, the mode, or an agent's plan and offers, which no stream
 /// carries.
 fn moves_the_detail(record: &Record) -> bool {
     matches!(
@@ -181,6 +181,7 @@ fn moves_the_detail(record: &Record) -> bool {
                     | ControlEvent::PlanUpdated { .. }
                     | ControlEvent::ModeChanged { .. }
                     | ControlEvent::AgentOffers { .. }
+                    | ControlEvent::SettingsChanged { mode: Some(_), .. }
             )
     )
 }

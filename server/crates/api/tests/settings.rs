@@ -196,8 +196,22 @@ async fn the_rules_of_a_pod_are_listed_until_they_are_taken_away() {
     let rules = json!([{ "tool": "Bash", "match": "cargo test", "decision": "allow" }]);
     answer(server.request(Method::PATCH, &pod).json(&json!({ "permissions": rules }))).await;
     let (_, found) = server.get("/api/v1/rules").await;
-    assert_eq!((&found["items"][0]["name"], &found["items"][0]["permissions"]), (&json!("ada"), &rules));
+    let rule = &found["items"][0];
     assert_eq!(found["items"].as_array().unwrap().len(), 1);
+    let told = ["name", "tool", "pattern", "decision", "scope"].map(|field| rule[field].as_str().unwrap());
+    assert_eq!(told, ["ada", "Bash", "cargo test", "allow", "pod"]);
+    let gone = async || {
+        let path = format!("/api/v1/rules/{}", rule["id"].as_str().unwrap());
+        let asked = server.request(Method::DELETE, &path).header("Idempotency-Key", "take-it-back");
+        answer(asked).await.0
+    };
+    assert_eq!((gone().await, gone().await), (204, 204), "a repeat gets the first answer");
+    assert_eq!(server.get("/api/v1/rules").await.1["items"], json!([]));
+    for id in [rule["id"].as_str().unwrap(), "shared.00", "nothing", "box~x.y"] {
+        let path = format!("/api/v1/rules/{id}");
+        assert_eq!(answer(server.request(Method::DELETE, &path)).await.0, 404, "{id}");
+    }
+    answer(server.request(Method::PATCH, &pod).json(&json!({ "permissions": rules }))).await;
     answer(server.request(Method::PATCH, &pod).json(&json!({ "permissions": [] }))).await;
     assert_eq!(server.get("/api/v1/rules").await.1["items"], json!([]));
 }

@@ -2,6 +2,7 @@
 //! writes the audit. Nothing else knows which runtime a Pod lives in.
 
 mod agents;
+mod answers;
 mod audit;
 mod blobs;
 mod carrier;

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, ControlVerb, ErrorCode, Gathered, Listing, OpenApproval, PodName, PodRef, RuntimeId, RuntimeKind,
-    RuntimeState, RuntimeView, WorkerId, open_cursor,
+    ApiError, ControlVerb, ErrorCode, Gathered, Listing, OpenApproval, PodName, PodRef, RuleItem, RuntimeId,
+    RuntimeKind, RuntimeState, RuntimeView, WorkerId, open_cursor,
     operations::{Answer, Audit, Command, Query},
 };
 use runtime::{
@@ -99,6 +99,8 @@ impl RuntimePort for Embedded {
             Command::AnswerApproval(it) => {
                 host.approvals().answer(key, origin, &it.pod.worker_id, &it.id, it.body).await?.into()
             }
+            Command::AnswerApprovals(_) => return Err(ApiError::invalid("each question is answered by itself")),
+            Command::RemoveRule(it) => host.rules().remove(key, origin, RuleItem::place_of(&it.id).1).await?.into(),
             Command::Introduce(it) => {
                 let target = second(&it.body.target)?;
                 host.peers().introduce(key, origin, &it.pod.worker_id, &target, it.body.note).await?.into()
@@ -153,7 +155,7 @@ impl RuntimePort for Embedded {
             }
             Query::Usage(_) => host.journals().usage().await?.into(),
             Query::Audit(it) => self.audit(it).await?,
-            Query::Rules(_) => gathered(whole(host.settings().rules().await?)).into(),
+            Query::Rules(_) => gathered(whole(host.rules().list().await?)).into(),
         })
     }
 

@@ -21,7 +21,7 @@ pub enum Command {
     Network(NetworkPolicy),
     /// The model, and its provider if that changes too; `None` to choose in a dialog.
     Model(Option<(String, Option<String>)>),
-    /// Sets the mode of its agent.
+    /// Sets its mode, or one of its agent's.
     Mode(String),
     Think(Thinking),
     /// The limit of its usage; `None` for no limit.
@@ -101,7 +101,9 @@ pub enum Topic {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Once,
-    Always,
+    /// With the pattern of the calls that are meant, after `folder` or `everywhere` if not only for this Pod; empty for
+    /// exactly this call.
+    Always(String),
     /// With a reason, which may be empty.
     Deny(String),
 }
@@ -294,6 +296,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "steer" => named(Command::Steer),
         "attach" => named(Command::Attach),
         "unpeer" => named(Command::Unpeer),
+        "always" => Ok(Command::Answer(Answer::Always(argument.to_owned()))),
         "deny" => Ok(Command::Answer(Answer::Deny(argument.to_owned()))),
         "spawn" => Ok(Command::Spawn(argument.to_owned())),
         "peer" => Ok(Command::Peer(argument.to_owned())),
@@ -305,7 +308,6 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         },
         word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "allow" => Ok(Command::Answer(Answer::Once)),
-        "always" => Ok(Command::Answer(Answer::Always)),
         "agent" => Ok(Command::Agent),
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
@@ -500,7 +502,8 @@ mod tests {
         let asks = |text| parse(text, ASKS);
         assert_eq!(asks(":allow"), Ok(Command::Answer(Answer::Once)));
         assert_eq!(asks(":approve"), Ok(Command::Answer(Answer::Once)));
-        assert_eq!(asks(":always"), Ok(Command::Answer(Answer::Always)));
+        assert_eq!(asks(":always"), Ok(Command::Answer(Answer::Always(String::new()))));
+        assert_eq!(asks(":always ls *"), Ok(Command::Answer(Answer::Always("ls *".to_owned()))));
         assert_eq!(asks(":deny"), Ok(Command::Answer(Answer::Deny(String::new()))));
         assert_eq!(asks(":deny not today"), Ok(Command::Answer(Answer::Deny("not today".into()))));
         assert_eq!(parse(":allow", IDLE), Err(":allow is not available: it has no pending approval".into()));

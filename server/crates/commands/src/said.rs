@@ -1,6 +1,6 @@
 //! Sentences that every console uses, and the answers to approvals that it sends.
 
-use protocol::{ApprovalCommand, Decision, ModelFacts};
+use protocol::{ApprovalCommand, Decision, ModelFacts, RuleScope};
 
 use crate::Answer;
 
@@ -38,11 +38,42 @@ pub fn blind_words(model: &str, facts: &ModelFacts) -> Option<String> {
 
 impl From<Answer> for ApprovalCommand {
     fn from(answer: Answer) -> Self {
-        let (decision, remember, reason) = match answer {
-            Answer::Once => (Decision::Allow, false, None),
-            Answer::Always => (Decision::Allow, true, None),
-            Answer::Deny(reason) => (Decision::Deny, false, Some(reason).filter(|reason| !reason.is_empty())),
-        };
-        Self { decision, remember, reason, content: None, option: None }
+        match answer {
+            Answer::Once => Self::once(Decision::Allow),
+            Answer::Always(meant) => {
+                let (scope, pattern) = meant_by(&meant);
+                Self { remember: true, scope, pattern, ..Self::once(Decision::Allow) }
+            }
+            Answer::Deny(reason) => {
+                Self { reason: Some(reason).filter(|reason| !reason.is_empty()), ..Self::once(Decision::Deny) }
+            }
+        }
+    }
+}
+
+/// Where "always" applies, and to which calls: `everywhere cargo test *`.
+fn meant_by(text: &str) -> (Option<RuleScope>, Option<String>) {
+    let (first, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    let scope = RuleScope::ALL.into_iter().find(|scope| scope.as_str() == first);
+    let pattern = if scope.is_some() { rest } else { text };
+    (scope, Some(pattern.trim().to_owned()).filter(|pattern| !pattern.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_always_says_where_and_what() {
+        let always = |text: &str| ApprovalCommand::from(Answer::Always(text.to_owned()));
+        for (text, scope, pattern) in [
+            ("", None, None),
+            ("cargo test *", None, Some("cargo test *")),
+            ("folder", Some(RuleScope::Folder), None),
+            ("everywhere cargo test *", Some(RuleScope::Everywhere), Some("cargo test *")),
+        ] {
+            let command = always(text);
+            assert_eq!((command.remember, command.scope, command.pattern.as_deref()), (true, scope, pattern), "{text}");
+        }
     }
 }

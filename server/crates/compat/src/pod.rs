@@ -248,6 +248,7 @@ impl Pod {
             permissions: Vec::new(),
             warnings: Vec::new(),
             network: protocol::NetworkPolicy::default(),
+            mode: protocol::Mode::default(),
             reasoning: ReasoningPolicy::Full,
             queued: Vec::new(),
             children: Vec::new(),

@@ -110,12 +110,13 @@ impl RuntimePort for CompatSockets {
             Command::Rewind(_) => "they go back to an input of their own log, not to a record; use their own console",
             Command::StopCommand(_) => "they do not tell what their commands run",
             Command::RunTool(_) => "only their models can run their tools",
-            Command::AnswerApproval(_) => "they do not ask before a tool runs",
+            Command::AnswerApproval(_) | Command::AnswerApprovals(_) => "they do not ask before a tool runs",
             Command::Patch(_) => "their name and policies cannot be changed",
             Command::Delete(_) => "they are not deleted over their socket; stop them, and remove their files by hand",
             Command::Unlink(_) => "a peer cannot be removed",
             Command::DecideRequest(_) => "there are no peer requests",
             Command::SendMessage(_) => "only their models can send peer messages",
+            Command::RemoveRule(_) => "they have no rules",
             Command::DecideHeld(_) => "they hold no messages",
         }))
     }

@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
 use serde::{Deserialize, Serialize};
 
-use crate::{CommandRow, FarChange, ForeignPod, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
+use crate::{
+    CommandRow, FarChange, ForeignPod, InboxRow, MailPut, MessageChange, PeerChange, PodKey, RuleChange, Spent,
+};
 
 /// Changes that belong together: one transaction (the writer may combine several batches into one).
 #[derive(Debug, Clone, Default)]
@@ -19,6 +21,8 @@ pub struct Batch {
     pub messages: Vec<MessageChange>,
     /// Changes to the lines with other stores; applied before those in `changes`.
     pub far: Vec<FarChange>,
+    /// Changes to the rules of folders and of the whole server.
+    pub rules: Vec<RuleChange>,
     /// Pods in `changes` that other hosts own and have paused for this batch.
     pub foreign: Vec<ForeignPod>,
 }
@@ -27,10 +31,10 @@ impl Batch {
     /// True if the batch does nothing but append to journals.
     pub(crate) fn has_records_alone(&self) -> bool {
         // Destructured, so that a new field has to be considered here.
-        let Self { command: None, changes, audit, peers, messages, far, foreign } = self else { return false };
+        let Self { command: None, changes, audit, peers, messages, far, rules, foreign } = self else { return false };
         let is_empty =
-            audit.is_empty() && peers.is_empty() && messages.is_empty() && far.is_empty() && foreign.is_empty();
-        is_empty && !changes.is_empty() && changes.iter().all(PodChange::has_records_alone)
+            audit.is_empty() && peers.is_empty() && messages.is_empty() && far.is_empty() && rules.is_empty();
+        is_empty && foreign.is_empty() && !changes.is_empty() && changes.iter().all(PodChange::has_records_alone)
     }
 }
 

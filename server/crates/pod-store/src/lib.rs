@@ -29,6 +29,7 @@ mod peers;
 mod postgres;
 mod reader;
 mod rows;
+mod rules;
 mod search;
 mod sessions;
 mod sqlite;
@@ -58,11 +59,12 @@ pub use rows::{
     AuditFilter, ChildRow, CommandRow, FoundRecord, InboxRow, MailPut, MailRow, ParentRow, PodGroup, PodKey, PodRow,
     Portion, SearchRow, StoredRecord,
 };
+pub use rules::{RuleChange, RuleRow};
 pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
 pub use step::Step;
 pub use store::{
-    Audit, Blobs, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Search, Sessions, Store,
-    Usage,
+    Audit, Blobs, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Rules, Search, Sessions,
+    Store, Usage,
 };
 pub use usage::{DayTokens, LinkTokens, ModelTokens, PodTokens, Spent, Tokens, UsageRows};

@@ -10,6 +10,7 @@ mod journals;
 mod messages;
 mod peers;
 mod pods;
+mod rules;
 mod search;
 mod sessions;
 mod usage;
@@ -32,6 +33,7 @@ pub use self::{
     messages::Messages,
     peers::Peers,
     pods::{Family, Pods},
+    rules::Rules,
     search::Search,
     sessions::Sessions,
     usage::Usage,
@@ -144,6 +146,10 @@ impl Store {
 
     pub fn pods(&self) -> Pods<'_> {
         Pods(&self.shared)
+    }
+
+    pub fn rules(&self) -> Rules<'_> {
+        Rules(&self.shared)
     }
 
     pub fn family(&self) -> Family<'_> {

@@ -18,7 +18,7 @@ use self::{
     agent::agent_piece,
     answer::{answer_piece, unfinished},
     asked::ask,
-    calls::{Said, agent_call, answer, operator_call, tool_finished},
+    calls::{Said, agent_call, answer, operator_call, rejudge, tool_finished},
     commands::{Message, cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     retry::retry,
@@ -178,6 +178,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         }
         Input::Mail { events, wakes } => mail(&mut draft, events, wakes)?,
         Input::Note(events) => events.into_iter().for_each(|event| draft.outside(event)),
+        Input::Rejudge { by } => rejudge(&mut draft, spec, &by)?,
         Input::Agent(piece) if pod.takes_pieces() => agent_piece(&mut draft, spec, piece),
         Input::Agent(_) => (),
         Input::BudgetSpent(why) if pod.is_answering() => budget_spent(&mut draft, why),

@@ -63,6 +63,11 @@ pub enum Input {
     },
     /// Events that people see and no model ever does. Accepted in any state.
     Note(Vec<ControlEvent>),
+    /// The rules or the mode of the Pod have changed: open questions that they decide now are answered.
+    Rejudge {
+        /// Who changed them.
+        by: String,
+    },
     /// A budget is spent: the model is not asked.
     BudgetSpent(String),
     /// A person runs a tool as this Pod would.

@@ -28,8 +28,8 @@ pub use input::{
     ToolOutcome,
 };
 pub use permission::{
-    HostPort, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod, permission,
-    remembered, rule_warnings,
+    Denial, HostPort, Offer, Remembering, Verdict, call_folder, default_permission, has_rules, is_denied, is_public,
+    main_argument, names_a_pod, offers, permission, remembered, rule_for, rule_warnings, verdict, would_allow,
 };
 pub use picture::PictureKind;
 pub use protected::{IN_GIT_FOLDERS, Protected};

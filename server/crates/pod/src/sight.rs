@@ -17,6 +17,10 @@ pub struct Sight {
     pub pod: Option<(WorkerId, String)>,
     /// The tool's own decision for a call that no rule covers. `None`: see [`crate::default_permission`].
     pub default: Option<PermissionDecision>,
+    /// Why the call would fail even if a person allowed it, as a sentence.
+    pub cannot: Option<String>,
+    /// The path that the call is about is in the scope for what the call does there.
+    pub is_in_scope: bool,
     /// The tool's definition has changed since it was accepted: a person is asked, whatever allows the call.
     pub is_changed: bool,
 }

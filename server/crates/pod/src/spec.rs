@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::{
-    Budget, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking,
+    Budget, Mode, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking,
     tool::SERVER_TOOL,
 };
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ pub struct Leader {
     pub cwd: String,
     pub permissions: Vec<PermissionRule>,
     pub network: NetworkPolicy,
+    pub mode: Mode,
 }
 
 /// A file with instructions.
@@ -44,8 +45,11 @@ pub struct PodSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The mode that its agent is to use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
+    #[serde(default, rename = "mode", skip_serializing_if = "Option::is_none")]
+    pub agent_mode: Option<String>,
+    /// What it does without asking.
+    #[serde(default, rename = "permission_mode")]
+    pub mode: Mode,
     #[serde(default)]
     pub profile: Option<String>,
     #[serde(default)]
@@ -96,6 +100,12 @@ pub struct PodSpec {
     /// The kernel cannot confine a shell here, so no command is allowed without a person.
     #[serde(skip)]
     pub shell_is_unconfined: bool,
+    /// Its agent runs in a sandbox with the Pod's scope.
+    #[serde(skip)]
+    pub agent_is_confined: bool,
+    /// The rules of folders and of the whole server, newest first.
+    #[serde(skip)]
+    pub shared_rules: Arc<[PermissionRule]>,
     /// The configuration's rules about the tools of MCP servers. They count after the Pod's own rules.
     #[serde(skip)]
     pub server_rules: Arc<[PermissionRule]>,

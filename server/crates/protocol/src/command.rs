@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AgentOption, Budget, CommandId, Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef,
-    ReasoningPolicy, RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp,
+    Budget, CommandId, Mode, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
+    ScopeRule, Segment, Seq, Thinking, Timestamp,
 };
 
 /// The answer to a command: it is on disk.
@@ -69,6 +69,9 @@ pub struct CreatePod {
     /// What its commands can reach on the network; `ask` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
+    /// What it does without asking; `ask` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
     /// How hard its model is asked to think: a level that the model has. The model's own default when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
@@ -94,6 +97,7 @@ impl CreatePod {
             wake_on_peer: None,
             reasoning: None,
             network: None,
+            mode: None,
             thinking: None,
             budget: None,
         }
@@ -140,9 +144,12 @@ pub struct PatchPod {
     /// The model that answers from the next model call on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// What it does without asking, from its next call on. Open questions that the mode decides are answered by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
     /// The mode of its agent: one of those that the agent offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
+    pub agent_mode: Option<String>,
     /// How hard its model is asked to think from the next call on: a level that the model has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
@@ -159,6 +166,16 @@ pub struct PatchPod {
     /// The most that it may use together with all Pods below it; null for no limit. Raising it does not start a run.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_null")]
     pub budget: Option<Option<Budget>>,
+}
+
+impl PatchPod {
+    /// The change of a mode as people write it: one of the Pod's own modes, or else one of its agent's.
+    pub fn of_mode(text: &str) -> Self {
+        match text.parse() {
+            Ok(mode) => Self { mode: Some(mode), ..Self::default() },
+            Err(_) => Self { agent_mode: Some(text.to_owned()), ..Self::default() },
+        }
+    }
 }
 
 /// Distinguishes `null` from an absent field.
@@ -268,43 +285,4 @@ pub struct ToolAnswer {
     pub is_error: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-}
-
-/// Body of `POST P/approvals/{id}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct ApprovalCommand {
-    pub decision: Decision,
-    /// Give the same answer from now on for this Pod, this tool and exactly this argument.
-    #[serde(default)]
-    pub remember: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What a server of tools has asked for: the fields of its form, an object.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
-    pub content: Option<serde_json::Value>,
-    /// One of the options that the question lists, by its id. Absent: the one of them that fits the decision, for this
-    /// once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub option: Option<String>,
-}
-
-fn object<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<serde_json::Value>, D::Error> {
-    let fields = Option::<serde_json::Map<String, serde_json::Value>>::deserialize(from)?;
-    Ok(fields.map(serde_json::Value::Object))
-}
-
-impl ApprovalCommand {
-    /// Returns this answer, for this time only.
-    pub fn once(decision: Decision) -> Self {
-        Self { decision, remember: false, reason: None, content: None, option: None }
-    }
-
-    /// Returns the answer that chooses this option.
-    pub fn option(option: &AgentOption) -> Self {
-        let decision = if option.allows() { Decision::Allow } else { Decision::Deny };
-        Self { option: Some(option.id.clone()), ..Self::once(decision) }
-    }
 }

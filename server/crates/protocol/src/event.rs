@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentOptions, Blobs, Budget, CommandId, Cut, ModelName, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment,
-    Seq, Thinking, Timestamp, Usage, WorkerId,
+    AgentOptions, Blobs, Budget, CommandId, Cut, Mode, ModelName, PodName, PodRef, PodState, RuntimeId, ScopeRule,
+    Segment, Seq, Thinking, Timestamp, Usage, WorkerId,
 };
 
 /// One committed change of one Pod.
@@ -419,6 +419,9 @@ pub enum ControlEvent {
         /// A budget with neither cost nor tokens means no limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
+        /// What the Pod does without asking from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Mode>,
     },
     /// The provider accepts no more before this time: its usage limit is reached.
     LimitReached {
@@ -484,7 +487,7 @@ kinds!(ControlEvent {
     ScopeChanged => "scope_changed" { child, scope ; ; },
     ApprovalAsked => "approval_asked" { id, tool, arguments ; options ; },
     ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, option, by, reason ; },
-    SettingsChanged => "settings_changed" { by ; profile, provider, model, thinking, instructions, scope, budget ; },
+    SettingsChanged => "settings_changed" { by ; profile, provider, model, thinking, instructions, scope, budget, mode ; },
     LimitReached => "limit_reached" { until, resumes ; ; },
     AgentStarted => "agent_started" { agent, session_id, resumed ; title, version ; },
     AgentOffers => "agent_offers" { offers ; ; },

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod agent;
+mod approval;
 mod background;
 mod blob;
 mod budget;
@@ -24,6 +25,7 @@ mod link;
 mod listing;
 mod mcp;
 mod misread;
+mod mode;
 mod model;
 mod money;
 pub mod operation;
@@ -43,12 +45,16 @@ mod wall;
 pub use agent::{
     ACP, AgentChoice, AgentItem, AgentOffers, AgentOption, AgentOptions, AgentState, AgentView, PlanEntry,
 };
+pub use approval::{
+    ANSWERS_MAX, AnsweredQuestion, AnsweredQuestions, Approval, ApprovalCommand, ApprovalsCommand, CallPreview,
+    CommandReach, OpenApproval, PatternOffer, PreviewHunk, QuestionId, RuleItem, RuleScope,
+};
 pub use background::{BackgroundCommand, BackgroundOutput, CommandState};
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{
-    ApprovalCommand, ControlVerb, CreatePod, ForkCommand, ImportCommand, InputCommand, PatchPod, Receipt,
-    RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
+    ControlVerb, CreatePod, ForkCommand, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand, RestoreLine,
+    RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use currency::{Currency, CurrencyError, Priced, both_priced};
 pub use cursor::{open_cursor, seal_cursor};
@@ -66,12 +72,13 @@ pub use ids::{
 pub use limits::PodLimits;
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
-    Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, FolderList, Gathered, Listing, OpenApproval,
-    RuntimeKind, RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree,
-    UsageReport, Visibility, VisiblePod,
+    AuditAbout, AuditEntry, AuditRow, CompactionPreview, FolderList, Gathered, Listing, RuntimeKind, RuntimeState,
+    RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree, UsageReport, Visibility,
+    VisiblePod,
 };
 pub use mcp::{McpLog, McpLogin, McpServerItem, McpServerState};
 pub use misread::misread;
+pub use mode::{Mode, ModeError};
 pub use model::{
     FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelName, ModelView, Prices, ProviderView, Providers, Thinking,
     ThinkingError, UnconfiguredProvider,
@@ -84,9 +91,7 @@ pub use peer::{
 };
 pub use preview::{Preview, PreviewCommand};
 pub use segment::{Access, Cut, ScopeRule, Segment};
-pub use settings::{
-    About, AddRuntime, GiveKey, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault,
-};
+pub use settings::{About, AddRuntime, GiveKey, LoginCode, ProfileView, ProviderTest, SessionView, ToolDefault};
 pub use summary::{
     ChildView, GitView, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary,
     QueuedInput, ReasoningPolicy, Relations, Usage,

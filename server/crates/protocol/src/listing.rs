@@ -3,11 +3,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::{
-    AgentOption, Cost, Currency, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp, both_priced,
-};
+use crate::{Cost, Currency, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp, both_priced};
 
 /// One page of a list. `next` goes into `?after=` (for transcripts, `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,96 +82,6 @@ pub struct RuntimeView {
     pub since: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-}
-
-/// A call of a Pod that needs your answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Approval {
-    pub id: String,
-    pub tool: String,
-    pub arguments: Value,
-    pub asked_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Decision>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What an open Write or Edit would change in the file as it is now, in the format of `tool_finished`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
-    /// The same in words: `+3 −11`, `new file, 12 lines`, or why it would fail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effect: Option<String>,
-    /// The answers that an agent offers to its own question.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<AgentOption>,
-    /// Which of them was given, by its id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub option: Option<String>,
-}
-
-impl Approval {
-    /// An unanswered approval.
-    pub fn open(id: String, tool: String, arguments: Value, asked_at: Timestamp) -> Self {
-        Self {
-            id,
-            tool,
-            arguments,
-            asked_at,
-            decision: None,
-            by: None,
-            reason: None,
-            diff: None,
-            effect: None,
-            options: Vec::new(),
-            option: None,
-        }
-    }
-}
-
-/// An open question, with the Pod that asks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "FlatApproval")]
-pub struct OpenApproval {
-    pub pod: PodRef,
-    pub name: PodName,
-    /// The Pod that leads the one that asks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<PodRef>,
-    #[serde(flatten)]
-    pub approval: Approval,
-}
-
-/// [`OpenApproval`] for deserializing. Using `flatten` would need a second deserializer for every field, which every
-/// page of the console would load.
-#[derive(Deserialize)]
-struct FlatApproval {
-    pod: PodRef,
-    name: PodName,
-    parent: Option<PodRef>,
-    id: String,
-    tool: String,
-    arguments: Value,
-    asked_at: Timestamp,
-    decision: Option<Decision>,
-    by: Option<String>,
-    reason: Option<String>,
-    diff: Option<String>,
-    effect: Option<String>,
-    #[serde(default)]
-    options: Vec<AgentOption>,
-    option: Option<String>,
-}
-
-impl From<FlatApproval> for OpenApproval {
-    fn from(flat: FlatApproval) -> Self {
-        let FlatApproval { pod, name, parent, id, tool, arguments, asked_at, .. } = flat;
-        let FlatApproval { decision, by, reason, diff, effect, options, option, .. } = flat;
-        let approval = Approval { id, tool, arguments, asked_at, decision, by, reason, diff, effect, options, option };
-        Self { pod, name, parent, approval }
-    }
 }
 
 /// Why a Pod sees another one.

@@ -8,14 +8,14 @@
 //! by the word that its key is bound to, and its name in the audit.
 
 use crate::{
-    About, AgentItem, ApiError, Approval, ApprovalCommand, AuditRow, BackgroundCommand, BackgroundOutput, CommandId,
-    CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey,
-    HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode,
-    McpLog, McpLogin, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, OwnCommand, OwnMessage,
-    PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview,
-    PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
-    RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand,
-    ToolDefault, UsageReport, VisiblePod, WallItem,
+    About, AgentItem, AnsweredQuestions, ApiError, Approval, ApprovalCommand, ApprovalsCommand, AuditRow,
+    BackgroundCommand, BackgroundOutput, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
+    FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced,
+    LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpLogin, McpServerItem, MessageAnswer, MessageCommand,
+    ModelItem, OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName,
+    PodRef, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers,
+    QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuleItem, RuntimeId, RuntimeView, SearchHit,
+    SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -297,6 +297,7 @@ answers! {
     Detail(PodDetail),
     Tool(ToolAnswer),
     Approval(Approval),
+    Answers(AnsweredQuestions),
     Introduced(Introduced),
     Peer(PeerAnswer),
     Message(MessageAnswer),
@@ -313,7 +314,7 @@ answers! {
     Visible(Listing<VisiblePod>),
     Hits(Gathered<SearchHit>),
     Usage(UsageReport),
-    Rules(Gathered<PodRules>),
+    Rules(Gathered<RuleItem>),
     Audit(Gathered<AuditRow>),
     Background(BackgroundCommand),
     BackgroundList(Listing<BackgroundCommand>),
@@ -450,6 +451,18 @@ operations! {
             path id: String,
             bare body: NoFields,
         } -> 200 "The command; it has ended, unless something of it does not end" BackgroundCommand;
+
+        /// Gives several questions the same answer, for this once; each is answered by itself, and the answer says what
+        /// became of each.
+        AnswerApprovals "answer_all" "approve_all" "approve": Post "/api/v1/approvals", "tools" {
+            body body: ApprovalsCommand,
+        } -> 200 "What became of each, in the order of the request" AnsweredQuestions;
+
+        /// Takes a rule back. Calls that it allowed are asked for again.
+        RemoveRule "remove_rule" "rule_remove" "rule_remove": Delete "/api/v1/rules/{id}", "lists" {
+            /// The rule's id, from the list of rules
+            path id: String,
+        } -> 204 "It is gone" ();
 
         /// Makes the Pod and another one peers. They then see each other and can send each other messages; nothing
         /// else changes, and neither context is touched.
@@ -646,12 +659,13 @@ operations! {
             query limit: Limit<200, 1000>,
         } -> 200 "One page" Gathered<AuditRow>;
 
-        /// The Pods that have rules of their own, at most 500 per runtime. `PATCH P {permissions}` changes the rules.
+        /// The rules that stand: those of Pods, of at most 500 Pods per runtime, those of folders and those that apply
+        /// everywhere. Rules of profiles and of the configuration are elsewhere.
         Rules "rules": Get "/api/v1/rules", "lists" {
             /// Only those of this runtime.
             query runtime: Filled<RuntimeId>,
             part page: Page,
-        } -> 200 "Each Pod with its rules, in the order in which they are tried" Gathered<PodRules>;
+        } -> 200 "The rules of each Pod in the order in which they are tried, then the shared ones, newest first" Gathered<RuleItem>;
     }
 
     server {
@@ -801,6 +815,7 @@ impl Command {
     pub fn runtime_id(&self) -> RuntimeId {
         match (self, self.pod()) {
             (Self::Create(Create { body: CreatePod { runtime_id: Some(runtime_id), .. } }), _) => runtime_id.clone(),
+            (Self::RemoveRule(remove), _) => RuleItem::place_of(&remove.id).0,
             (_, Some(pod)) => pod.runtime_id.clone(),
             (_, None) => RuntimeId::local(),
         }
@@ -818,6 +833,7 @@ impl Command {
             Self::SendMessage(send) => (&send.pod, send.body.to.clone()),
             Self::StopCommand(stop) => (&stop.pod, stop.id.clone()),
             Self::DecideHeld(decide) => (&decide.pod, decide.message_id.clone()),
+            Self::RemoveRule(remove) => return remove.id.chars().take(TARGET_CHARS_MAX).collect(),
             one => return one.pod().map(PodRef::to_string).unwrap_or_default(),
         };
         let other: String = other.chars().take(TARGET_CHARS_MAX).collect();

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ModelName, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy,
-    RuntimeId, ScopeRule, Thinking, Timestamp,
+    Mode, ModelName, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, ReasoningPolicy, RuntimeId,
+    ScopeRule, Thinking, Timestamp,
 };
 
 /// How a provider answered just now.
@@ -55,6 +55,9 @@ pub struct ProfileView {
     pub wake_on_peer: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
+    /// What its Pods do without asking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
     /// The models to try in turn when its own one is overloaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
@@ -76,19 +79,6 @@ pub struct ProfileView {
 pub struct ToolDefault {
     pub tool: String,
     pub decision: PermissionDecision,
-}
-
-/// The rules that a Pod has: from its profile, and from approvals answered with "always".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PodRules {
-    pub pod: PodRef,
-    pub name: PodName,
-    /// In the order in which they are tried.
-    pub permissions: Vec<PermissionRule>,
-    /// What some of these rules allow beyond what they seem to; one sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// A code that logs one browser in, once.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentView, Budget, BudgetUse, Cost, Currency, Cut, ModelName, PlanEntry, PodName, PodRef, ScopeRule, Segment, Seq,
-    Thinking, Timestamp, WorkerId, both_priced,
+    AgentView, Budget, BudgetUse, Cost, Currency, Cut, Mode, ModelName, PlanEntry, PodName, PodRef, ScopeRule, Segment,
+    Seq, Thinking, Timestamp, WorkerId, both_priced,
 };
 
 /// What a Pod is doing, as clients see it.
@@ -285,6 +285,9 @@ pub struct PodDetail {
     /// What its commands can reach on the network. Those of a child reach no more than those of its parent.
     #[serde(default)]
     pub network: NetworkPolicy,
+    /// What it does without asking. A child does no more than its parent.
+    #[serde(default)]
+    pub mode: Mode,
     pub reasoning: ReasoningPolicy,
     /// Queued messages, oldest first.
     pub queued: Vec<QueuedInput>,

@@ -71,6 +71,44 @@ impl Subject {
     }
 }
 
+/// What kind of work a call does, as far as a mode of its Pod ([`crate::Mode`]) decides on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// It changes the content of one file.
+    Edits,
+    /// It removes or moves files.
+    Removes,
+    /// It runs a command.
+    Runs,
+    /// An agent reads by itself.
+    Reads,
+    /// No mode decides on it.
+    Other,
+}
+
+impl Work {
+    /// Whether it can change files.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Edits | Self::Removes | Self::Runs)
+    }
+}
+
+/// What kind of work a call of this tool does.
+pub fn work(name: &str) -> Work {
+    match name {
+        "Write" | "Edit" | "edit" => Work::Edits,
+        "delete" | "move" => Work::Removes,
+        "Bash" | "execute" => Work::Runs,
+        "read" | "search" => Work::Reads,
+        _ => Work::Other,
+    }
+}
+
+/// Whether it is what an agent does by itself, and not a tool that yoi runs.
+pub fn is_agents(name: &str) -> bool {
+    AGENT_TOOLS.iter().any(|known| known.name == name)
+}
+
 /// How a successful call is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Card {
@@ -186,6 +224,15 @@ mod tests {
             assert_eq!(tool.default, Ask, "{}", tool.name);
             assert!(TOOLS.iter().all(|own| own.name != tool.name), "{}", tool.name);
         }
+    }
+
+    #[test]
+    fn everything_that_changes_files_is_known_to_a_mode() {
+        for tool in TOOLS.iter().filter(|tool| tool.changes == Changes::Files || tool.subject == Subject::Command) {
+            assert!(work(tool.name).writes(), "{}", tool.name);
+        }
+        assert_eq!((work("files__write"), work("other"), work("Network")), (Work::Other, Work::Other, Work::Other));
+        assert!(is_agents("edit") && !is_agents("Edit"));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(crate) mod place;
 mod question;
 mod queue;
 mod receipts;
+mod remember;
 mod retry;
 mod running;
 mod servers;
@@ -46,7 +47,7 @@ use pod::{Effect, Input};
 use protocol::{ApiError, PodState, WorkerId};
 use provider::Purpose;
 
-pub(crate) use self::sight::leaders;
+pub(crate) use self::sight::{leaders, on_disk};
 pub(crate) use self::{
     above::Above,
     background::no_such_command,

@@ -1,10 +1,17 @@
 //! Approvals, as the journals have them.
 
+mod patterns;
+mod previews;
+
 use pod_store::{PodGroup, PodRow};
 use protocol::{ApiError, Approval, OpenApproval, PodSummary, ToolBy, Wall, WallItem, WorkerId};
-use tools::files::Preview;
 
-use crate::{actor::place, cluster::Cluster, history, view, view::Opened};
+use crate::{
+    actor::{leaders, place},
+    cluster::Cluster,
+    history, view,
+    view::Opened,
+};
 
 /// Rows to read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
@@ -35,18 +42,26 @@ async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&m
         }
         return Ok(());
     }
-    let calls = asked.iter().map(|approval| (approval.tool.clone(), approval.arguments.clone())).collect();
-    let scope = place::scope(&cluster.actors, row.key, &opened.spec).await?;
+    let calls: Vec<_> = asked.iter().map(|approval| (approval.tool.clone(), approval.arguments.clone())).collect();
+    let mut spec = opened.spec.clone();
+    spec.leaders = leaders(&cluster.actors, row.parent.as_ref().map(|parent| parent.key), &spec).await?;
+    let waiting = asked.iter().map(|approval| approval.id.clone()).collect();
+    let patterns = patterns::patterns(&cluster.store, row.key, &spec.cwd, calls.clone(), waiting).await?;
+    let scope = place::scope(&cluster.actors, row.key, &spec).await?;
     // An agent reads files by itself.
     let seen = opened.spec.agent.is_none().then(|| place::seen(&opened.pod, ToolBy::Model));
-    let previews = tools::files::previews(&opened.spec.cwd, scope, seen, calls).await;
+    let previews = tools::files::previews(&spec.cwd, scope.clone(), seen, calls).await;
     let walls = cluster.actors.equipment.walls.items().await;
     let has_room = cluster.actors.equipment.walls.hold_commands().await;
-    for (approval, preview) in asked.into_iter().zip(previews) {
-        if let Some(Preview { diff, effect }) = preview {
-            (approval.diff, approval.effect) = (diff, Some(effect));
-        } else if approval.tool == "Bash" && !has_room {
-            approval.effect = Some(unheld(&walls));
+    for ((approval, preview), patterns) in asked.into_iter().zip(previews).zip(patterns) {
+        let is_form = opened.pod.approvals.iter().any(|open| open.id == approval.id && open.form().is_some());
+        approval.patterns = if is_form { Vec::new() } else { patterns };
+        if let Some(preview) = preview {
+            approval.preview = Some(previews::of_file(&approval.arguments, &preview));
+            (approval.diff, approval.effect) = (preview.diff, Some(preview.effect));
+        } else if approval.tool == "Bash" {
+            approval.effect = (!has_room).then(|| unheld(&walls));
+            approval.preview = Some(previews::of_command(&spec, &scope, approval, has_room));
         }
     }
     Ok(())

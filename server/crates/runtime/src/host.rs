@@ -8,6 +8,7 @@ mod health;
 mod journals;
 mod peers;
 mod pods;
+mod rules;
 mod sessions;
 mod settings;
 mod stores;
@@ -22,7 +23,7 @@ use std::{
 use protocol::ApiError;
 
 use self::{
-    approvals::Approvals, audit::Audit, blobs::Blobs, claims::Claims, journals::Journals, pods::Pods,
+    approvals::Approvals, audit::Audit, blobs::Blobs, claims::Claims, journals::Journals, pods::Pods, rules::Rules,
     sessions::Sessions, stores::Stores, work::Work,
 };
 pub use self::{claims::Claimed, health::Health, settings::Settings, work::PodToolView};
@@ -186,6 +187,11 @@ impl Host {
 
     pub fn blobs(&self) -> Blobs<'_> {
         Blobs { inner: &self.inner }
+    }
+
+    /// The rules that stand.
+    pub fn rules(&self) -> Rules<'_> {
+        Rules { inner: &self.inner }
     }
 
     pub fn settings(&self) -> Settings<'_> {

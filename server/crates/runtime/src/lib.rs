@@ -40,6 +40,7 @@ mod pod_tokens;
 mod pod_tools;
 mod recipe;
 mod records;
+mod rules;
 mod usage;
 mod view;
 mod walls;

@@ -83,6 +83,8 @@ pub struct Profile {
     pub wake_on_peer: Option<bool>,
     pub permissions: Option<Vec<protocol::PermissionRule>>,
     pub network: Option<protocol::NetworkPolicy>,
+    /// What its Pods do without asking.
+    pub mode: Option<protocol::Mode>,
     /// The models that take over, in order, for the rest of a run when its own model is overloaded.
     pub fallback: Vec<protocol::ModelName>,
     /// Its Pods resume by themselves, once, when a provider's usage limit is over.

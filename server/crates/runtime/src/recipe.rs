@@ -58,7 +58,7 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         provider,
         model,
         agent,
-        mode: None,
+        agent_mode: None,
         profile: create.profile.clone(),
         instructions: create.instructions.clone().or_else(|| profile.instructions.clone()),
         thinking,
@@ -75,9 +75,12 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         permissions: profile.permissions.clone().unwrap_or_default(),
         ceilings: Vec::new(),
         network: create.network.or(profile.network).unwrap_or_default(),
+        mode: create.mode.or(profile.mode).unwrap_or_default(),
         reasoning: create.reasoning.or(profile.reasoning).unwrap_or_default(),
         tools: profile.tools.clone(),
         mcp: profile.mcp.clone(),
+        agent_is_confined: false,
+        shared_rules: Arc::default(),
         server_rules: Arc::default(),
         shell_is_unconfined: false,
         leaders: None,
@@ -141,7 +144,7 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         provider,
         model,
         agent,
-        mode: None,
+        agent_mode: None,
         profile: asked.profile,
         instructions: profile.instructions.clone(),
         thinking,
@@ -159,9 +162,12 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         permissions: profile.permissions.clone().unwrap_or_else(|| parent.permissions.clone()),
         ceilings: std::iter::once(parent.permissions.clone()).chain(parent.ceilings.clone()).collect(),
         network: profile.network.unwrap_or(parent.network).min(parent.network),
+        mode: profile.mode.unwrap_or(parent.mode).min(parent.mode),
         reasoning: profile.reasoning.unwrap_or(parent.reasoning),
         tools,
         mcp: fewer(profile.mcp.clone(), &parent.mcp),
+        agent_is_confined: false,
+        shared_rules: Arc::default(),
         server_rules: Arc::default(),
         shell_is_unconfined: false,
         leaders: None,
@@ -232,6 +238,7 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
         wake_on_peer,
         permissions,
         network,
+        mode,
         fallback,
         auto_resume,
         scope,
@@ -255,11 +262,12 @@ pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPo
     asked.wake_on_peer = asked.wake_on_peer.or(wake_on_peer);
     asked.permissions = asked.permissions.or(permissions);
     asked.network = asked.network.or(network);
+    asked.mode = asked.mode.or(mode);
     asked.auto_resume = asked.auto_resume.or(auto_resume);
     Ok(Patch { asked, reasoning, tools, mcp, fallback: is_by_profile.then_some(fallback) })
 }
 
-/// Refuses a provider for a Pod with an agent, and a mode for a Pod without one.
+/// Refuses a provider for a Pod with an agent, and an agent's mode for a Pod without one.
 fn check_answering(asked: &PatchPod, spec: Option<&PodSpec>) -> Result<(), ApiError> {
     let agent = spec.and_then(|spec| spec.agent.as_deref());
     if let Some(asked) = asked.agent.as_deref().filter(|asked| agent != Some(*asked)) {
@@ -269,12 +277,12 @@ fn check_answering(asked: &PatchPod, spec: Option<&PodSpec>) -> Result<(), ApiEr
              make another Pod for it (`POST /api/v1/pods` with `agent`)"
         )));
     }
-    match (agent, &asked.provider, &asked.mode) {
+    match (agent, &asked.provider, &asked.agent_mode) {
         (Some(agent), Some(_), _) => Err(ApiError::invalid(format!(
             "the agent {agent} answers in this Pod, and no provider does; make another Pod for that"
         ))),
         (None, _, Some(_)) => {
-            Err(ApiError::invalid("only a Pod with an agent has a `mode`; here a provider's model answers"))
+            Err(ApiError::invalid("only a Pod with an agent has an `agent_mode`; here a provider's model answers"))
         }
         _ => Ok(()),
     }

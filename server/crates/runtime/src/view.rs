@@ -78,7 +78,7 @@ fn session(spec: &PodSpec, pod: &Pod) -> Option<AgentView> {
         version: session.version,
         confined: false,
         beyond: Vec::new(),
-        mode: session.mode.or_else(|| spec.mode.clone()),
+        mode: session.mode.or_else(|| spec.agent_mode.clone()),
         offers: serde_json::from_value(session.offers).unwrap_or_default(),
         plan: serde_json::from_value(session.plan).unwrap_or_default(),
     })
@@ -183,6 +183,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         warnings: pod::rule_warnings(&permissions),
         permissions,
         network: spec.as_ref().map(|spec| spec.network).unwrap_or_default(),
+        mode: spec.as_ref().map(|spec| spec.mode).unwrap_or_default(),
         reasoning: spec.as_ref().map(|spec| spec.reasoning).unwrap_or_default(),
         queued,
         children: children.iter().map(child).collect(),

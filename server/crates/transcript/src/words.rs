@@ -145,7 +145,8 @@ pub fn model_words(facts: &ModelFacts) -> String {
 /// What changed in a Pod's settings, as a line: `model gpt-5.4 (openai), thinking high: set by you`. Empty for other
 /// events.
 pub fn settings_words(event: &ControlEvent) -> String {
-    let ControlEvent::SettingsChanged { by, profile, provider, model, thinking, instructions, scope, budget } = event
+    let ControlEvent::SettingsChanged { by, profile, provider, model, thinking, instructions, scope, budget, mode } =
+        event
     else {
         return String::new();
     };
@@ -165,6 +166,7 @@ pub fn settings_words(event: &ControlEvent) -> String {
         thinking.map(|level| format!("thinking {level}")),
         instructions.map(str::to_owned),
         scope.as_ref().map(|rules| format!("scope of {} folders", rules.len())),
+        mode.map(|mode| format!("mode {}", mode.words())),
         budget.map(|budget| match budget.words() {
             words if budget.refusal().is_none() => format!("budget {words}"),
             _ => "no budget".to_owned(),

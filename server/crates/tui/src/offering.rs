@@ -6,7 +6,7 @@ use commands::{
     peering::{NAMED_MAX, cannot_be_peer, known, telling_name},
     preselected,
 };
-use protocol::{AgentChoice, AgentOption, PodRef, PodSummary, Thinking};
+use protocol::{AgentChoice, AgentOption, Mode, PatternOffer, PodRef, PodSummary, Thinking};
 use transcript::{BlockKind, words::model_words};
 
 use crate::{
@@ -54,7 +54,9 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
         ("peer", Some(open)) => fitting(model, begun, |pod| cannot_be_peer(pod, &open.pod, &open.peers)),
         ("model", Some(OpenPod { agent: Some(agent), .. })) => choices(&agent.offers.models, begun),
         ("mode", Some(OpenPod { agent: Some(agent), .. })) => choices(&agent.offers.modes, begun),
+        ("mode", Some(_)) => modes(begun),
         ("option", Some(open)) => options(open, begun),
+        ("always", Some(open)) => patterns(open, begun),
         ("model", Some(open)) => models(model, &open.pod, begun),
         ("think", Some(open)) => levels(model, &open.pod, begun),
         ("key", _) => vendors(model, begun),
@@ -90,6 +92,30 @@ fn choices(choices: &[AgentChoice], begun: &str) -> Vec<Named> {
     let fits = |choice: &&AgentChoice| choice.id.to_lowercase().contains(&begun.to_lowercase());
     let named = |choice: &AgentChoice| Named { name: choice.id.clone(), what: choice.name.clone(), refusal: None };
     choices.iter().filter(fits).take(making::OFFERED_MAX).map(named).collect()
+}
+
+/// Offers the modes of the Pod itself.
+fn modes(begun: &str) -> Vec<Named> {
+    let fitting = Mode::ALL.into_iter().filter(|mode| mode.as_str().starts_with(begun));
+    fitting.map(|mode| Named { name: mode.to_string(), what: mode.about().to_owned(), refusal: None }).collect()
+}
+
+/// Offers what "always" can mean for the oldest open question.
+fn patterns(open: &OpenPod, begun: &str) -> Vec<Named> {
+    let question = open.transcript.open_questions().next();
+    let Some(BlockKind::Approval { approval_id, .. }) = question.map(|question| &question.kind) else {
+        return Vec::new();
+    };
+    let Some(asked) = open.asked.iter().find(|asked| asked.id == *approval_id) else { return Vec::new() };
+    let named = |offer: &PatternOffer| {
+        let label = offer.label.clone().unwrap_or_default();
+        let what = match offer.would_have_allowed {
+            0 => label,
+            count => format!("{label} · {count} recent calls"),
+        };
+        Named { name: offer.pattern.clone(), what, refusal: None }
+    };
+    asked.patterns.iter().filter(|offer| offer.pattern.starts_with(begun)).map(named).collect()
 }
 
 /// Offers the agent's own answers to the oldest open question.

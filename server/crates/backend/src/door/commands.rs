@@ -2,8 +2,8 @@
 
 use futures_util::future::BoxFuture;
 use protocol::{
-    ApiError, CommandId, ControlVerb, PatchPod, PermissionRule, PodDetail, PodRef, Receipt,
-    operations::{Answer, Command, Patch, ToCommand},
+    ApiError, CommandId, ControlVerb, PodRef, Receipt,
+    operations::{Answer, Command, ToCommand},
 };
 use runtime::{CommandKey, Origin};
 use sha2::{Digest, Sha256};
@@ -53,27 +53,12 @@ impl Backend {
             let carrier = Carrier { backend: self, origin, key: &key };
             let done = match &command {
                 Command::Introduce(introduce) => carrier.introduce(introduce.clone()).await,
+                Command::AnswerApprovals(several) => carrier.answer_several(&several.body).await,
                 Command::SendMessage(send) => carrier.send_message(send.clone()).await,
                 _ => return carrier.carried(command).await,
             };
             carrier.audited(&command, None, done).await
         })
-    }
-
-    /// Removes one rule from a Pod. Removing a rule that it does not have is no error.
-    pub async fn forget_rule(
-        &self,
-        origin: &Origin,
-        id: CommandId,
-        pod: &PodRef,
-        rule: &PermissionRule,
-    ) -> Result<PodDetail, ApiError> {
-        let mut permissions = self.pod(pod).await?.permissions;
-        if let Some(at) = permissions.iter().position(|known| known == rule) {
-            permissions.remove(at);
-        }
-        let body = PatchPod { permissions: Some(permissions), ..PatchPod::default() };
-        self.carry_out(origin, id, Patch { pod: pod.clone(), body }).await
     }
 }
 

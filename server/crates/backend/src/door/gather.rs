@@ -4,7 +4,7 @@ use std::future::Future;
 
 use futures_util::future::join_all;
 use protocol::{
-    ApiError, AuditRow, Gathered, Listing, PodRules, RuntimeId, SearchHit, UsageReport,
+    ApiError, AuditRow, Gathered, Listing, RuleItem, RuntimeId, SearchHit, UsageReport,
     operation::{Filled, Loose, Page},
     operations::{Audit, Rules, Search, ToQuery, Usage},
 };
@@ -30,16 +30,18 @@ impl Everywhere<'_> {
         Ok(sum.report())
     }
 
-    /// The Pods that have rules of their own: of all runtimes that answer, or of one; our own first.
-    pub(super) async fn rules(self, Rules { runtime, .. }: Rules) -> Result<Gathered<PodRules>, ApiError> {
+    /// The rules of all runtimes that answer, or of one; our own first.
+    pub(super) async fn rules(self, Rules { runtime, .. }: Rules) -> Result<Gathered<RuleItem>, ApiError> {
         let all = Rules { runtime: Filled(None), page: Page::default() };
         if let Filled(Some(runtime)) = runtime {
-            return self.backend.port(&runtime)?.ask(all).await;
+            let mut rules = self.backend.port(&runtime)?.ask(all).await?;
+            rules.items = rules_there(&runtime, rules.items);
+            return Ok(rules);
         }
         let mut rules = Gathered { items: Vec::new(), next: None, absent: Vec::new() };
         for (id, answer) in self.each(all).await {
             match answer? {
-                Some(there) => rules.items.extend(there.items),
+                Some(there) => rules.items.extend(rules_there(&id, there.items)),
                 None => rules.absent.push(id),
             }
         }
@@ -137,6 +139,14 @@ impl Everywhere<'_> {
         }
         Ok(merge(places, parts, limit as usize))
     }
+}
+
+/// Another runtime's rules, with ids that say where they are.
+fn rules_there(runtime_id: &RuntimeId, mut items: Vec<RuleItem>) -> Vec<RuleItem> {
+    if *runtime_id != RuntimeId::local() {
+        items.iter_mut().for_each(|item| item.id = RuleItem::id_there(runtime_id, &item.id));
+    }
+    items
 }
 
 /// A single runtime's answer has no absent runtimes.

@@ -5,8 +5,8 @@ use client::Reply;
 use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use protocol::{
-    ApiError, AuditRow, Candidate, ErrorCode, OpenApproval, OpenRequest, PodName, PodRef, PodSummary, RuntimeId,
-    RuntimeState, RuntimeView, Target, WorkerId,
+    ApiError, AuditRow, Candidate, ErrorCode, OpenApproval, OpenRequest, PodName, PodRef, PodSummary, RuleItem,
+    RuntimeId, RuntimeState, RuntimeView, Target, WorkerId,
     operation::Filled,
     operations::{Answer, Approvals, Audit, Command, Folders, OpenRequests, Query, Resolve, Rules, Search, Usage},
 };
@@ -31,6 +31,7 @@ impl Remote {
         };
         match &mut command {
             Command::Create(create) => create.body.runtime_id = None,
+            Command::RemoveRule(remove) => remove.id = RuleItem::place_of(&remove.id).1.to_owned(),
             Command::Introduce(introduce) => there(&mut introduce.body.target),
             Command::SendMessage(send) => there(&mut send.body.to),
             Command::Unlink(unlink) => unlink.peer = self.known.terms.to_theirs(&unlink.peer)?,

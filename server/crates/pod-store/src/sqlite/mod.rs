@@ -52,6 +52,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_14.sql"),
     include_str!("../../migrations/sqlite_15.sql"),
     include_str!("../../migrations/sqlite_16.sql"),
+    include_str!("../../migrations/sqlite_17.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

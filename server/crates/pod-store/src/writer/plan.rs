@@ -7,7 +7,7 @@ use protocol::{AuditEntry, CommandId};
 use super::Job;
 use crate::{
     Committed, FarChange, Fold, ForeignPod, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord,
-    ParentLink, PeerChange, PodChange, PodKey, PodUpdate, RecordClass, blobs,
+    ParentLink, PeerChange, PodChange, PodKey, PodUpdate, RecordClass, RuleChange, blobs,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
     usage::SpentLine,
@@ -33,6 +33,7 @@ pub(crate) struct Plan<'a> {
     messages: Vec<(usize, &'a MessageChange)>,
     /// In the order of the batches; within a batch, its own come before those of its Pods.
     far: Vec<&'a FarChange>,
+    pub(crate) rules: Vec<&'a RuleChange>,
     /// Pods that other hosts own, each with the batch that changes it.
     pub(crate) foreign: Vec<(usize, ForeignPod)>,
 }
@@ -53,6 +54,7 @@ impl<'a> Plan<'a> {
             peers: Vec::new(),
             messages: Vec::new(),
             far: Vec::new(),
+            rules: Vec::new(),
             foreign: Vec::new(),
         };
         for (index, job) in jobs {
@@ -61,6 +63,7 @@ impl<'a> Plan<'a> {
             plan.peers.extend(job.batch.peers.iter().map(|change| (index, change)));
             plan.messages.extend(job.batch.messages.iter().map(|change| (index, change)));
             plan.far.extend(&job.batch.far);
+            plan.rules.extend(&job.batch.rules);
             plan.far.extend(job.batch.changes.iter().flat_map(|change| &change.far));
             let planned = |change: &'a PodChange| Planned {
                 job: index,

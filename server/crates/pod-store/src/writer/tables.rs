@@ -7,7 +7,7 @@ use super::{
     leases::head_after,
     plan::{Plan, Relations},
 };
-use crate::{Step, engine::Pen, far_changes, heads::Heads, peer_plan::MessageLines};
+use crate::{Step, engine::Pen, far_changes, heads::Heads, peer_plan::MessageLines, rules};
 
 /// The tables, in an open transaction.
 pub(crate) struct Tables<'w> {
@@ -27,6 +27,7 @@ impl Tables<'_> {
         self.mail(plan).await?;
         self.messages(plan).await?;
         self.far(plan).await?;
+        self.rules(plan).await?;
         self.search_and_audit(plan).await
     }
 
@@ -164,6 +165,13 @@ impl Tables<'_> {
         }
         for change in changes {
             far_changes::change_in_txn(&mut self.pen.words()?, change).await?;
+        }
+        Ok(())
+    }
+
+    async fn rules(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        for change in &plan.rules {
+            rules::change_in_txn(&mut self.pen.words()?, change).await?;
         }
         Ok(())
     }

@@ -1,14 +1,11 @@
 //! Turns what an agent does during its turn into events, piece by piece. Its text and its thoughts arrive like a
 //! model's.
 
-use protocol::{
-    AgentOption, AgentOptions, AlertLevel, ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent,
-    Usage,
-};
+use protocol::{AgentOption, AgentOptions, AlertLevel, ControlEvent, Outcome, PodState, ToolBy, TurnEvent, Usage};
 use serde_json::Value;
 
-use super::{Effect, draft::Draft, mail::complete};
-use crate::{AgentPiece, PodSpec, Stop, ToolOutcome, permission, state::ASK};
+use super::{Effect, calls::denied, draft::Draft, mail::complete};
+use crate::{AgentPiece, PodSpec, Stop, Verdict, state::ASK, verdict};
 
 /// The source of an agent's alerts.
 const AGENT: &str = "agent";
@@ -123,10 +120,10 @@ fn asked(
     let Some(call_id) = call_id(draft, id) else {
         return draft.effect(Effect::AnswerAgent { ask: ask.to_owned(), option: None });
     };
-    let decided = match permission(spec, &tool, &arguments) {
-        PermissionDecision::Ask => None,
-        PermissionDecision::Allow => fitting(&options, true),
-        PermissionDecision::Deny => fitting(&options, false),
+    let decided = match verdict(spec, &tool, &arguments) {
+        Verdict::Ask => None,
+        Verdict::Allow => fitting(&options, true),
+        Verdict::Deny(_) => fitting(&options, false),
     };
     match decided {
         Some(option) => draft.effect(Effect::AnswerAgent { ask: ask.to_owned(), option: Some(option) }),
@@ -148,19 +145,16 @@ pub fn fitting(options: &[AgentOption], allows: bool) -> Option<String> {
 /// Runs one of yoi's own tools for the agent, as for a model.
 fn wants(draft: &mut Draft, spec: &PodSpec, id: String, name: String, arguments: Value) {
     let Some(call_id) = called(draft, id, name.clone(), arguments.clone()) else { return };
-    match permission(spec, &name, &arguments) {
-        PermissionDecision::Allow => {
+    match verdict(spec, &name, &arguments) {
+        Verdict::Allow => {
             draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Model });
         }
-        PermissionDecision::Ask => {
+        Verdict::Ask => {
             let options = AgentOptions::default();
             draft.event(ControlEvent::ApprovalAsked { id: call_id, tool: name, arguments, options });
             draft.status(PodState::Waiting, None);
         }
-        PermissionDecision::Deny => {
-            let sentence = format!("a rule of this Pod denies {name}");
-            draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
-        }
+        Verdict::Deny(denial) => draft.finish_call(&call_id, denied(&denial, &name)),
     }
 }
 

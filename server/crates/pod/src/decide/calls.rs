@@ -1,9 +1,9 @@
 //! Tool calls: run, sent for approval, denied, answered, ended.
 
-use protocol::{AgentOptions, ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
+use protocol::{AgentOptions, ControlEvent, Decision, Outcome, PodState, ToolBy, TurnEvent};
 
-use super::{Effect, Refusal, asked, draft::Draft, way_out};
-use crate::{Failing, PodSpec, ToolOutcome, permission};
+use super::{Effect, Refusal, asked, draft::Draft, fitting, way_out};
+use crate::{Denial, Failing, PodSpec, ToolOutcome, Verdict, is_denied, verdict};
 
 /// The most answers with calls in one run. Long work takes some hundreds; a model that goes in circles would never
 /// stop.
@@ -18,29 +18,52 @@ const FAILURES_MAX: u32 = 3;
 /// Runs allowed calls, asks for approvals, and answers denied calls.
 pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
     for call in draft.pod.calls.clone() {
-        match permission(spec, &call.name, &call.arguments) {
-            PermissionDecision::Allow => draft.effect(Effect::RunTool {
+        match verdict(spec, &call.name, &call.arguments) {
+            Verdict::Allow => draft.effect(Effect::RunTool {
                 call_id: call.call_id,
                 name: call.name,
                 arguments: call.arguments,
                 by: ToolBy::Model,
             }),
-            PermissionDecision::Ask => draft.event(ControlEvent::ApprovalAsked {
+            Verdict::Ask => draft.event(ControlEvent::ApprovalAsked {
                 id: call.call_id,
                 tool: call.name,
                 arguments: call.arguments,
                 options: AgentOptions::default(),
             }),
-            PermissionDecision::Deny => {
-                let sentence = format!("a rule of this Pod denies {}", call.name);
-                draft.finish_call(&call.call_id, ToolOutcome::failed("permission_denied", sentence));
-            }
+            Verdict::Deny(denial) => draft.finish_call(&call.call_id, denied(&denial, &call.name)),
         }
     }
     match draft.pod.is_asking() {
         false => go_on_after_calls(draft),
         true => draft.status(PodState::Waiting, None),
     }
+}
+
+/// What the model is told about a call that is not made.
+pub(super) fn denied(denial: &Denial, tool: &str) -> ToolOutcome {
+    ToolOutcome::failed("permission_denied", denial.sentence(tool))
+}
+
+/// Answers the open questions that rules or the Pod's mode decide now. `by` is who changed them.
+pub(super) fn rejudge(draft: &mut Draft, spec: &PodSpec, by: &str) -> Result<(), Refusal> {
+    for open in draft.pod.approvals.clone() {
+        // What a server asks with a form, and what a running command asks about a host, is for a person.
+        if open.asker().is_some() && open.agents_ask().is_none() {
+            continue;
+        }
+        let (decision, reason) = match verdict(spec, &open.tool, &open.arguments) {
+            Verdict::Ask => continue,
+            Verdict::Allow => (Decision::Allow, "a rule or the mode of this Pod allows it now".to_owned()),
+            Verdict::Deny(denial) => (Decision::Deny, denial.sentence(&open.tool)),
+        };
+        let option = fitting(&open.options, decision == Decision::Allow);
+        if option.is_none() && !open.options.is_empty() {
+            continue;
+        }
+        answer(draft, &open.id, Said { decision, by: by.to_owned(), reason: Some(reason), content: None, option })?;
+    }
+    Ok(())
 }
 
 /// A person's answer to a question.
@@ -161,17 +184,19 @@ pub(super) fn agent_call(
         return Err(Refusal::Busy);
     }
     let call_id = begin_beside(draft, &name, &arguments, ToolBy::Agent);
-    if let Some(sentence) = refusal(spec, &name, &arguments) {
-        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
-    } else if permission(spec, &name, &arguments) == PermissionDecision::Ask {
-        draft.outside(ControlEvent::ApprovalAsked {
+    if !spec.offers(&name) {
+        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", not_offered(&name)));
+        return Ok(());
+    }
+    match verdict(spec, &name, &arguments) {
+        Verdict::Deny(denial) => draft.finish_call(&call_id, denied(&denial, &name)),
+        Verdict::Ask => draft.outside(ControlEvent::ApprovalAsked {
             id: call_id,
             tool: name,
             arguments,
             options: AgentOptions::default(),
-        });
-    } else {
-        draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Agent });
+        }),
+        Verdict::Allow => draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Agent }),
     }
     Ok(())
 }
@@ -186,13 +211,16 @@ fn begin_beside(draft: &mut Draft, name: &str, arguments: &serde_json::Value, by
     call_id
 }
 
-/// Why nobody may make this call.
+/// Why not even a person may make this call.
 fn refusal(spec: &PodSpec, name: &str, arguments: &serde_json::Value) -> Option<String> {
     if !spec.offers(name) {
-        return Some(format!("the profile of this Pod does not offer {name}"));
+        return Some(not_offered(name));
     }
-    let is_denied = permission(spec, name, arguments) == PermissionDecision::Deny;
-    is_denied.then(|| format!("a rule of this Pod denies {name}"))
+    is_denied(spec, name, arguments).then(|| Denial::Rule.sentence(name))
+}
+
+fn not_offered(name: &str) -> String {
+    format!("the profile of this Pod does not offer {name}")
 }
 
 pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutcome) {

@@ -133,6 +133,24 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Whether the rule matches every part of the call.
+    pub(super) fn is_covered(&self, rule: &PermissionRule, from: &str) -> bool {
+        (0..self.parts()).all(|part| self.is_meant(part, rule, from))
+    }
+
+    /// The folder that it is made in.
+    pub(super) fn folder(&self) -> &str {
+        &self.folder
+    }
+
+    /// For a path: where it leads, from the root.
+    pub(super) fn whole_path(&self) -> Option<&str> {
+        match &self.subject {
+            Subject::Path { leads, .. } => leads.last().map(String::as_str),
+            _ => None,
+        }
+    }
+
     /// The rule that matches exactly this call.
     pub(super) fn rule(&self, decision: PermissionDecision) -> PermissionRule {
         let (text, pod) = match &self.subject {

@@ -149,8 +149,7 @@ impl CommandLine {
 
 impl Meant {
     fn has(&self, pattern: &str) -> bool {
-        let parts = parts(pattern);
-        self.starts.iter().any(|at| self.line.get(*at..).is_some_and(|rest| fits(&parts, rest)))
+        self.starts.iter().any(|at| self.line.get(*at..).is_some_and(|rest| words_fit(pattern, rest)))
     }
 }
 
@@ -160,10 +159,17 @@ fn line_fits(pattern: &str, line: &str) -> bool {
     loop {
         match (patterns.next(), lines.next()) {
             (None, None) => return true,
-            (Some(pattern), Some(line)) if fits(&parts(pattern), line) => (),
+            (Some(pattern), Some(line)) if words_fit(pattern, line) => (),
             _ => return false,
         }
     }
+}
+
+/// Matches the words of one command. A `*` that is the last word also stands for no word: `cargo test *` means
+/// `cargo test`, too.
+fn words_fit(pattern: &str, words: &str) -> bool {
+    let bare = pattern.strip_suffix(STAR).and_then(|pattern| pattern.strip_suffix(GAP));
+    fits(&parts(pattern), words) || bare.is_some_and(|bare| !bare.is_empty() && fits(&parts(bare), words))
 }
 
 fn parts(line: &str) -> Vec<String> {

@@ -29,7 +29,7 @@ pub fn rule_warnings(rules: &[PermissionRule]) -> Vec<String> {
 }
 
 /// Why a rule allows more than it says, as a sentence; `None` if it does not.
-fn rule_warning(rule: &PermissionRule) -> Option<String> {
+pub(super) fn rule_warning(rule: &PermissionRule) -> Option<String> {
     if rule.decision != PermissionDecision::Allow {
         return None;
     }

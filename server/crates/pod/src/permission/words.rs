@@ -46,6 +46,28 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// A pattern for the first words of each command with anything after them; `None` if output goes to a file, if a
+    /// word would need quotes in a pattern, or if a command has no such words.
+    pub(super) fn general(&self, words: usize) -> Option<String> {
+        let mut pattern = String::new();
+        for (at, command) in self.commands.iter().enumerate() {
+            let begin: Vec<&str> = command.words.iter().take(words).map(String::as_str).collect();
+            let is_named = begin.iter().skip(1).all(|word| !word.starts_with(['-', '/', '.']));
+            if !command.files.is_empty() || begin.len() < words || !is_named || !begin.iter().all(|word| is_bare(word))
+            {
+                return None;
+            }
+            pattern.push_str(&begin.join(" "));
+            pattern.push_str(" *");
+            if let Some(joint) = self.joints.get(at).filter(|_| at + 1 < self.commands.len()) {
+                pattern.push_str(if *joint == ";" { "" } else { " " });
+                pattern.push_str(joint);
+                pattern.push(' ');
+            }
+        }
+        Some(pattern)
+    }
+
     /// All of it in one line, with walls between commands.
     pub(super) fn line(&self) -> String {
         let mut line = String::new();
@@ -266,6 +288,12 @@ fn is_plain(character: char, word: Option<&str>) -> bool {
         '$' | '`' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | '!' => false,
         other => !other.is_control() && !other.is_whitespace(),
     }
+}
+
+/// A word that stands for itself in a pattern, without quotes.
+fn is_bare(word: &str) -> bool {
+    let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.' | '/' | ':' | '@' | '+');
+    !word.is_empty() && word.chars().all(is_plain)
 }
 
 /// One of the characters with a special meaning here.

@@ -14,6 +14,7 @@ mod damaged;
 mod interrupted;
 mod journal;
 mod mail;
+mod modes;
 mod overflow;
 mod peers;
 mod permissions;

@@ -339,6 +339,7 @@ fn paths_in_a_parents_rules_are_relative_to_its_own_folder() {
         cwd: "/work".to_owned(),
         permissions: rules(leads),
         network: protocol::NetworkPolicy::Ask,
+        mode: protocol::Mode::Ask,
     }]);
     for (path, expected) in [("a", Allow), ("secret1", Deny), ("../a", Ask)] {
         assert_eq!(permission(&spec, "Write", &json!({ "path": path })), expected, "{path}");

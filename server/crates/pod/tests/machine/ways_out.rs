@@ -87,7 +87,7 @@ fn of_all_up_the_line_the_least_network_counts() {
     use NetworkPolicy::{Ask, None, Open};
     let mut spec = pod::PodSpec { network: Open, ..crate::journal::spec() };
     assert_eq!(spec.network_now(), Open);
-    let leader = |network| pod::Leader { cwd: "/".into(), permissions: Vec::new(), network };
+    let leader = |network| pod::Leader { cwd: "/".into(), permissions: Vec::new(), network, mode: protocol::Mode::Ask };
     spec.leaders = Some(vec![leader(Open), leader(Ask)]);
     assert_eq!(spec.network_now(), Ask);
     spec.leaders = Some(vec![leader(None), leader(Open)]);

@@ -49,6 +49,7 @@ macro_rules! plain {
 
 plain!(
     crate::About,
+    crate::AnsweredQuestions,
     crate::Approval,
     crate::BackgroundCommand,
     crate::BackgroundOutput,
@@ -122,7 +123,7 @@ macro_rules! in_parts {
 }
 
 in_parts! {
-    Gathered<crate::PodRules>, of crate::PodRules { absent }
+    Gathered<crate::RuleItem>, of crate::RuleItem { absent }
     Listing<crate::AgentItem>, of crate::AgentItem {}
     Listing<crate::Approval>, of crate::Approval {}
     Listing<crate::BackgroundCommand>, of crate::BackgroundCommand {}

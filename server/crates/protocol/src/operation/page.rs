@@ -3,7 +3,7 @@
 
 use crate::{
     AgentItem, ApiError, Approval, BackgroundCommand, ErrorCode, McpServerItem, ModelItem, OpenRequest, OwnCommand,
-    PeerView, PodRules, ProfileView, ProviderView, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem,
+    PeerView, ProfileView, ProviderView, RuleItem, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem,
     open_cursor, seal_cursor,
 };
 
@@ -68,9 +68,9 @@ keyed! {
     OpenRequest => |request| request.request_id.clone();
     OwnCommand => |command| command.name.clone();
     PeerView => |peer| peer.pod.to_string();
-    PodRules => |rules| rules.pod.to_string();
     ProfileView => |profile| profile.name.clone();
     ProviderView => |provider| provider.name.clone();
+    RuleItem => |rule| rule.id.clone();
     RuntimeView => |runtime| runtime.runtime_id.to_string();
     SessionView => |session| session.id.clone();
     ToolDefault => |known| known.tool.clone();

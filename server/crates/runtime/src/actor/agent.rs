@@ -196,7 +196,7 @@ async fn begin(actors: &Actors, state: &State, agent: String, wishes: mpsc::Send
         wishes,
         spent: (known.cost, known.currency),
         session: Some(known.id).filter(|id| !id.is_empty()),
-        mode: known.mode.or_else(|| spec.mode.clone()),
+        mode: known.mode.or_else(|| spec.agent_mode.clone()),
         model: said.or_else(|| Some(spec.model.clone()).filter(|model| !model.is_empty())),
         to_seq: pod.head,
     })

@@ -1,10 +1,10 @@
 //! What a person decides about a Pod's work: answers to its approvals, tools run by hand, and rewinding.
 
-use pod::{Input, Reach, remembered, with_rule};
+use pod::{Input, Reach};
 use pod_store::{PodKey, PodUpdate, Store};
 use protocol::{
-    ApiError, Approval, ApprovalCommand, Decision, ErrorCode, Event, PermissionDecision, Record, RewindCommand, Seq,
-    ToolAnswer, ToolBy, TurnEvent,
+    ApiError, Approval, ApprovalCommand, Decision, ErrorCode, Event, Record, RewindCommand, Seq, ToolAnswer, ToolBy,
+    TurnEvent,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::{
     Actor,
     commands::{Carrying, encoded},
     commit::Extras,
+    remember::{Remembered, remembered, row_of},
     sight::Looking,
     state::State,
     task::{OutsideCall, Reply},
@@ -39,8 +40,9 @@ impl Carrying<'_> {
             let sentence = format!("pod \"{}\" has asked no question with the id \"{id}\"", state.name);
             ApiError::new(ErrorCode::NotFound, sentence)
         })?;
-        let ApprovalCommand { decision, remember, reason, content, option } = command;
-        let content = content_of(state, &id, decision, remember, content)?;
+        let remember = remembered(Looking { actors, state }, &asked, &command).await;
+        let ApprovalCommand { decision, remember: is_remembered, reason, content, option, .. } = command;
+        let content = content_of(state, &id, decision, is_remembered, content)?;
         let option = chosen(&asked, decision, option)?;
         let by = self.origin.by.clone();
         let answered = Approval {
@@ -50,28 +52,22 @@ impl Carrying<'_> {
             reason: reason.clone(),
             ..asked
         };
-        let mut spec = state.spec.clone();
-        if remember {
-            let always = match decision {
-                Decision::Allow => PermissionDecision::Allow,
-                Decision::Deny => PermissionDecision::Deny,
-            };
-            let (tool, arguments) = (&answered.tool, &answered.arguments);
-            let sight = Looking { actors, state }.sight(tool, arguments).await?;
-            let rule = remembered(&spec.cwd, tool, arguments, sight, always);
-            spec.permissions = with_rule(&spec.permissions, rule).map_err(|why| {
-                ApiError::invalid(format!("`remember`: {why}; or answer without `remember`, for this once"))
-            })?;
+        let (mut spec, mut rules) = (state.spec.clone(), Vec::new());
+        match remember? {
+            Remembered::Nothing => (),
+            Remembered::Pod(permissions) => spec.permissions = permissions,
+            Remembered::Shared(rule) => rules.push(row_of(&rule, &by)),
         }
-        let update = PodUpdate { spec: remember.then(|| encoded(&spec)), ..PodUpdate::default() };
+        let has_new_spec = spec.permissions != state.spec.permissions;
+        let update = PodUpdate { spec: has_new_spec.then(|| encoded(&spec)), ..PodUpdate::default() };
         let extras = self.extras("approve", clock::now(), &answered);
-        let extras = Extras { update, ..extras }.about(about::about_answer(&answered, remember));
+        let extras = Extras { update, rules, ..extras }.about(about::about_answer(&answered, is_remembered));
         let input = Input::Answer { id, decision, by, reason, content, option };
         if decision == Decision::Allow {
             // Accepts the current definition before the call begins.
             self.actor.servers.clients.accept(&answered.tool);
         }
-        if let Some(first) = self.commit(Some(input), extras).await? {
+        if let Some(first) = self.commit([input], extras).await? {
             return Ok(first);
         }
         self.actor.state.spec = spec;
@@ -106,7 +102,7 @@ impl Carrying<'_> {
             ToolBy::Agent => Input::AgentCall { name, arguments },
             ToolBy::Operator | ToolBy::Model => Input::OperatorCall { name, arguments },
         };
-        match self.commit(Some(input), extras).await? {
+        match self.commit([input], extras).await? {
             Some(first) => read_answer(&first),
             None => Ok(begun),
         }

@@ -42,6 +42,10 @@ pub(crate) enum PodCommand {
         id: String,
         command: ApprovalCommand,
     },
+    /// Takes back the rule with this id.
+    RemoveRule {
+        id: String,
+    },
     Delete,
 }
 
@@ -72,6 +76,7 @@ impl Carrying<'_> {
             PodCommand::Rewind(rewind) => self.rewind(rewind).await,
             PodCommand::StopCommand(id) => self.stop_command(&id).await,
             PodCommand::Answer { id, command } => self.answer(id, command).await,
+            PodCommand::RemoveRule { id } => self.remove_rule(&id).await,
             PodCommand::Delete => self.delete().await,
         }
     }
@@ -88,8 +93,12 @@ impl Carrying<'_> {
 
     /// Commits the command with its consequences, and acts. If the command had been carried out before, returns its
     /// first answer and writes nothing.
-    pub(super) async fn commit(&mut self, input: Option<Input>, extras: Extras) -> Result<Option<String>, ApiError> {
-        match self.actor.advance(input, extras).await? {
+    pub(super) async fn commit(
+        &mut self,
+        inputs: impl IntoIterator<Item = Input>,
+        extras: Extras,
+    ) -> Result<Option<String>, ApiError> {
+        match self.actor.advance(inputs, extras).await? {
             Outcome::Done => Ok(None),
             Outcome::Repeated(row) => self.key.repeated(row).map(Some),
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use pod::Step;
 use pod_store::{
-    Batch, CommandRow, Committed, InboxRow, LoanChange, MailPut, Patience, PodChange, PodUpdate, StoreError,
+    Batch, CommandRow, Committed, InboxRow, LoanChange, MailPut, Patience, PodChange, PodUpdate, RuleChange, StoreError,
 };
 use protocol::{ApiError, AuditAbout, AuditEntry, CommandId, Event, PodState};
 
@@ -27,6 +27,8 @@ pub(crate) struct Extras {
     pub(crate) mail_put: Vec<MailPut>,
     pub(crate) mail_taken: Vec<String>,
     pub(crate) loan: Option<LoanChange>,
+    /// Changes to the rules of folders and of the whole server.
+    pub(crate) rules: Vec<RuleChange>,
     pub(crate) update: PodUpdate,
     pub(crate) delete: bool,
 }
@@ -66,7 +68,7 @@ impl Actor {
 
     /// Commits, then publishes. On failure the state is reloaded from the store.
     pub(super) async fn commit(&mut self, staged: Staged, mut extras: Extras) -> Result<Outcome, ApiError> {
-        let (command, audit) = (extras.command.take(), extras.audit.take());
+        let (command, audit, rules) = (extras.command.take(), extras.audit.take(), std::mem::take(&mut extras.rules));
         // A command's sender waits and can send it again; for what a Pod does by itself there is nobody to try again.
         let patience = if command.is_some() { Patience::UntilKnown } else { Patience::Endless };
         let Change { change, messages, shown } = match self.change(staged, extras).await {
@@ -77,7 +79,7 @@ impl Actor {
             }
         };
         let audit = audit.into_iter().collect();
-        let batch = Batch { command, changes: vec![change], audit, messages, ..Batch::default() };
+        let batch = Batch { command, changes: vec![change], audit, messages, rules, ..Batch::default() };
         match self.exchange.gathering(self.actors.store.commit_with(patience, batch)).await {
             Ok(Committed::Done { .. }) => {
                 self.show(shown);

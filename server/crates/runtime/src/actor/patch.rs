@@ -15,7 +15,7 @@ use super::{
     commands::{Carrying, encoded},
     commit::Extras,
     place,
-    sight::Looking,
+    sight::{self, Looking},
     state::State,
 };
 use crate::{agents, clock, command::answer_of, error, view};
@@ -41,14 +41,35 @@ impl Carrying<'_> {
         let spec = changed(actors, state, &patch).await?;
         let name = patch.asked.name.clone().unwrap_or_else(|| state.name.clone());
         let mut told = told(actors, state, &spec, &self.origin.by);
-        if patch.asked.mode.is_some() || patch.asked.model.is_some() {
+        if patch.asked.agent_mode.is_some() || patch.asked.model.is_some() {
             told.extend(chosen(&state.pod, &state.spec, &spec));
         }
-        let input = (!told.is_empty()).then_some(Input::Note(told));
-        let head = match &input {
-            Some(input) => state.seq_after(input.clone(), |_| false)?,
-            None => state.pod.head,
-        };
+        let mut inputs: Vec<Input> = (!told.is_empty()).then_some(Input::Note(told)).into_iter().collect();
+        if spec.mode != state.spec.mode {
+            inputs.push(Input::Rejudge { by: self.origin.by.clone() });
+        }
+        let action = if inputs.is_empty() { "rename" } else { "settings" };
+        // What is decided by the new mode is decided with the new settings.
+        let old = std::mem::replace(&mut self.actor.state.spec, spec.clone());
+        let patched = self.commit_patch(patch, (name, spec), inputs, (action, now)).await;
+        if !matches!(patched, Ok(Done::Now(_))) {
+            self.actor.state.spec = old;
+        }
+        match patched? {
+            Done::Now(answer) | Done::Before(answer) => Ok(answer),
+        }
+    }
+
+    async fn commit_patch(
+        &mut self,
+        patch: Patch,
+        (name, spec): (PodName, PodSpec),
+        inputs: Vec<Input>,
+        (action, now): (&str, Timestamp),
+    ) -> Result<Done, ApiError> {
+        let Actor { actors, state, servers, .. } = &mut *self.actor;
+        sight::look(actors, state, &servers.clients, &inputs).await?;
+        let head = state.head_after(&inputs)?;
         let update = PodUpdate {
             name: (name != state.name).then(|| name.clone()),
             spec: Some(encoded(&spec)),
@@ -57,20 +78,19 @@ impl Carrying<'_> {
         };
         let mut detail = self.detail_with(&name, &spec, head, now).await?;
         if let Some(session) = &mut detail.session {
-            session.mode = patch.asked.mode.or(session.mode.take());
+            session.mode = patch.asked.agent_mode.or(session.mode.take());
             session.offers.model = patch.asked.model.clone().or(session.offers.model.take());
             detail.summary.model = patch.asked.model.unwrap_or(detail.summary.model);
         }
-        let action = if input.is_some() { "settings" } else { "rename" };
         let extras = Extras { update, ..self.extras(action, now, &detail) };
-        if let Some(first) = self.commit(input, extras).await? {
-            return Ok(first);
+        if let Some(first) = self.commit(inputs, extras).await? {
+            return Ok(Done::Before(first));
         }
-        (self.actor.state.name, self.actor.state.spec) = (name, spec);
+        self.actor.state.name = name;
         // The conversation begins with the instructions, which may have changed.
         self.actor.exchange.forget();
         self.actor.tell_of_limit();
-        Ok(answer_of(&detail))
+        Ok(Done::Now(answer_of(&detail)))
     }
 
     async fn detail_with(
@@ -94,6 +114,12 @@ impl Carrying<'_> {
     }
 }
 
+/// The answer to a patch, and whether it was carried out now.
+enum Done {
+    Now(String),
+    Before(String),
+}
+
 /// Adds how much of the budget is used.
 pub(crate) async fn with_use(store: &Store, key: PodKey, detail: PodDetail) -> Result<PodDetail, ApiError> {
     let budget_used = match &detail.budget {
@@ -110,6 +136,7 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
     spec.peer_policy = asked.peer_policy.unwrap_or(spec.peer_policy);
     spec.wake_on_peer = asked.wake_on_peer.unwrap_or(spec.wake_on_peer);
     spec.network = asked.network.unwrap_or(spec.network);
+    spec.mode = asked.mode.unwrap_or(spec.mode);
     spec.auto_resume = asked.auto_resume.unwrap_or(spec.auto_resume);
     spec.fallback = patch.fallback.clone().unwrap_or(spec.fallback);
     spec.reasoning = patch.reasoning.unwrap_or(spec.reasoning);
@@ -132,9 +159,9 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
     }
     spec.provider = asked.provider.unwrap_or(spec.provider);
     if let Some(agent) = &spec.agent {
-        check_choice(agent, &state.pod, "modes", asked.mode.as_deref())?;
+        check_choice(agent, &state.pod, "modes", asked.agent_mode.as_deref())?;
         check_choice(agent, &state.pod, "models", asked.model.as_deref())?;
-        spec.mode = asked.mode.or(spec.mode);
+        spec.agent_mode = asked.agent_mode.or(spec.agent_mode);
     }
     spec.model = asked.model.unwrap_or(spec.model);
     let refusal = |level| actors.equipment.providers.thinking_refusal(&spec.provider, &spec.model, level);
@@ -170,7 +197,8 @@ fn chosen(pod: &Pod, old: &PodSpec, spec: &PodSpec) -> Vec<ControlEvent> {
     }
     let session = pod.session.as_ref();
     let now = session.and_then(|session| session.mode.as_deref());
-    let mode = spec.mode.clone().filter(|mode| spec.mode != old.mode || now.is_some_and(|now| now != mode));
+    let mode =
+        spec.agent_mode.clone().filter(|mode| spec.agent_mode != old.agent_mode || now.is_some_and(|now| now != mode));
     let mode = mode.map(|mode| ControlEvent::ModeChanged { mode });
     let model = (spec.model != old.model).then(|| {
         let mut offers = session.map(|session| session.offers.clone()).unwrap_or_default();
@@ -220,6 +248,7 @@ fn told(actors: &Actors, state: &State, spec: &PodSpec, by: &str) -> Vec<Control
         instructions,
         scope: if_new(&spec.scope, &old.scope),
         budget: if_new(&spec.budget, &old.budget).map(|budget| budget.unwrap_or(AS_MUCH_AS_IT_NEEDS)),
+        mode: if_new(&spec.mode, &old.mode),
     };
     let is_told = is_other_model
         || !matches!(
@@ -230,6 +259,7 @@ fn told(actors: &Actors, state: &State, spec: &PodSpec, by: &str) -> Vec<Control
                 instructions: None,
                 scope: None,
                 budget: None,
+                mode: None,
                 ..
             }
         );

@@ -9,20 +9,23 @@ use std::{
 
 use mcp::Clients;
 use pod::{
-    AgentPiece, Input, Leader, ModelPiece, Pod, PodSpec, Sight, Sights, call_folder, has_rules, main_argument,
+    AgentPiece, Input, Leader, ModelPiece, Pod, PodSpec, Scope, Sight, Sights, call_folder, has_rules, main_argument,
     names_a_pod,
 };
 use protocol::{
-    ApiError, ErrorCode, NetworkPolicy, PermissionDecision, PermissionRule, PodName, RuntimeId, Target, VisiblePod,
-    tool::{self, NETWORK, Subject},
+    ApiError, ErrorCode, Mode, NetworkPolicy, PermissionDecision, PermissionRule, PodName, RuntimeId, Target,
+    VisiblePod,
+    tool::{self, NETWORK, Subject, Work},
 };
 use serde_json::{Value, json};
 
-use super::{Actors, state::State};
-use crate::{error, ground::Ground};
+use super::{Actors, place, state::State};
+use crate::{error, ground::Ground, rules};
 
 /// How many ancestors of a Pod are looked at. No real tree is that deep.
 const LEADERS_MAX: usize = 256;
+/// What the name of a command's kept output begins with, which Read takes in the place of a path.
+const OUTPUT: &str = "output:";
 /// How many symbolic links are followed, as in the kernel.
 const LINKS_MAX: usize = 40;
 
@@ -38,6 +41,8 @@ pub(super) async fn look(
         return Ok(());
     }
     look_up(actors, state).await?;
+    let shared = actors.patiently(|| rules::shared(actors)).await?;
+    state.spec.shared_rules = shared.into_iter().map(|(_, rule)| rule).collect();
     let mut sights = Sights::default();
     for (tool, arguments) in calls {
         let looking = Looking { actors, state };
@@ -47,7 +52,8 @@ pub(super) async fn look(
         };
         let default = Some(looking.default_of(&tool, servers));
         let is_changed = servers.is_changed(&tool);
-        sights.note(&tool, &arguments, Sight { default, is_changed, ..found });
+        let Touch { cannot, is_in_scope } = looking.touch(&tool, &arguments, found.leads.as_deref()).await?;
+        sights.note(&tool, &arguments, Sight { default, is_changed, cannot, is_in_scope, ..found });
     }
     state.spec.sights = sights;
     Ok(())
@@ -67,6 +73,9 @@ fn to_be_judged(pod: &Pod, inputs: &[Input]) -> Vec<(String, Value)> {
     if inputs.iter().any(ends) {
         calls.extend(pod.calls.iter().map(|call| (call.name.clone(), call.arguments.clone())));
     }
+    if inputs.iter().any(|input| matches!(input, Input::Rejudge { .. })) {
+        calls.extend(pod.approvals.iter().map(|open| (open.tool.clone(), open.arguments.clone())));
+    }
     for input in inputs {
         match input {
             Input::OperatorCall { name, arguments }
@@ -84,6 +93,14 @@ fn to_be_judged(pod: &Pod, inputs: &[Input]) -> Vec<(String, Value)> {
         }
     }
     calls
+}
+
+/// How a call touches the scope.
+#[derive(Debug, Default)]
+struct Touch {
+    /// Why it would fail even if a person allowed it.
+    cannot: Option<String>,
+    is_in_scope: bool,
 }
 
 /// The context in which a call is looked at: the Pod that makes it.
@@ -116,6 +133,55 @@ impl Looking<'_> {
         if tool == NETWORK {
             return Ok(Sight::default());
         }
+        self.on_disk(tool, arguments).await
+    }
+
+    /// Finds out whether the scope allows what a call touches. `leads` is where its path leads, if that is known.
+    async fn touch(self, tool: &str, arguments: &Value, leads: Option<&str>) -> Result<Touch, ApiError> {
+        let Looking { actors, state } = self;
+        let (spec, given) = (&state.spec, main_argument(tool, arguments));
+        let is_agents = tool::is_agents(tool);
+        let is_path = tool::facts(tool).subject == Subject::Path && !given.is_empty() && !given.starts_with(OUTPUT);
+        let is_elsewhere = tool::work(tool) == Work::Runs && !is_agents && arguments.get("cwd").is_some();
+        if !is_path && !is_elsewhere {
+            return Ok(Touch::default());
+        }
+        let scope = place::scope(actors, state.key, spec).await?;
+        if is_elsewhere {
+            let folder = call_folder(&spec.cwd, tool, arguments);
+            let refusal = scope.may_read(&folder).err();
+            return Ok(Touch { cannot: refusal.map(|why| format!("{folder} {why}")), is_in_scope: false });
+        }
+        let mut touch = self.touch_path(&scope, tool, given, leads).await?;
+        // An agent may say that one call is about several files.
+        let named = arguments.get("locations").and_then(Value::as_array).filter(|_| is_agents);
+        for location in named.into_iter().flatten().take_while(|_| touch.is_in_scope) {
+            let path = location.get("path").and_then(Value::as_str).unwrap_or_default();
+            touch.is_in_scope = self.touch_path(&scope, tool, path, None).await?.is_in_scope;
+        }
+        touch.cannot = touch.cannot.filter(|_| !is_agents);
+        Ok(touch)
+    }
+
+    /// The same for one path.
+    async fn touch_path(self, scope: &Scope, tool: &str, given: &str, leads: Option<&str>) -> Result<Touch, ApiError> {
+        let Ok(path) = tools::files::absolute(&self.state.spec.cwd, given) else { return Ok(Touch::default()) };
+        let leads = match leads {
+            Some(leads) => Some(leads.to_owned()),
+            None => self.on_disk(tool, &json!({ "path": given })).await?.leads,
+        };
+        let may = |path: &str| match tool::work(tool).writes() {
+            true => scope.may_write(path),
+            false => scope.may_read(path),
+        };
+        // The tools check both: what the path says, and what it leads to.
+        let refusal = std::iter::once(path.as_str()).chain(leads.as_deref()).find_map(|path| may(path).err());
+        let is_in_scope = refusal.is_none() && leads.is_some();
+        Ok(Touch { cannot: refusal.map(|why| format!("{given} {why}")), is_in_scope })
+    }
+
+    /// What the disk and the command line say about a call.
+    async fn on_disk(self, tool: &str, arguments: &Value) -> Result<Sight, ApiError> {
         let (cwd, tool, arguments) = (self.state.spec.cwd.clone(), tool.to_owned(), arguments.clone());
         // The disk may be slow and a command line long.
         let looked = tokio::task::spawn_blocking(move || on_disk(&cwd, &tool, &arguments));
@@ -190,19 +256,25 @@ pub(crate) async fn leaders(
     while let Some(key) = next.filter(|_| leaders.len() < LEADERS_MAX) {
         let Some(row) = ground.store.pods().find_by_key(key).await? else { break };
         let Ok(leader) = serde_json::from_str::<PodSpec>(&row.spec) else { break };
-        leaders.push(Leader { cwd: leader.cwd, permissions: leader.permissions, network: leader.network });
+        let PodSpec { cwd, permissions, network, mode, .. } = leader;
+        leaders.push(Leader { cwd, permissions, network, mode });
         next = row.parent.map(|parent| parent.key);
     }
     let gone = spec.ceilings.iter().skip(leaders.len());
     let gone: Vec<_> = gone
-        .map(|rules| Leader { cwd: spec.cwd.clone(), permissions: rules.clone(), network: NetworkPolicy::Open })
+        .map(|rules| Leader {
+            cwd: spec.cwd.clone(),
+            permissions: rules.clone(),
+            network: NetworkPolicy::Open,
+            mode: Mode::Free,
+        })
         .collect();
     leaders.extend(gone);
     Ok((!leaders.is_empty()).then_some(leaders))
 }
 
 /// Reads the file system, so it blocks.
-fn on_disk(cwd: &str, tool: &str, arguments: &Value) -> Sight {
+pub(crate) fn on_disk(cwd: &str, tool: &str, arguments: &Value) -> Sight {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     let folder = leads(Path::new(&call_folder(cwd, tool, arguments))).and_then(text);
     let given = main_argument(tool, arguments);

@@ -50,6 +50,11 @@ impl State {
             spec: PodSpec {
                 shell_is_unconfined: !actors.equipment.walls.hold_commands().await,
                 server_rules: actors.equipment.server_rules.clone(),
+                agent_is_confined: opened
+                    .spec
+                    .agent
+                    .as_ref()
+                    .is_some_and(|agent| actors.equipment.agents.is_confined(agent)),
                 ..opened.spec
             },
             pod: opened.pod,
@@ -94,6 +99,17 @@ impl State {
         let steps = self.decide(input)?.steps;
         let place = steps.iter().rposition(|step| wanted(step.event.kind())).map_or(steps.len(), |at| at + 1);
         Ok(Seq(self.pod.head.0 + place as i64))
+    }
+
+    /// The journal's head once all these inputs are committed.
+    pub(super) fn head_after(&self, inputs: &[Input]) -> Result<Seq, ApiError> {
+        let mut pod = self.pod.clone();
+        for input in inputs {
+            let decision =
+                decide(&pod, &self.spec, input.clone()).map_err(|refusal| error::refused(&self.name, refusal))?;
+            decision.steps.iter().for_each(|step| pod.evolve(pod.head.next(), &step.event));
+        }
+        Ok(pod.head)
     }
 
     /// The provider and the model that are asked now.

@@ -41,7 +41,8 @@ impl Pods for Arc<Cluster> {
             messages.extend(receipts);
             outcomes.push(outcome);
         }
-        let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages, far, foreign };
+        let audit = audit.into_iter().collect();
+        let batch = Batch { command, changes, audit, peers, messages, far, foreign, ..Batch::default() };
         // From here on this continues even if the caller gives up: a write under way cannot be called back, and each of
         // the Pods has to hear the outcome.
         let writing = self.tracker.spawn(self.before_next_lease(self.clone().write_together(batch, outcomes, wakes)));

@@ -1,9 +1,8 @@
 //! What the host works with: providers, profiles, rules.
 
-use pod_store::PodGroup;
 use protocol::{
-    AgentItem, ApiError, ErrorCode, FolderList, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest,
-    ProviderView, ToolDefault, UnconfiguredProvider, WallItem,
+    AgentItem, ApiError, ErrorCode, FolderList, ModelItem, PodLimits, ProfileView, ProviderTest, ProviderView,
+    ToolDefault, UnconfiguredProvider, WallItem,
 };
 use provider::Providers;
 
@@ -11,13 +10,7 @@ use super::Inner;
 use crate::{
     agents,
     folders::{self, Found},
-    view,
 };
-
-/// Rows to read at once.
-const ROWS_AT_ONCE: u32 = 1_000;
-/// The most Pods that are listed with their rules; the oldest come first.
-const PODS_WITH_RULES_MAX: usize = 500;
 
 /// What the host works with: providers, profiles, rules.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +91,7 @@ impl Settings<'_> {
             peer_policy: profile.peer_policy,
             wake_on_peer: profile.wake_on_peer,
             network: profile.network,
+            mode: profile.mode,
             fallback: profile.fallback.clone(),
             auto_resume: profile.auto_resume,
             scope: profile.scope.clone(),
@@ -111,26 +105,5 @@ impl Settings<'_> {
     pub fn tool_defaults(self) -> Vec<ToolDefault> {
         let all = self.inner.actors.equipment.toolbox.offered(None);
         all.map(|tool| ToolDefault { tool: tool.name().to_owned(), decision: tool.default_permission() }).collect()
-    }
-
-    /// The Pods that have rules of their own; at most 500.
-    pub async fn rules(self) -> Result<Vec<PodRules>, ApiError> {
-        let mut found = Vec::new();
-        let mut after = None;
-        loop {
-            let rows = self.inner.store.pods().page_of(PodGroup::WithRules, after, ROWS_AT_ONCE).await?;
-            after = rows.last().map(|row| row.key);
-            let with_rules = rows.iter().filter_map(|row| {
-                let permissions = view::open(row).ok()?.spec.permissions;
-                let (pod, name) = (view::pod_ref(row), row.name.clone());
-                let warnings = pod::rule_warnings(&permissions);
-                (!permissions.is_empty()).then_some(PodRules { pod, name, permissions, warnings })
-            });
-            found.extend(with_rules);
-            if rows.len() < ROWS_AT_ONCE as usize || found.len() >= PODS_WITH_RULES_MAX {
-                found.truncate(PODS_WITH_RULES_MAX);
-                return Ok(found);
-            }
-        }
     }
 }

@@ -82,6 +82,7 @@ impl Source {
         let parent = row.parent.as_ref().map(|parent| parent.key);
         if let Some(leaders) = leaders(ground, parent, &spec).await? {
             spec.network = leaders.iter().map(|leader| leader.network).fold(spec.network, |one, other| one.min(other));
+            spec.mode = leaders.iter().map(|leader| leader.mode).fold(spec.mode, Ord::min);
             spec.ceilings = leaders.into_iter().map(|leader| leader.permissions).collect();
         }
         Ok(Self { row, spec, pod, head })

@@ -34,12 +34,19 @@ pub struct Preview {
     pub diff: Option<String>,
     /// `+3 −11`, or why it would fail.
     pub effect: String,
+    /// Lines that would be added and removed; `None` if that is not known.
+    pub lines: Option<(usize, usize)>,
+    /// The file does not exist yet.
+    pub is_new: bool,
+    /// Why the call would fail, or why nothing is known.
+    pub note: Option<String>,
 }
 
 impl Preview {
     pub(super) fn new_file(diff: Diff, content: &str) -> Self {
         let lines = content.lines().count();
-        Self { diff: diff.text, effect: format!("new file, {lines} {}", noun(lines)) }
+        let effect = format!("new file, {lines} {}", noun(lines));
+        Self { diff: diff.text, effect, lines: Some((diff.added, diff.removed)), is_new: true, note: None }
     }
 
     /// `refusal` is why the call would fail all the same.
@@ -49,12 +56,13 @@ impl Preview {
             None => "it would change nothing".to_owned(),
             Some(_) => format!("+{} −{}{places}", diff.added, diff.removed),
         };
-        let refusal = refusal.map(|refusal| format!("; it would fail: {refusal}")).unwrap_or_default();
-        Self { diff: diff.text, effect: format!("{effect}{refusal}") }
+        let note = refusal.map(|refusal| format!("it would fail: {refusal}"));
+        let effect = note.as_ref().map_or(effect.clone(), |note| format!("{effect}; {note}"));
+        Self { diff: diff.text, effect, lines: Some((diff.added, diff.removed)), is_new: false, note }
     }
 
     fn unknown(why: &str) -> Self {
-        Self { diff: None, effect: why.to_owned() }
+        Self { diff: None, effect: why.to_owned(), lines: None, is_new: false, note: Some(why.to_owned()) }
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             operations::Patch { pod, body }.into()
         }
         Act::Mode(mode) => {
-            let body = PatchPod { mode: Some(mode.clone()), ..PatchPod::default() };
+            let body = PatchPod::of_mode(mode);
             operations::Patch { pod, body }.into()
         }
         Act::Think(level) => {

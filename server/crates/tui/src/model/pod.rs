@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use commands::{FileWord, peering::called};
 use protocol::{
-    AgentView, Approval, CommandId, GitView, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput, ReceiptState,
+    AgentView, Approval, CommandId, GitView, Mode, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput, ReceiptState,
     Record, Segment, Seq,
 };
 use ratatui::text::Line;
@@ -39,6 +39,8 @@ pub(crate) struct OpenPod {
     /// The block that was gone to: a search result, a message. It is the current block until the screen is scrolled.
     pub(crate) mark: Option<BlockId>,
     pub(crate) seek: Option<Seek>,
+    /// What it does without asking.
+    pub(crate) mode: Mode,
     /// The repository that its folder is in.
     pub(crate) git: Option<GitView>,
     /// Queued messages.
@@ -143,6 +145,7 @@ impl OpenPod {
             asked: Vec::new(),
             agent: None,
             tasks: Vec::new(),
+            mode: Mode::default(),
             git: None,
             asking: Asking::Nothing,
             sending: None,

@@ -62,6 +62,7 @@ pub(super) fn looked(model: &mut Model, pod: &PodRef, done: Result<Looked, Clien
     if let Ok(Looked { detail, peers, asked }) = done {
         (open.queued, open.agent, open.git) = (detail.queued, detail.session, detail.git);
         open.tasks = detail.tasks;
+        open.mode = detail.mode;
         (open.peers, open.asked) = (peers, asked);
         if again {
             look(model);

@@ -38,7 +38,8 @@ fn in_text(model: &mut Model, key: KeyEvent) {
         KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
         // Terminals send Alt as Esc and the letter; this works while writing, too.
         KeyCode::Char('a') if is_alt(&key) => command::answer(model, commands::Answer::Once),
-        KeyCode::Char('A') if is_alt(&key) => command::answer(model, commands::Answer::Always),
+        KeyCode::Char('A') if is_alt(&key) => begin_line(model, LineOf::Command, "always "),
+        KeyCode::BackTab => command::walk_modes(model),
         KeyCode::Char('d') if is_alt(&key) => command::answer(model, commands::Answer::Deny(String::new())),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::SHIFT) => open.composer.insert("\n"),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => composing::send(model, true),
@@ -89,7 +90,8 @@ pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) {
         }
         (false, KeyCode::Char('g')) => model.is_going = true,
         (false, KeyCode::Char('a')) => command::answer(model, commands::Answer::Once),
-        (_, KeyCode::Char('A')) => command::answer(model, commands::Answer::Always),
+        (_, KeyCode::Char('A')) => begin_line(model, LineOf::Command, "always "),
+        (_, KeyCode::BackTab) => command::walk_modes(model),
         (_, KeyCode::Char('d')) => command::answer(model, commands::Answer::Deny(String::new())),
         (_, KeyCode::Char('v')) => {
             model.detail = model.detail.next();

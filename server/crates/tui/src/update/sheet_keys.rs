@@ -27,7 +27,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         KeyCode::Char('t') => choices::test_chosen(model),
         KeyCode::Enter => enter(model),
         KeyCode::Char('a') => answer(model, commands::Answer::Once),
-        KeyCode::Char('A') => answer(model, commands::Answer::Always),
+        KeyCode::Char('A') => answer(model, commands::Answer::Always(String::new())),
         KeyCode::Char('d') => answer(model, commands::Answer::Deny(String::new())),
         _ => {}
     }

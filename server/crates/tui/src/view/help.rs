@@ -25,12 +25,13 @@ const DASHBOARD_KEYS: [(&str, &str); 8] = [
     ("q", "Quit (Ctrl-C anywhere)"),
 ];
 
-const COMPOSER_KEYS: [(&str, &str); 10] = [
+const COMPOSER_KEYS: [(&str, &str); 11] = [
     ("Enter", "Send (queued while the Pod is running)"),
     ("Alt-Enter", "Send into the current run, for its next model call"),
     ("Ctrl-J  Shift-Enter", "New line (most terminals send Enter for Shift-Enter)"),
     ("@", "Name a file (Tab or Enter accepts it)"),
     ("Alt-a  Alt-A  Alt-d", "Answer the oldest approval: allow, always allow, deny"),
+    ("Shift-Tab", "Next mode: ask, accept edits, plan, free"),
     ("Up  Down", "Earlier and later messages"),
     ("PgUp  PgDn  wheel", "Scroll"),
     (":", "Command, as the first character"),

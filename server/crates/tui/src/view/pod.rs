@@ -1,7 +1,7 @@
 //! One Pod: heading, transcript, queue, composer.
 
 use commands::{Sign, peering::called, total_tokens};
-use protocol::Segment;
+use protocol::{Mode, Segment};
 use ratatui::{
     Frame,
     layout::Rect,
@@ -69,7 +69,11 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     let right = rights.into_iter().find(|right| used + width_of(right) + REST_WIDTH_MIN <= width).unwrap_or_default();
     let room = width.saturating_sub(used + width_of(&right) + 1);
     let git = open.git.as_ref().map(|git| format!(" · {}", git.words())).unwrap_or_default();
-    let rest = fit(&format!("{reason}  {} · {}{git}", summary.model, summary.cwd), room);
+    let mode = match open.mode {
+        Mode::Ask => String::new(),
+        mode => format!(" · {}", mode.words()),
+    };
+    let rest = fit(&format!("{reason}  {}{mode} · {}{git}", summary.model, summary.cwd), room);
     let gap = width.saturating_sub(used + width_of(&rest) + width_of(&right));
     Line::from(vec![
         Span::raw(name).bold(),

@@ -97,6 +97,7 @@ impl Announced {
             permissions: Vec::new(),
             warnings: Vec::new(),
             network: protocol::NetworkPolicy::default(),
+            mode: protocol::Mode::default(),
             reasoning: protocol::ReasoningPolicy::default(),
             queued: Vec::new(),
             children: Vec::new(),
