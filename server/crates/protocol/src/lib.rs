@@ -69,7 +69,9 @@ pub use listing::{
     RuntimeKind, RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree,
     UsageReport, Visibility, VisiblePod,
 };
-pub use mcp::{McpLog, McpLogin, McpServerItem, McpServerState};
+pub use mcp::{
+    McpArgument, McpContent, McpLog, McpLogin, McpPrompt, McpPromptText, McpResource, McpServerItem, McpServerState,
+};
 pub use misread::misread;
 pub use model::{
     FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelName, ModelView, Prices, ProviderView, Providers, Thinking,

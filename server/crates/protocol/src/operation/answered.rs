@@ -62,7 +62,9 @@ plain!(
     crate::PodSummary,
     crate::Preview,
     crate::McpLog,
+    crate::McpContent,
     crate::McpLogin,
+    crate::McpPromptText,
     crate::McpServerItem,
     crate::ProviderTest,
     crate::ProviderView,
@@ -125,6 +127,8 @@ in_parts! {
     Listing<crate::AgentItem>, of crate::AgentItem {}
     Listing<crate::Approval>, of crate::Approval {}
     Listing<crate::BackgroundCommand>, of crate::BackgroundCommand {}
+    Listing<crate::McpPrompt>, of crate::McpPrompt {}
+    Listing<crate::McpResource>, of crate::McpResource {}
     Listing<crate::McpServerItem>, of crate::McpServerItem {}
     Listing<crate::ModelItem>, of crate::ModelItem {}
     Listing<crate::OpenRequest>, of crate::OpenRequest {}
