@@ -15,7 +15,7 @@ use testkit::{
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
 async fn yoi_with(server: &ScriptedMcp) -> YoiProcess {
-    let launch = Launch::new(YOI).env("RUST_LOG", "debug");
+    let launch = Launch::new(YOI).env("YOI_LOG", "debug");
     let config = launch.work_dir().with_file_name("yoi.toml");
     let section = format!("[mcp.far]\nurl = \"{}\"\n[mcp.near]\ncommand = [\"true\"]", server.url());
     fs::write(&config, section).unwrap();
@@ -120,6 +120,7 @@ async fn prompts_and_resources_are_there_for_people() {
     let yoi = yoi_with(&server).await;
     let pod = yoi.post("/api/v1/pods", &json!({ "name": "ada" })).await.expect(201);
     let of = |rest: &str| format!("{}/{rest}", pod_path(&pod));
+    let before = yoi.journal(&pod).await;
     let prompts = yoi.get(&of("prompts")).await.expect(200);
     assert_eq!(prompts["items"][0]["name"], "far__review");
     assert_eq!(prompts["items"][0]["arguments"][0], json!({ "name": "file", "required": true }));
@@ -150,5 +151,5 @@ async fn prompts_and_resources_are_there_for_people() {
         yoi.launch().command().args(["mcp", "prompt", "ada", "far__review", "a b.rs"]).output().await.unwrap();
     assert_eq!(String::from_utf8(printed.stdout).unwrap(), "Review \"a b.rs\" in a null tone.\n");
     assert_eq!(server.count("prompts/list"), 1, "a list counts for a while");
-    assert_eq!(yoi.journal(&pod).await.iter().filter(|record| record["kind"] == "user_message").count(), 0);
+    assert_eq!(yoi.journal(&pod).await, before, "the Pod is told nothing");
 }
