@@ -251,8 +251,14 @@ impl List {
 
     /// What Enter does with the command that has been typed.
     pub(super) fn command(self) -> Entered {
-        let Listed::Commands(offers) = self.listed.get_untracked() else { return Entered::AsTyped };
         let text = self.outgoing.draft.with_untracked(|draft| draft.text.clone());
+        let offers = match self.listed.get_untracked() {
+            Listed::Commands(offers) => offers,
+            Listed::Prompts(prompts) if !prompts.iter().any(|prompt| text[1..] == prompt.name) => {
+                return Entered::Completed;
+            }
+            _ => return Entered::AsTyped,
+        };
         match self.chosen.get_untracked().and_then(|chosen| offers.get(chosen)) {
             Some(offer) if offer.is_typed_in(&text) => Entered::AsTyped,
             Some(offer) if offer.argument.is_empty() => Entered::Instead(offer.line.clone()),
