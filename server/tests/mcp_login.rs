@@ -147,9 +147,8 @@ async fn prompts_and_resources_are_there_for_people() {
     assert_eq!((&read["media_type"], &read["data"]), (&json!("image/gif"), &json!("R0lGODlhAQABAAAAADs=")));
     yoi.get(&of("resources/content?server=none&uri=note://1")).await.expect_error(404);
 
-    let printed =
-        yoi.launch().command().args(["mcp", "prompt", "ada", "far__review", "a b.rs"]).output().await.unwrap();
-    assert_eq!(String::from_utf8(printed.stdout).unwrap(), "Review \"a b.rs\" in a null tone.\n");
+    let text = printed(&yoi, &["mcp", "prompt", "ada", "far__review", "a b.rs"]).await;
+    assert_eq!(text, "Review \"a b.rs\" in a null tone.\n");
     assert_eq!(server.count("prompts/list"), 1, "a list counts for a while");
     assert_eq!(yoi.journal(&pod).await, before, "the Pod is told nothing");
 }
