@@ -386,11 +386,11 @@ mod tests {
         let two = &[("file", true), ("tone", false)][..];
         for (names, words, expected) in [
             (&[("topic", true)][..], " two words ", json!({ "topic": "two words" })),
-            (&[("topic", true)], "topic=one", json!({ "topic": "one" })),
+            (&[("topic", true)][..], "topic=one", json!({ "topic": "one" })),
             (two, "a.rs", json!({ "file": "a.rs" })),
             (two, "\"a b.rs\" kind", json!({ "file": "a b.rs", "tone": "kind" })),
             (two, "tone=\"very kind\" a.rs", json!({ "file": "a.rs", "tone": "very kind" })),
-            (&[], "", json!({})),
+            (&[][..], "", json!({})),
         ] {
             assert_eq!(of(names, words), Ok(expected), "{words}");
         }

@@ -200,7 +200,9 @@ fn fill(model: &mut Model, text: &str) {
     let question = model.open.as_ref().and_then(|open| {
         let question = open.transcript.open_questions().next()?;
         let BlockKind::Approval { approval_id, arguments, .. } = &question.kind else { return None };
-        Some((open.pod.clone(), approval_id.clone(), arguments.get("schema").cloned()))
+        // A question that a server asks in the middle of a call, and not a call with an argument of this name.
+        let schema = arguments.get("schema").filter(|_| approval_id.contains(".ask"));
+        Some((open.pod.clone(), approval_id.clone(), schema.cloned()))
     });
     let Some((pod, approval, schema)) = question else { return model.complain(NO_APPROVAL) };
     let Some(schema) = schema else { return model.complain("this question has no form; :allow or :deny") };
