@@ -32,7 +32,10 @@ pub use {
     audit::{AuditAsked, list_audit},
     background::{command_output, list_commands, stop_command},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
-    input::{fitting_files, steer_input, submit_input, take_back_input},
+    input::{
+        attach_resource, fitting_files, fitting_resources, list_prompts, make_prompt, steer_input, submit_input,
+        take_back_input,
+    },
     own::expand_own,
     peers::{
         ExchangeData, decide_held, decide_request, introduce_pods, open_requests, pod_exchange, pod_peers, unlink_pods,

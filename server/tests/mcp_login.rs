@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use testkit::{
     scripted_mcp::ScriptedMcp,
     until_so,
-    yoi::{Launch, YoiProcess},
+    yoi::{Launch, YoiProcess, pod_path},
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
 async fn yoi_with(server: &ScriptedMcp) -> YoiProcess {
-    let launch = Launch::new(YOI).env("RUST_LOG", "debug");
+    let launch = Launch::new(YOI).env("YOI_LOG", "debug");
     let config = launch.work_dir().with_file_name("yoi.toml");
     let section = format!("[mcp.far]\nurl = \"{}\"\n[mcp.near]\ncommand = [\"true\"]", server.url());
     fs::write(&config, section).unwrap();
@@ -112,4 +112,43 @@ async fn a_login_that_a_browser_begins_ends_in_that_browser() {
     let done = client.get(&again).header(header::COOKIE, &cookie).send().await.unwrap();
     assert_eq!(done.headers()[header::LOCATION], "/settings");
     assert_eq!(far(&yoi).await["logged_in"], true);
+}
+
+#[tokio::test]
+async fn prompts_and_resources_are_there_for_people() {
+    let server = ScriptedMcp::start().await;
+    let yoi = yoi_with(&server).await;
+    let pod = yoi.post("/api/v1/pods", &json!({ "name": "ada" })).await.expect(201);
+    let of = |rest: &str| format!("{}/{rest}", pod_path(&pod));
+    let before = yoi.journal(&pod).await;
+    let prompts = yoi.get(&of("prompts")).await.expect(200);
+    assert_eq!(prompts["items"][0]["name"], "far__review");
+    assert_eq!(prompts["items"][0]["arguments"][0], json!({ "name": "file", "required": true }));
+    let made = yoi.get(&of("prompts/far__review?words=main.rs%20kind")).await.expect(200);
+    assert_eq!(made["text"], "Review \"main.rs\" in a \"kind\" tone.");
+    let made = yoi.get(&of("prompts/far__review?arguments=%7B%22file%22%3A%22a%22%7D")).await.expect(200);
+    assert_eq!(made["text"], "Review \"a\" in a null tone.");
+    yoi.get(&of("prompts/far__review")).await.expect_error(400);
+    yoi.get(&of("prompts/far__review?arguments=%5B%5D")).await.expect_error(400);
+    yoi.get(&of("prompts/far__none")).await.expect_error(404);
+    yoi.get(&of("prompts/none__review")).await.expect_error(404);
+
+    let found = yoi.get(&of("resources?q=NOTES")).await.expect(200);
+    assert_eq!(
+        found["items"],
+        json!([{
+            "server": "far", "uri": "note://1", "name": "notes", "media_type": "text/markdown",
+        }])
+    );
+    assert_eq!(yoi.get(&of("resources")).await.expect(200)["items"].as_array().unwrap().len(), 2);
+    let read = yoi.get(&of("resources/content?server=far&uri=note://1")).await.expect(200);
+    assert_eq!(read, json!({ "uri": "note://1", "media_type": "text/plain", "text": "Buy milk." }));
+    let read = yoi.get(&of("resources/content?server=far&uri=note://2")).await.expect(200);
+    assert_eq!((&read["media_type"], &read["data"]), (&json!("image/gif"), &json!("R0lGODlhAQABAAAAADs=")));
+    yoi.get(&of("resources/content?server=none&uri=note://1")).await.expect_error(404);
+
+    let text = printed(&yoi, &["mcp", "prompt", "ada", "far__review", "a b.rs"]).await;
+    assert_eq!(text, "Review \"a b.rs\" in a null tone.\n");
+    assert_eq!(server.count("prompts/list"), 1, "a list counts for a while");
+    assert_eq!(yoi.journal(&pod).await, before, "the Pod is told nothing");
 }

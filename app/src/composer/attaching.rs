@@ -1,12 +1,13 @@
 //! Uploads pictures and files for a message.
 
 use leptos::{prelude::*, task::spawn_local};
-use protocol::{BLOB_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, ErrorCode, Segment};
+use protocol::{BLOB_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, ErrorCode, McpResource, Segment};
 
 use super::sending::Outgoing;
 use crate::{
     UiError,
     live::{self, Picked},
+    server_fns::attach_resource,
 };
 
 /// The hidden file input that opens the browser's file dialog.
@@ -67,6 +68,30 @@ pub(super) fn attach(outgoing: Outgoing, files: Vec<Picked>) {
             }
         });
     }
+}
+
+/// Attaches the content of a resource, which the server reads.
+pub(super) fn attach_content(outgoing: Outgoing, resource: McpResource) {
+    let McpResource { server, uri, name, .. } = resource;
+    let (pod, shown) = (outgoing.pod.pod.get_value(), name.clone());
+    outgoing.attaching.update(|names| names.push(shown.clone()));
+    spawn_local(async move {
+        let kept = attach_resource(pod, server, uri, name).await;
+        outgoing.attaching.try_update(|names| {
+            if let Some(at) = names.iter().position(|known| *known == shown) {
+                names.remove(at);
+            }
+        });
+        match kept {
+            Ok(segment) => {
+                outgoing.draft.try_update(|draft| draft.attached.push(segment));
+            }
+            Err(error) => {
+                let sentence = format!("{shown} was not attached: {}", error.sentence());
+                outgoing.error.try_set(Some(UiError::new(error.code(), sentence)));
+            }
+        }
+    });
 }
 
 fn refusal(picked: &Picked, room: usize) -> Option<String> {

@@ -4,14 +4,15 @@
 use commands::Offer;
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{AgentChoice, PodDetail};
+use protocol::{McpPrompt, McpResource};
 
-use super::sending::Outgoing;
+use super::{attaching::attach_content, sending::Outgoing};
 use crate::{
     acting::{AtHand, here, named},
     components::completion::Choice,
     composer::draft::{Draft, FileWord, byte_at, file_word, units_at, with_file},
     live,
-    server_fns::fitting_files,
+    server_fns::{fitting_files, fitting_resources, list_prompts},
 };
 
 /// How long typing must pause before the server is asked, in milliseconds.
@@ -22,7 +23,10 @@ const REST_MS: u32 = 120;
 pub(super) enum Listed {
     Nothing,
     Commands(Vec<Offer>),
-    Files(FileWord, Vec<String>),
+    /// Prompts of the Pod's MCP servers.
+    Prompts(Vec<McpPrompt>),
+    /// Files, then resources of the Pod's MCP servers.
+    Files(FileWord, Vec<String>, Vec<McpResource>),
     /// The agent's commands, for a message that is nothing but the beginning of one.
     OfAgent(Vec<AgentChoice>),
 }
@@ -40,6 +44,8 @@ pub(super) struct List {
     /// The file name being typed, and the files that the server found for it.
     word: RwSignal<Option<FileWord>>,
     found: RwSignal<Option<(FileWord, Vec<String>)>>,
+    resources: RwSignal<Option<(FileWord, Vec<McpResource>)>>,
+    prompts: RwSignal<Option<Vec<McpPrompt>>>,
     /// Counts edits, so that a late answer to an earlier question can be recognized as stale.
     number: StoredValue<u64>,
 }
@@ -48,6 +54,8 @@ impl List {
     pub(super) fn new(outgoing: Outgoing) -> Self {
         let word = RwSignal::new(None::<FileWord>);
         let found = RwSignal::new(None::<(FileWord, Vec<String>)>);
+        let resources = RwSignal::new(None::<(FileWord, Vec<McpResource>)>);
+        let prompts = RwSignal::new(None::<Vec<McpPrompt>>);
         let listed = Memo::new(move |_| {
             let offers = |text: &str| {
                 let (console, at) = (outgoing.console, AtHand::viewed(outgoing.pod));
@@ -68,6 +76,13 @@ impl List {
             if let Some(commands) = of_agent.filter(|commands| !commands.is_empty()) {
                 return Listed::OfAgent(commands);
             }
+            let fitting = outgoing.draft.with(|draft| {
+                let word = draft.text.strip_prefix(':').filter(|word| !word.is_empty())?;
+                prompts.with(|prompts| prompts.as_ref().map(|prompts| starting(prompts, word)))
+            });
+            if let Some(fitting) = fitting.filter(|fitting| !fitting.is_empty()) {
+                return Listed::Prompts(fitting);
+            }
             // If the text has been sent or replaced, the word is no longer in it.
             let is_there = |word: &FileWord| {
                 let behind = |draft: &Draft| {
@@ -75,12 +90,13 @@ impl List {
                 };
                 outgoing.draft.with(behind).is_some_and(|rest| rest.starts_with(&word.begun))
             };
-            match (word.get().filter(is_there), found.get()) {
-                // Results for the previous letters stay until those for the current ones arrive.
-                (Some(word), Some((asked, files))) if word.at == asked.at && !files.is_empty() => {
-                    Listed::Files(word, files)
-                }
-                _ => Listed::Nothing,
+            let Some(word) = word.get().filter(is_there) else { return Listed::Nothing };
+            // Results for the previous letters stay until those for the current ones arrive.
+            let files = found.get().filter(|(asked, _)| asked.at == word.at).map(|(_, files)| files);
+            let resources = resources.get().filter(|(asked, _)| asked.at == word.at).map(|(_, all)| all);
+            match (files.unwrap_or_default(), resources.unwrap_or_default()) {
+                (files, resources) if files.is_empty() && resources.is_empty() => Listed::Nothing,
+                (files, resources) => Listed::Files(word, files, resources),
             }
         });
         let choices = Memo::new(move |_| listed.with(Listed::choices));
@@ -90,12 +106,13 @@ impl List {
             let first = || outgoing.draft.with(|draft| listed.with(|listed| listed.first(&draft.text)));
             at.get().map_or_else(first, |at| Some(at.min(last)))
         });
-        Self { outgoing, listed, choices, chosen, at, word, found, number: StoredValue::new(0) }
+        Self { outgoing, listed, choices, chosen, at, word, found, resources, prompts, number: StoredValue::new(0) }
     }
 
     pub(super) fn label(self) -> &'static str {
         self.listed.with(|listed| match listed {
             Listed::Files(..) => "Files",
+            Listed::Prompts(_) => "Prompts",
             Listed::OfAgent(_) => "Commands of the agent",
             Listed::Commands(_) | Listed::Nothing => "Commands",
         })
@@ -108,6 +125,9 @@ impl List {
     /// Something was typed, or the caret moved.
     pub(super) fn typed(self) {
         self.at.set(None);
+        if self.outgoing.draft.with_untracked(|draft| may_be_prompt(&draft.text)) {
+            self.ask_prompts();
+        }
         let caret = live::caret_in("message");
         let word = self.outgoing.draft.with_untracked(|draft| {
             let text = draft.text.as_str();
@@ -123,8 +143,23 @@ impl List {
         self.word.set(word.clone());
         match word {
             Some(word) => self.ask(word),
-            None => self.found.set(None),
+            None => {
+                self.found.set(None);
+                self.resources.set(None);
+            }
         }
+    }
+
+    /// Asks for the Pod's prompts, once: its servers may have to be started for it.
+    fn ask_prompts(self) {
+        if self.prompts.with_untracked(Option::is_some) {
+            return;
+        }
+        self.prompts.set(Some(Vec::new()));
+        let pod = self.outgoing.pod.pod.get_value();
+        spawn_local(async move {
+            self.prompts.try_set(list_prompts(pod).await.ok());
+        });
     }
 
     /// Asks the server once typing pauses. A stale answer is dropped.
@@ -136,9 +171,15 @@ impl List {
             }
             let pod = self.outgoing.pod.pod.get_value();
             spawn_local(async move {
-                let files = fitting_files(pod, word.begun.clone()).await.unwrap_or_default();
+                let files = fitting_files(pod.clone(), word.begun.clone()).await.unwrap_or_default();
+                if self.number.try_get_value() != Some(number) {
+                    return;
+                }
+                self.found.try_set(Some((word.clone(), files)));
+                // Servers may have to be started for it, so files do not wait.
+                let resources = fitting_resources(pod, word.begun.clone()).await.unwrap_or_default();
                 if self.number.try_get_value() == Some(number) {
-                    self.found.try_set(Some((word, files)));
+                    self.resources.try_set(Some((word, resources)));
                 }
             });
         });
@@ -157,6 +198,7 @@ impl List {
         self.number.update_value(|number| *number += 1);
         self.word.set(None);
         self.found.set(None);
+        self.resources.set(None);
         was_open
     }
 
@@ -168,9 +210,9 @@ impl List {
                     self.outgoing.draft.update(|draft| draft.text = format!(":{} ", offer.line));
                 }
             }
-            Listed::Files(word, files) => {
-                if let Some(file) = files.get(index) {
-                    self.name(&word, file);
+            Listed::Prompts(prompts) => {
+                if let Some(prompt) = prompts.get(index) {
+                    self.outgoing.draft.update(|draft| draft.text = format!(":{} ", prompt.name));
                 }
             }
             Listed::OfAgent(commands) => {
@@ -178,6 +220,14 @@ impl List {
                     self.outgoing.draft.update(|draft| draft.text = format!("/{} ", command.id));
                 }
             }
+            Listed::Files(word, files, resources) => match files.get(index) {
+                Some(file) => self.name(&word, file),
+                None => {
+                    if let Some(resource) = resources.get(index - files.len()) {
+                        self.attach(&word, resource.clone());
+                    }
+                }
+            },
             Listed::Nothing => (),
         }
         live::focus("message");
@@ -199,6 +249,18 @@ impl List {
         }
     }
 
+    /// Attaches a resource in place of the word that was typed for it.
+    fn attach(self, word: &FileWord, resource: McpResource) {
+        let typed = format!("@{}", word.begun);
+        self.outgoing.draft.update(|draft| {
+            if draft.text.get(word.at..).is_some_and(|rest| rest.starts_with(&typed)) {
+                draft.text.replace_range(word.at..word.at + typed.len(), "");
+            }
+        });
+        self.close();
+        attach_content(self.outgoing, resource);
+    }
+
     /// Completes the chosen line, or the first one.
     pub(super) fn complete_chosen(self) {
         self.complete(self.chosen.get_untracked().unwrap_or_default());
@@ -206,8 +268,14 @@ impl List {
 
     /// What Enter does with the command that has been typed.
     pub(super) fn command(self) -> Entered {
-        let Listed::Commands(offers) = self.listed.get_untracked() else { return Entered::AsTyped };
         let text = self.outgoing.draft.with_untracked(|draft| draft.text.clone());
+        let offers = match self.listed.get_untracked() {
+            Listed::Commands(offers) => offers,
+            Listed::Prompts(prompts) if !prompts.iter().any(|prompt| text[1..] == prompt.name) => {
+                return Entered::Completed;
+            }
+            _ => return Entered::AsTyped,
+        };
         match self.chosen.get_untracked().and_then(|chosen| offers.get(chosen)) {
             Some(offer) if offer.is_typed_in(&text) => Entered::AsTyped,
             Some(offer) if offer.argument.is_empty() => Entered::Instead(offer.line.clone()),
@@ -275,7 +343,10 @@ impl Listed {
         match self {
             Self::Nothing => Vec::new(),
             Self::Commands(offers) => offers.iter().map(command).collect(),
-            Self::Files(_, files) => files.iter().map(file).collect(),
+            Self::Prompts(prompts) => prompts.iter().map(prompt_line).collect(),
+            Self::Files(_, files, resources) => {
+                files.iter().map(file).chain(resources.iter().map(resource_line)).collect()
+            }
             Self::OfAgent(commands) => commands.iter().map(of_agent).collect(),
         }
     }
@@ -292,6 +363,31 @@ fn agent_commands(detail: &PodDetail, begun: &str) -> Vec<AgentChoice> {
     commands.filter(|command| command.id.starts_with(begun)).cloned().collect()
 }
 
+fn resource_line(resource: &McpResource) -> Choice {
+    let McpResource { server, uri, name, title, .. } = resource;
+    let name = title.as_ref().unwrap_or(name);
+    Choice { text: format!("@{name}"), argument: "", what: format!("{server}: {uri}"), is_refused: false }
+}
+
+fn prompt_line(prompt: &McpPrompt) -> Choice {
+    let arguments =
+        prompt.arguments.iter().map(|one| if one.required { one.name.clone() } else { format!("[{}]", one.name) });
+    let arguments = arguments.collect::<Vec<_>>().join(" ");
+    let about = prompt.description.as_ref().or(prompt.title.as_ref()).cloned().unwrap_or_default();
+    let what = if arguments.is_empty() { about } else { format!("{arguments}: {about}") };
+    Choice { text: format!(":{}", prompt.name), argument: "", what, is_refused: false }
+}
+
+/// Whether the line may name a prompt: it names no command.
+fn may_be_prompt(text: &str) -> bool {
+    let Some(word) = text.strip_prefix(':') else { return false };
+    !word.is_empty() && !word.contains(' ') && !commands::TABLE.iter().any(|entry| entry.word.starts_with(word))
+}
+
+fn starting(prompts: &[McpPrompt], word: &str) -> Vec<McpPrompt> {
+    prompts.iter().filter(|prompt| prompt.name.starts_with(word)).take(20).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,10 +395,19 @@ mod tests {
     #[test]
     fn a_file_is_offered_by_its_name_with_its_folder_beside_it() {
         let word = FileWord { at: 0, begun: "ma".to_owned() };
-        let listed = Listed::Files(word, vec!["src/deep/main.rs".to_owned(), "Makefile".to_owned()]);
+        let notes = McpResource {
+            server: "files".into(),
+            uri: "note://1".into(),
+            name: "notes".into(),
+            title: None,
+            description: None,
+            media_type: None,
+        };
+        let listed = Listed::Files(word, vec!["src/deep/main.rs".to_owned(), "Makefile".to_owned()], vec![notes]);
         let lines: Vec<_> = listed.choices().into_iter().map(|choice| (choice.text, choice.what)).collect();
         let line = |text: &str, what: &str| (text.to_owned(), what.to_owned());
-        assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", "")]);
+        let resource = line("@notes", "files: note://1");
+        assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", ""), resource]);
         assert!(Listed::Nothing.choices().is_empty());
     }
 

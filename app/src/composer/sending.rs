@@ -16,7 +16,7 @@ use crate::{
     },
     console::{Console, PodContext, fresh_command},
     live,
-    server_fns::{expand_own, steer_input, submit_input},
+    server_fns::{expand_own, make_prompt, steer_input, submit_input},
 };
 
 /// One Pod's composer: its draft, what is in flight, and the last error.
@@ -79,6 +79,9 @@ pub(super) fn send(outgoing: Outgoing, place: Place) {
         return;
     }
     outgoing.error.set(None);
+    if let Some((name, words)) = prompt_in(&text) {
+        return make(outgoing, name.to_owned(), words.to_owned());
+    }
     if is_command(&text) {
         let at = untrack(|| AtHand::viewed(outgoing.pod));
         return match commands::parse(&text, untrack(|| acting::here(outgoing.console, Some(&at)))) {
@@ -115,6 +118,31 @@ fn own(outgoing: Outgoing, place: Place, line: &str, refusal: String) {
             }
             Err(error) if error.code() == ErrorCode::NotFound => outgoing.refuse(refusal),
             Err(error) => drop(outgoing.error.try_set(Some(error))),
+        }
+    });
+}
+
+/// A line that names a prompt of an MCP server, `:SERVER__prompt`, and what follows.
+fn prompt_in(text: &str) -> Option<(&str, &str)> {
+    let line = text.strip_prefix(':')?;
+    let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    name.contains("__").then_some((name, words.trim()))
+}
+
+/// Puts the text that a prompt makes into the field, where it is read before it is sent.
+fn make(outgoing: Outgoing, name: String, words: String) {
+    let pod = outgoing.pod.pod.get_value();
+    outgoing.is_sending.set(true);
+    spawn_local(async move {
+        let made = make_prompt(pod, name, words).await;
+        outgoing.is_sending.try_set(false);
+        match made {
+            Ok(text) => {
+                outgoing.draft.try_update(|draft| draft.text = text);
+            }
+            Err(refusal) => {
+                outgoing.error.try_set(Some(refusal));
+            }
         }
     });
 }

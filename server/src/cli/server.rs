@@ -41,6 +41,36 @@ pub(crate) enum McpVerb {
         /// Its name; `yoi mcp ls` lists them
         name: String,
     },
+    /// List the prompts of a Pod's MCP servers
+    Prompts {
+        /// The Pod
+        pod: String,
+    },
+    /// Print the text that a prompt makes, to send as a message
+    Prompt {
+        /// The Pod
+        pod: String,
+        /// The prompt, SERVER__prompt; `yoi mcp prompts POD` lists them
+        name: String,
+        /// Its arguments, in their order or as name=value
+        arguments: Vec<String>,
+    },
+    /// List the resources of a Pod's MCP servers
+    Resources {
+        /// The Pod
+        pod: String,
+        /// A few letters of a name or an address
+        letters: Option<String>,
+    },
+    /// Print a resource
+    Read {
+        /// The Pod
+        pod: String,
+        /// The server's name
+        server: String,
+        /// The resource's address
+        uri: String,
+    },
     /// Forget the login to an MCP server
     Logout {
         /// Its name; `yoi mcp ls` lists them

@@ -1,5 +1,9 @@
 use anyhow::Result;
-use protocol::{McpServerItem, operation::Page, operations};
+use protocol::{
+    McpArgument, McpPrompt, McpResource, McpServerItem,
+    operation::{Loose, Page},
+    operations,
+};
 
 use super::Caller;
 use crate::{
@@ -16,6 +20,10 @@ pub(super) async fn mcp(caller: Caller, options: McpOptions) -> Result<()> {
         Some(McpVerb::Restart { name }) => restart(&caller, name).await,
         Some(McpVerb::Login { name }) => log_in(&caller, name).await,
         Some(McpVerb::Logout { name }) => log_out(&caller, name).await,
+        Some(McpVerb::Prompts { pod }) => prompts(&caller, &pod).await,
+        Some(McpVerb::Prompt { pod, name, arguments }) => prompt(&caller, &pod, name, &arguments).await,
+        Some(McpVerb::Resources { pod, letters }) => resources(&caller, &pod, letters).await,
+        Some(McpVerb::Read { pod, server, uri }) => read(&caller, &pod, server, uri).await,
         Some(McpVerb::Log { name }) => log(&caller, name).await,
     }
 }
@@ -60,6 +68,52 @@ async fn log_out(caller: &Caller, name: String) -> Result<()> {
     match caller.config.json {
         true => output::json(&server),
         false => output::line(&format!("the login to {} is forgotten", server.name)),
+    }
+}
+
+async fn prompts(caller: &Caller, pod: &str) -> Result<()> {
+    let pod = caller.resolve(pod).await?;
+    let listed = caller.client.read(&operations::Prompts { pod, page: Page::default() }).await?;
+    if caller.config.json {
+        return output::json(&listed);
+    }
+    let row = |prompt: &McpPrompt| {
+        let mark = |one: &McpArgument| if one.required { one.name.clone() } else { format!("[{}]", one.name) };
+        let arguments = prompt.arguments.iter().map(mark).collect::<Vec<_>>().join(" ");
+        [prompt.name.clone(), arguments, prompt.description.clone().unwrap_or_default()]
+    };
+    output::headed(["NAME", "ARGUMENTS", "ABOUT"], listed.items.iter().map(row))
+}
+
+async fn prompt(caller: &Caller, pod: &str, name: String, arguments: &[String]) -> Result<()> {
+    let pod = caller.resolve(pod).await?;
+    // The shell has taken the quotation marks away.
+    let quoted = |word: &String| if word.contains(' ') { format!("\"{word}\"") } else { word.clone() };
+    let words = Loose(Some(arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")));
+    let made = caller.client.read(&operations::PromptMade { pod, name, arguments: Loose(None), words }).await?;
+    match caller.config.json {
+        true => output::json(&made),
+        false => made.text.lines().try_for_each(output::line),
+    }
+}
+
+async fn resources(caller: &Caller, pod: &str, letters: Option<String>) -> Result<()> {
+    let pod = caller.resolve(pod).await?;
+    let listed = caller.client.read(&operations::Resources { pod, q: Loose(letters), page: Page::default() }).await?;
+    if caller.config.json {
+        return output::json(&listed);
+    }
+    let row = |one: &McpResource| [one.server.clone(), one.name.clone(), one.uri.clone()];
+    output::headed(["SERVER", "NAME", "ADDRESS"], listed.items.iter().map(row))
+}
+
+async fn read(caller: &Caller, pod: &str, server: String, uri: String) -> Result<()> {
+    let pod = caller.resolve(pod).await?;
+    let (server, uri) = (Loose(Some(server)), Loose(Some(uri)));
+    let content = caller.client.read(&operations::ResourceContent { pod, server, uri }).await?;
+    match (&content.text, caller.config.json) {
+        (Some(text), false) => text.lines().try_for_each(output::line),
+        _ => output::json(&content),
     }
 }
 

@@ -139,6 +139,25 @@ impl RuntimePort for Embedded {
             }
             Query::Visible(it) => whole(host.pods().visible(&it.pod.worker_id).await?).into(),
             Query::Files(it) => whole(host.work().files(&it.pod.worker_id, &it.q.0.unwrap_or_default()).await?).into(),
+            Query::Prompts(it) => whole(host.work().prompts(&it.pod.worker_id).await?).into(),
+            Query::PromptMade(it) => {
+                let given = match it.arguments.0 {
+                    None => Err(it.words.0.unwrap_or_default()),
+                    Some(text) => Ok(arguments(&text)?),
+                };
+                host.work().prompt(&it.pod.worker_id, it.name, given).await?.into()
+            }
+            Query::Resources(it) => {
+                let begun = it.q.0.unwrap_or_default().to_lowercase();
+                let fits = |text: &str| text.to_lowercase().contains(&begun);
+                let mut all = host.work().resources(&it.pod.worker_id).await?;
+                all.retain(|one| fits(&one.name) || fits(&one.uri) || one.title.as_deref().is_some_and(fits));
+                whole(all).into()
+            }
+            Query::ResourceContent(it) => {
+                let (server, uri) = (it.server.0.unwrap_or_default(), it.uri.0.unwrap_or_default());
+                host.work().resource(&it.pod.worker_id, server, uri).await?.into()
+            }
             Query::Folders(it) => host.settings().folders(it.prefix.0.as_deref()).await?.into(),
             Query::Peers(it) => whole(host.peers().of_pod(&it.pod.worker_id).await?).into(),
             Query::Exchange(it) => {
@@ -188,4 +207,12 @@ impl RuntimePort for Embedded {
     fn observe_pods(&self) -> PodsObservation {
         self.host.pods().observe()
     }
+}
+
+/// Reads the arguments of a prompt.
+fn arguments(text: &str) -> Result<serde_json::Map<String, serde_json::Value>, ApiError> {
+    let arguments: Option<serde_json::Map<_, _>> = serde_json::from_str(text).ok();
+    arguments
+        .filter(|arguments| arguments.values().all(serde_json::Value::is_string))
+        .ok_or_else(|| ApiError::invalid("`arguments` is a JSON object of texts, such as {\"topic\":\"tests\"}"))
 }

@@ -37,6 +37,8 @@ pub enum Command {
     Answer(Answer),
     /// Answers the question with the option of this id, one of the agent's own.
     Choose(String),
+    /// Answers the oldest open question, which is a form, with these values.
+    Fill(String),
     /// Shows the agent that answers in the Pod.
     Agent,
     /// Rewinds to before the newest message.
@@ -238,7 +240,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     }
     let Some(now) = here.pod else { return Some(NOT_ATTACHED) };
     match entry.word {
-        "allow" | "always" | "deny" | "option" => (!now.asks).then_some("it has no pending approval"),
+        "allow" | "always" | "deny" | "option" | "fill" => (!now.asks).then_some("it has no pending approval"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
         "fork" => allowed::fork_refusal(now.state),
@@ -287,6 +289,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "network" | "think" | "budget" | "autoresume" => setting(entry.word, argument),
         "mode" => named(Command::Mode),
         "option" => named(Command::Choose),
+        "fill" => Ok(Command::Fill(argument.to_owned())),
         "preview" => preview(argument).map(Command::Preview),
         "key" => key(argument),
         "delete" => named(Command::Delete),

@@ -160,6 +160,7 @@ pub const TABLE: &[Entry] = &[
     grave(Pod, "delete", "NAME", "Delete this Pod and its records (type its name)"),
     of(Pod, "export", "", "", "Save the transcript to a file"),
     grave(TerminalPod, "option", "ID", "Answer the pending approval with one of its agent's own options"),
+    grave(TerminalPod, "fill", "FIELD=VALUE …", "Answer the pending form of an MCP server"),
     of(TerminalPod, "agent", "", "", "Show its agent: plan, modes, commands, and what yoi cannot control"),
     of(TerminalPod, "attach", "PATH", "", "Attach a picture or a file of this machine to the message"),
     of(TerminalPod, "steer", "TEXT", "", "Send a message into the current run"),

@@ -38,6 +38,12 @@ pub(crate) const QUESTIONS_MAX: usize = 16;
 /// The number of rounds in one call in which the server asks for more input.
 pub(crate) const ROUNDS_MAX: usize = 16;
 
+/// The number of prompts, and of resources, of one server.
+pub(crate) const SHELF_MAX: usize = 1_000;
+/// How long a list of them counts …
+pub(crate) const SHELF_FRESH: Duration = Duration::from_secs(60);
+/// … and how long a person waits for a server that has to be started for it.
+pub(crate) const VISIT_MAX: Duration = Duration::from_secs(10);
 /// How long a server may take to start and to list its tools.
 pub(crate) const START_MAX: Duration = Duration::from_secs(40);
 /// How long a model call waits for servers that are starting; after that it does without them.

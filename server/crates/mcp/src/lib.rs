@@ -26,7 +26,9 @@ mod pins;
 mod private_file;
 mod reason;
 mod servers;
+mod shelf;
 mod stand;
+mod stock;
 #[cfg(test)]
 mod story;
 mod text;
@@ -40,5 +42,6 @@ pub use self::{
     login::{LOGIN_LIFE, LoginAnswer, LoginBegun, LoginFailed, LoginWish},
     names::server_of,
     servers::{Servers, ServersOptions},
+    shelf::{Given, ShelfFailed, Visit, content_bytes},
     stand::Stand,
 };

@@ -182,16 +182,16 @@ impl Live {
         Ok(all)
     }
 
-    fn has(&self, what: impl Fn(&rmcp::model::ServerCapabilities) -> bool) -> bool {
+    pub(crate) fn has(&self, what: impl Fn(&rmcp::model::ServerCapabilities) -> bool) -> bool {
         self.peer.peer_info().is_some_and(|info| what(&info.capabilities))
     }
 }
 
-fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {
+pub(crate) fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {
     cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)))
 }
 
-async fn within<T>(asked: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Failed> {
+pub(crate) async fn within<T>(asked: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Failed> {
     match timeout(LIST_MAX, asked).await {
         Ok(answer) => answer.map_err(|error| failed(&error)),
         Err(_) => Err(Failed::Late),

@@ -22,10 +22,14 @@ use crate::{
     login::{Login, LoginAnswer, LoginBegun, LoginFailed, LoginWish, Logins},
     offer::Offer,
     pins::Pins,
+    stock::Shelf,
 };
 
 /// The number of Pods for which it is remembered that a server is away.
 const AWAY_MAX: usize = 10_000;
+
+/// The number of Pods whose prompts and resources are remembered.
+const SHELVES_MAX: usize = 100;
 
 /// The settings for all servers.
 #[derive(Debug, Clone)]
@@ -54,6 +58,10 @@ pub(crate) struct Known {
     restart: watch::Sender<u64>,
     numbers: AtomicU64,
     lore: Mutex<Lore>,
+    /// What each Pod was last offered beside tools, and when.
+    shelves: Mutex<HashMap<String, (Instant, Arc<Shelf>)>>,
+    /// Held while they are listed, so that a person who types does not start the server with each letter.
+    pub(crate) listing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -82,6 +90,8 @@ impl Servers {
                 restart: watch::channel(0).0,
                 numbers: AtomicU64::new(0),
                 lore: Mutex::default(),
+                shelves: Mutex::default(),
+                listing: tokio::sync::Mutex::default(),
                 config,
             };
             (known.config.name.to_string(), Arc::new(known))
@@ -122,6 +132,7 @@ impl Servers {
             lore.detail = None;
         }
         known.login.ask_anew();
+        known.shelves.lock().unwrap_or_else(PoisonError::into_inner).clear();
         known.restart.send_modify(|count| *count += 1);
         Some(known.item())
     }
@@ -202,6 +213,20 @@ impl Known {
             tools: lore.tools.clone(),
             logged_in: self.login.is_kept(),
         }
+    }
+
+    /// Returns what the Pod was last offered beside tools, if that is no older than this.
+    pub(crate) fn shelf(&self, pod: &str, fresh: Duration) -> Option<Arc<Shelf>> {
+        let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        shelves.get(pod).filter(|(at, _)| at.elapsed() < fresh).map(|(_, shelf)| shelf.clone())
+    }
+
+    pub(crate) fn keep_shelf(&self, pod: String, shelf: Arc<Shelf>) {
+        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        if shelves.len() >= SHELVES_MAX {
+            shelves.clear();
+        }
+        shelves.insert(pod, (Instant::now(), shelf));
     }
 
     /// Returns the time before which nobody tries again for this Pod, and the reason.

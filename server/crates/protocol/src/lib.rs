@@ -76,7 +76,9 @@ pub use listing::{
     RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree, UsageReport, Visibility,
     VisiblePod,
 };
-pub use mcp::{McpLog, McpLogin, McpServerItem, McpServerState};
+pub use mcp::{
+    McpArgument, McpContent, McpLog, McpLogin, McpPrompt, McpPromptText, McpResource, McpServerItem, McpServerState,
+};
 pub use misread::misread;
 pub use mode::{Mode, ModeError};
 pub use model::{

@@ -11,11 +11,12 @@ use crate::{
     About, AgentItem, AnsweredQuestions, ApiError, Approval, ApprovalCommand, ApprovalsCommand, AuditRow,
     BackgroundCommand, BackgroundOutput, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
     FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced,
-    LinkAnswer, LinkExchange, Listing, LoginCode, McpLog, McpLogin, McpServerItem, MessageAnswer, MessageCommand,
-    ModelItem, OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName,
-    PodRef, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers,
-    QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuleItem, RuntimeId, RuntimeView, SearchHit,
-    SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
+    LinkAnswer, LinkExchange, Listing, LoginCode, McpContent, McpLog, McpLogin, McpPrompt, McpPromptText, McpResource,
+    McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer,
+    PeerCommand, PeerView, PodDetail, PodName, PodRef, PodState, PodSummary, Preview, PreviewCommand, ProfileView,
+    ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand,
+    RuleItem, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport,
+    VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -304,6 +305,10 @@ answers! {
     Pods(Listing<PodSummary>),
     Address(PodRef),
     Files(Listing<String>),
+    Prompts(Listing<McpPrompt>),
+    PromptText(McpPromptText),
+    Resources(Listing<McpResource>),
+    Content(McpContent),
     Folders(FolderList),
     Peers(Listing<PeerView>),
     Requests(Listing<OpenRequest>),
@@ -589,6 +594,43 @@ operations! {
             /// A few letters of a path; when absent, all files nearby.
             query q: Loose,
         } -> 200 "Paths, relative to the working directory where they are inside it" Listing<String>;
+
+        /// The prompts of the MCP servers that the Pod uses. Servers that are away are left out; others are started for
+        /// it, and a list counts for a minute.
+        Prompts "prompts": Get at_pod!("/prompts"), "tools" {
+            pod pod: PodRef,
+            part page: Page,
+        } -> 200 "The prompts, by name" Listing<McpPrompt>;
+
+        /// Has an MCP server make the text of a prompt. Nothing is sent to the Pod: the text is for a person, who may
+        /// send it as a message.
+        PromptMade "prompt": Get at_pod!("/prompts/{name}"), "tools" {
+            pod pod: PodRef,
+            /// The prompt's name, `SERVER__prompt`
+            path name: String,
+            /// Its arguments: a JSON object of texts
+            query arguments: Loose,
+            /// Its arguments as a person types them: in their order, each one word or in double quotes, or `name=value`
+            query words: Loose,
+        } -> 200 "The text" McpPromptText;
+
+        /// The resources of the MCP servers that the Pod uses, whose name or address contains `q`. Servers that are away
+        /// are left out; others are started for it, and a list counts for a minute.
+        Resources "resources": Get at_pod!("/resources"), "tools" {
+            pod pod: PodRef,
+            /// A few letters; when absent, all of them.
+            query q: Loose,
+            part page: Page,
+        } -> 200 "The resources, by server and address" Listing<McpResource>;
+
+        /// Reads a resource of an MCP server, for a person, who may attach it to a message.
+        ResourceContent "resource": Get at_pod!("/resources/content"), "tools" {
+            pod pod: PodRef,
+            /// The server's name
+            query server: Loose,
+            /// The resource's address
+            query uri: Loose,
+        } -> 200 "Its content" McpContent;
 
         /// The Pod's peers, then its pending peer requests in both directions.
         Peers "peers": Get at_pod!("/peers"), "peers" {

@@ -13,6 +13,7 @@ mod hold;
 mod recovery;
 mod route;
 mod serve;
+mod shelf;
 mod takeover;
 mod together;
 mod unread;
@@ -21,6 +22,7 @@ use std::{ops::Deref, sync::Arc};
 
 use protocol::ApiError;
 
+pub(crate) use self::shelf::ShelfAsked;
 use self::{
     call::Call,
     route::{ROUNDS_MAX, Route},

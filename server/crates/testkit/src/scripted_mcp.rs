@@ -154,10 +154,28 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, Json(mess
     let result = match method {
         "initialize" => json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": { "tools": {} },
+            "capabilities": { "tools": {}, "prompts": {}, "resources": {} },
             "serverInfo": { "name": "scripted", "version": "1" },
         }),
         "tools/list" => json!({ "tools": *shared.tools() }),
+        "prompts/list" => json!({ "prompts": [{
+            "name": "review",
+            "description": "Asks for a review",
+            "arguments": [{ "name": "file", "required": true }, { "name": "tone" }],
+        }] }),
+        "prompts/get" => {
+            let arguments = &message["params"]["arguments"];
+            let text = format!("Review {} in a {} tone.", arguments["file"], arguments["tone"]);
+            json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": text } }] })
+        }
+        "resources/list" => json!({ "resources": [
+            { "uri": "note://1", "name": "notes", "mimeType": "text/markdown" },
+            { "uri": "note://2", "name": "picture", "mimeType": "image/gif" },
+        ] }),
+        "resources/read" if message["params"]["uri"] == "note://2" => json!({ "contents": [
+            { "uri": "note://2", "mimeType": "image/gif", "blob": "R0lGODlhAQABAAAAADs=" },
+        ] }),
+        "resources/read" => json!({ "contents": [{ "uri": "note://1", "text": "Buy milk.\u{202e}" }] }),
         "tools/call" => return call(shared, message),
         _ if message.get("id").is_none() => return StatusCode::ACCEPTED.into_response(),
         _ => {

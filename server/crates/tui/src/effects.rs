@@ -3,6 +3,7 @@
 
 mod acts;
 mod export;
+mod shelf;
 
 use client::{Client, ClientError, EventStream};
 use futures_util::future::{try_join, try_join_all, try_join3};
@@ -80,11 +81,19 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             let done = client.attach(std::path::Path::new(&path)).await;
             Message::Attached { pod, done }
         }
-        Effect::FindFiles { pod, begun } => Message::Files {
-            done: client.read(&operations::Files { pod: pod.clone(), q: Loose(Some(begun.to_owned())) }).await,
-            pod,
-            begun,
-        },
+        Effect::FindFiles { pod, begun } => {
+            let files = operations::Files { pod: pod.clone(), q: Loose(Some(begun.clone())) };
+            let (done, resources) = tokio::join!(client.read(&files), shelf::resources(client, &pod, &begun));
+            Message::Files { done, resources, pod, begun }
+        }
+        Effect::AttachResource { pod, resource } => {
+            Message::Attached { done: shelf::attach(client, &pod, resource).await, pod }
+        }
+        Effect::MakePrompt { pod, name, words } => {
+            let (arguments, words) = (Loose(None), Loose(Some(words)));
+            let asked = operations::PromptMade { pod: pod.clone(), name, arguments, words };
+            Message::PromptMade { done: client.read(&asked).await, pod }
+        }
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
         Effect::LoadServers => {
             let page = client.read(&operations::McpServers { page: Page::default() }).await;

@@ -8,6 +8,7 @@
 
 mod composer;
 mod effects;
+mod form;
 mod making;
 mod model;
 mod offering;

@@ -1,8 +1,8 @@
 //! MCP servers: what is known about them, restarts, logs and logins.
 
 use jiff::Timestamp;
-use mcp::{LOGIN_LIFE, LoginAnswer, LoginFailed, LoginWish};
-use protocol::{ApiError, ErrorCode, McpLog, McpLogin, McpServerItem};
+use mcp::{LOGIN_LIFE, LoginAnswer, LoginFailed, LoginWish, content_bytes};
+use protocol::{ApiError, BlobView, ErrorCode, McpContent, McpLog, McpLogin, McpServerItem};
 use runtime::Origin;
 
 use super::Backend;
@@ -105,6 +105,15 @@ impl Servers<'_> {
         let done = done.map_err(|failed| refused(name, failed));
         self.backend.audit().ended(origin, "mcp_logout", cut(name), None, &done).await;
         done
+    }
+
+    /// Keeps the content of a resource, so that a message can carry it.
+    ///
+    /// # Errors
+    /// `invalid_input`: it is empty. `payload_too_large`.
+    pub async fn keep(self, origin: &Origin, content: McpContent) -> Result<BlobView, ApiError> {
+        let body = content_bytes(&content);
+        self.backend.blobs().keep(origin, content.media_type, body.into()).await
     }
 
     /// # Errors

@@ -118,6 +118,9 @@ pub(super) struct ApproveArguments {
     /// Where the question is a form (its arguments have a schema): an object with its fields.
     #[serde(default)]
     content: Option<Map<String, Value>>,
+    /// Where the question lists options: the id of one of them.
+    #[serde(default)]
+    option: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
@@ -137,7 +140,7 @@ impl PersonTool for Approve {
     type Answer = Question;
 
     async fn act(call: &Call<'_>, arguments: ApproveArguments) -> Result<Question, ApiError> {
-        let ApproveArguments { pod, id, decision, remember, reason, content } = arguments;
+        let ApproveArguments { pod, id, decision, remember, reason, content, option } = arguments;
         let pod = call.backend.resolve(&pod).await?;
         let mut said = json!({ "decision": decision, "remember": remember });
         if let Some(reason) = reason {
@@ -145,6 +148,9 @@ impl PersonTool for Approve {
         }
         if let Some(content) = content {
             said["content"] = Value::Object(content);
+        }
+        if let Some(option) = option {
+            said["option"] = Value::String(option);
         }
         let body = serde_json::from_value(said).map_err(|error| ApiError::invalid(error.to_string()))?;
         let answer = AnswerApproval { pod: pod.clone(), id, body };

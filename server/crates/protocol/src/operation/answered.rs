@@ -64,7 +64,9 @@ plain!(
     crate::PodSummary,
     crate::Preview,
     crate::McpLog,
+    crate::McpContent,
     crate::McpLogin,
+    crate::McpPromptText,
     crate::McpServerItem,
     crate::ProviderTest,
     crate::ProviderView,
@@ -127,6 +129,8 @@ in_parts! {
     Listing<crate::AgentItem>, of crate::AgentItem {}
     Listing<crate::Approval>, of crate::Approval {}
     Listing<crate::BackgroundCommand>, of crate::BackgroundCommand {}
+    Listing<crate::McpPrompt>, of crate::McpPrompt {}
+    Listing<crate::McpResource>, of crate::McpResource {}
     Listing<crate::McpServerItem>, of crate::McpServerItem {}
     Listing<crate::ModelItem>, of crate::ModelItem {}
     Listing<crate::OpenRequest>, of crate::OpenRequest {}

@@ -2,9 +2,9 @@
 //! `limit` everything is one page.
 
 use crate::{
-    AgentItem, ApiError, Approval, BackgroundCommand, ErrorCode, McpServerItem, ModelItem, OpenRequest, OwnCommand,
-    PeerView, ProfileView, ProviderView, RuleItem, RuntimeView, SessionView, ToolDefault, VisiblePod, WallItem,
-    open_cursor, seal_cursor,
+    AgentItem, ApiError, Approval, BackgroundCommand, ErrorCode, McpPrompt, McpResource, McpServerItem, ModelItem,
+    OpenRequest, OwnCommand, PeerView, ProfileView, ProviderView, RuleItem, RuntimeView, SessionView, ToolDefault,
+    VisiblePod, WallItem, open_cursor, seal_cursor,
 };
 
 /// The requested part of a short list.
@@ -63,6 +63,8 @@ keyed! {
     AgentItem => |agent| agent.name.clone();
     Approval => |approval| approval.id.clone();
     BackgroundCommand => |command| command.id.clone();
+    McpPrompt => |prompt| prompt.name.clone();
+    McpResource => |resource| format!("{} {}", resource.server, resource.uri);
     McpServerItem => |server| server.name.clone();
     ModelItem => |item| format!("{}/{}", item.provider, item.model);
     OpenRequest => |request| request.request_id.clone();

@@ -177,7 +177,7 @@ impl Cluster {
     }
 
     /// The answer of the other host that runs the Pod, or `None` if the Pod runs here.
-    async fn there<T: DeserializeOwned>(
+    pub(super) async fn there<T: DeserializeOwned>(
         &self,
         worker_id: &WorkerId,
         call: impl Fn() -> Call,

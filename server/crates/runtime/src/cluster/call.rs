@@ -13,7 +13,7 @@ use protocol::{ApiError, ControlEvent, ErrorCode, PodLabel, TurnEvent, WorkerId}
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, time::timeout};
 
-use super::Cluster;
+use super::{Cluster, shelf::ShelfAsked};
 use crate::{
     CommandKey, Origin,
     actor::{OutsideCall, PodCommand},
@@ -26,6 +26,8 @@ const TAKE_WAIT_MAX: Duration = Duration::from_secs(5);
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
 /// … and for a tool that a person runs.
 const TOOL_WAIT_MAX: Duration = Duration::from_secs(15 * 60);
+/// … and for MCP servers that may have to be started.
+const SHELF_WAIT_MAX: Duration = Duration::from_secs(60);
 /// How often, during a long wait, to check that the other host is still there.
 const THERE_CHECK: Duration = Duration::from_secs(2);
 /// How often to look for answers when no notice comes.
@@ -64,6 +66,10 @@ pub(crate) enum Call {
         worker_id: WorkerId,
         id: String,
         after: u64,
+    },
+    Shelf {
+        worker_id: WorkerId,
+        asked: ShelfAsked,
     },
     /// Somebody views the Pod. Has no answer.
     Read {
@@ -146,7 +152,11 @@ impl Call {
     }
 
     fn answer_wait(&self) -> Duration {
-        if matches!(self, Self::Tool { .. }) { TOOL_WAIT_MAX } else { ANSWER_WAIT_MAX }
+        match self {
+            Self::Tool { .. } => TOOL_WAIT_MAX,
+            Self::Shelf { .. } => SHELF_WAIT_MAX,
+            _ => ANSWER_WAIT_MAX,
+        }
     }
 
     fn encode(&self) -> String {

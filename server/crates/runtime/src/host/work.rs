@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 
 use protocol::{
-    ApiError, BackgroundCommand, BackgroundOutput, CommandId, ErrorCode, InputCommand, OwnCommand, OwnMessage,
-    QueuedInput, Receipt, RewindCommand, ToolAnswer, ToolBy, ToolCommand, WorkerId,
+    ApiError, BackgroundCommand, BackgroundOutput, CommandId, ErrorCode, InputCommand, McpContent, McpPrompt,
+    McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput, Receipt, RewindCommand, ToolAnswer, ToolBy,
+    ToolCommand, WorkerId,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::net::UnixStream;
 use tools::Tool;
 
@@ -16,6 +17,7 @@ use super::Inner;
 use crate::{
     CommandKey, Origin,
     actor::{OutsideCall, PodCommand},
+    cluster::ShelfAsked,
     pod_tools, view,
 };
 
@@ -169,6 +171,48 @@ impl Work<'_> {
         let told = self.inner.cluster.command(key, origin, worker_id, command).await?;
         let stopped = self.inner.actors.equipment.background.stopped(worker_id, &id).await;
         Ok(stopped.unwrap_or(told))
+    }
+
+    /// The prompts of the MCP servers that the Pod uses. A server that is away is left out.
+    ///
+    /// # Errors
+    /// `pod_not_found`.
+    pub async fn prompts(self, worker_id: &WorkerId) -> Result<Vec<McpPrompt>, ApiError> {
+        self.inner.cluster.shelf(worker_id, ShelfAsked::Prompts).await
+    }
+
+    /// The text of a prompt, with its arguments or with words as a person types them.
+    ///
+    /// # Errors
+    /// `pod_not_found`; `not_found`; `invalid_input` for arguments that do not fit; `runtime_unavailable` if the server
+    /// is away; `provider_error` if it refuses.
+    pub async fn prompt(
+        self,
+        worker_id: &WorkerId,
+        name: String,
+        given: Result<Map<String, Value>, String>,
+    ) -> Result<McpPromptText, ApiError> {
+        let asked = match given {
+            Ok(arguments) => ShelfAsked::Arguments { name, arguments },
+            Err(words) => ShelfAsked::Words { name, words },
+        };
+        self.inner.cluster.shelf(worker_id, asked).await
+    }
+
+    /// The resources of the MCP servers that the Pod uses. A server that is away is left out.
+    ///
+    /// # Errors
+    /// `pod_not_found`.
+    pub async fn resources(self, worker_id: &WorkerId) -> Result<Vec<McpResource>, ApiError> {
+        self.inner.cluster.shelf(worker_id, ShelfAsked::Resources).await
+    }
+
+    /// The content of a resource.
+    ///
+    /// # Errors
+    /// As for [`Self::prompt`].
+    pub async fn resource(self, worker_id: &WorkerId, server: String, uri: String) -> Result<McpContent, ApiError> {
+        self.inner.cluster.shelf(worker_id, ShelfAsked::Content { server, uri }).await
     }
 
     /// Connects to a loopback port of the newest running command of the Pod that serves it. `None` if no command does.

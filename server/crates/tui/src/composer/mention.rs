@@ -18,6 +18,11 @@ impl Composer {
             self.insert(" ");
         }
     }
+
+    /// Removes the whole word being typed.
+    pub(crate) fn drop_word(&mut self, word: &FileWord) {
+        self.remove(word.at..self.cursor + rest_of_word(&self.text, self.cursor));
+    }
 }
 
 #[cfg(test)]

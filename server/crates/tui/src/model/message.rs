@@ -5,9 +5,9 @@ use commands::PreviewAct;
 use crossterm::event::KeyEvent;
 use protocol::{
     Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, GiveKey, HeldDecision,
-    InputCommand, Listing, McpServerItem, PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, ProviderTest,
-    ProviderView, QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq,
-    ToolAnswer, WallItem,
+    InputCommand, Listing, McpPromptText, McpResource, McpServerItem, PeerAnswer, PeerView, PodDetail, PodName, PodRef,
+    Preview, ProviderTest, ProviderView, QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule,
+    SearchHit, Segment, Seq, ToolAnswer, WallItem,
 };
 
 use super::{Asked, Choices, FolderWord, Sending};
@@ -51,6 +51,13 @@ pub(crate) enum Message {
         pod: PodRef,
         begun: String,
         done: Result<Listing<String>, ClientError>,
+        /// Resources of the Pod's MCP servers that match, as far as they are known in time.
+        resources: Vec<McpResource>,
+    },
+    /// The text of a prompt.
+    PromptMade {
+        pod: PodRef,
+        done: Result<McpPromptText, ClientError>,
     },
     /// A picture or file has been uploaded, and goes with the next message.
     Attached {
@@ -139,6 +146,17 @@ pub(crate) enum Effect {
     Attach {
         pod: PodRef,
         path: String,
+    },
+    /// Read a resource and upload it.
+    AttachResource {
+        pod: PodRef,
+        resource: McpResource,
+    },
+    /// Have an MCP server make the text of a prompt.
+    MakePrompt {
+        pod: PodRef,
+        name: String,
+        words: String,
     },
     /// Find files that the Pod may read, by the beginning of a name.
     FindFiles {

@@ -4,8 +4,8 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use commands::{FileWord, peering::called};
 use protocol::{
-    AgentView, Approval, CommandId, GitView, Mode, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput, ReceiptState,
-    Record, Segment, Seq,
+    AgentView, Approval, CommandId, GitView, McpResource, Mode, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput,
+    ReceiptState, Record, Segment, Seq,
 };
 use ratatui::text::Line;
 use transcript::{BlockId, BlockKind, Change, Transcript, group};
@@ -85,9 +85,18 @@ pub(crate) struct Naming {
     pub(crate) word: FileWord,
     /// The newest suggestions received; they stay until the next answer arrives.
     pub(crate) found: Vec<String>,
+    /// Resources of MCP servers, which follow the files.
+    pub(crate) resources: Vec<McpResource>,
     pub(crate) chosen: usize,
     /// The name that the server was asked about and has not answered yet. Only one request is in flight.
     pub(crate) asked: Option<String>,
+}
+
+impl Naming {
+    /// The number of suggestions.
+    pub(crate) fn count(&self) -> usize {
+        self.found.len() + self.resources.len()
+    }
 }
 
 /// Whether there are older records than those loaded.

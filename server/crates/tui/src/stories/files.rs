@@ -1,11 +1,16 @@
-use protocol::{Listing, Segment};
+use protocol::{Listing, McpResource, Segment};
 
 use super::*;
 use crate::model::Choices;
 
 fn answers(story: &mut Story, begun: &str, files: &[&str]) {
     let items = files.iter().map(|path| (*path).to_owned()).collect();
-    story.happens(Message::Files { pod: address("ada"), begun: begun.into(), done: Ok(Listing { items, next: None }) });
+    story.happens(Message::Files {
+        pod: address("ada"),
+        begun: begun.into(),
+        done: Ok(Listing { items, next: None }),
+        resources: Vec::new(),
+    });
 }
 
 fn asks_for(begun: &str) -> [Effect; 1] {
@@ -62,7 +67,12 @@ fn a_late_answer_and_one_for_another_name_change_nothing() {
     assert_eq!(story.effects, []);
     let mut story = Story::with_ada();
     story.types("@m");
-    story.happens(Message::Files { pod: address("ada"), begun: String::new(), done: Err(no_server()) });
+    story.happens(Message::Files {
+        pod: address("ada"),
+        begun: String::new(),
+        done: Err(no_server()),
+        resources: Vec::new(),
+    });
     story.shows_not("no yoi answers");
     assert_eq!(story.composer(), "@m");
 }
@@ -93,4 +103,28 @@ fn a_picture_is_attached_by_its_path_and_goes_with_the_message() {
     let mut story = Story::with_ada();
     story.happens(Message::Attached { pod: address("ada"), done: Err(no_server()) });
     story.shows("not attached");
+}
+
+#[test]
+fn a_resource_of_a_server_is_attached_in_place_of_what_was_typed() {
+    let mut story = Story::with_ada();
+    story.types("look at @no");
+    let notes = McpResource {
+        server: "files".into(),
+        uri: "note://1".into(),
+        name: "notes".into(),
+        title: None,
+        description: None,
+        media_type: None,
+    };
+    for begun in ["", "no"] {
+        let done = Ok(Listing { items: vec!["nothing.md".to_owned()], next: None });
+        let resources = vec![notes.clone()];
+        story.happens(Message::Files { pod: address("ada"), begun: begun.into(), done, resources });
+    }
+    story.shows("files: note://1");
+    story.key(KeyCode::Down);
+    story.key(KeyCode::Enter);
+    assert_eq!(story.effects, [Effect::AttachResource { pod: address("ada"), resource: notes }]);
+    assert_eq!(story.composer(), "look at ");
 }

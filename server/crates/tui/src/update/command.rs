@@ -5,14 +5,14 @@ use commands::{
     said::{NO_APPROVAL, not_its_name},
 };
 use protocol::{
-    Access, ApprovalCommand, CommandId, ControlVerb, CreatePod, InputCommand, PodRef, RewindCommand, ScopeRule,
-    Segment, Seq,
+    Access, ApprovalCommand, CommandId, ControlVerb, CreatePod, Decision, InputCommand, PodRef, RewindCommand,
+    ScopeRule, Segment, Seq,
 };
 use transcript::BlockKind;
 
 use super::{choices, close, queue, sheets};
 use crate::{
-    making,
+    form, making,
     model::{Act, Confirm, Effect, Model, Spawn},
     sentences,
     view::FIRST_NAME,
@@ -24,6 +24,10 @@ const QUOTE_COLUMNS: usize = 30;
 const SPAWN: &str = ":spawn NAME [read=PATH] [write=PATH] TASK";
 
 pub(super) fn run(model: &mut Model, line: &str) {
+    if let Some((pod, name, words)) = prompt_in(model, line) {
+        model.tell(format!("asking for {name}"));
+        return model.start(Effect::MakePrompt { pod, name, words });
+    }
     match commands::parse(line, model.here()) {
         Ok(command) => obey(model, command),
         Err(sentence) => match (commands::own_word(line), model.open.as_ref().map(|open| open.pod.clone())) {
@@ -31,6 +35,14 @@ pub(super) fn run(model: &mut Model, line: &str) {
             _ => model.complain(sentence),
         },
     }
+}
+
+/// A line that names a prompt of one of the open Pod's MCP servers, `:SERVER__prompt`, and what follows.
+fn prompt_in(model: &Model, line: &str) -> Option<(PodRef, String, String)> {
+    let line = line.trim().trim_start_matches(':');
+    let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let pod = model.open.as_ref()?.pod.clone();
+    name.contains("__").then(|| (pod, name.to_owned(), words.trim().to_owned()))
 }
 
 fn obey(model: &mut Model, command: Command) {
@@ -84,6 +96,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Delete(name) => return delete(model, pod, name),
         Command::Answer(said) => return answer(model, said),
         Command::Choose(id) => return choose(model, &id),
+        Command::Fill(text) => return fill(model, &text),
         Command::Agent => return sheets::open_agent(model),
         Command::Rewind => return rewind(model),
         Command::Queue => return sheets::open_queue(model),
@@ -190,6 +203,26 @@ fn choose(model: &mut Model, id: &str) {
     };
     let command = Box::new(ApprovalCommand::option(option));
     model.act(pod, Act::Answer { approval, command });
+}
+
+/// Answers the oldest open question, which is a form.
+fn fill(model: &mut Model, text: &str) {
+    let question = model.open.as_ref().and_then(|open| {
+        let question = open.transcript.open_questions().next()?;
+        let BlockKind::Approval { approval_id, arguments, .. } = &question.kind else { return None };
+        // A question that a server asks in the middle of a call, and not a call with an argument of this name.
+        let schema = arguments.get("schema").filter(|_| approval_id.contains(".ask"));
+        Some((open.pod.clone(), approval_id.clone(), schema.cloned()))
+    });
+    let Some((pod, approval, schema)) = question else { return model.complain(NO_APPROVAL) };
+    let Some(schema) = schema else { return model.complain("this question has no form; :allow or :deny") };
+    match form::content(&schema, text) {
+        Ok(content) => {
+            let command = ApprovalCommand { content: Some(content), ..ApprovalCommand::once(Decision::Allow) };
+            model.act(pod, Act::Answer { approval, command: Box::new(command) });
+        }
+        Err(sentence) => model.complain(sentence),
+    }
 }
 
 /// Rewinds to before the newest message that is still in the context. Needs `y`, and the head as it is now.

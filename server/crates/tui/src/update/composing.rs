@@ -2,12 +2,12 @@
 
 use client::ClientError;
 use commands::{making::facts_of, said::blind_words};
-use protocol::{CommandId, PodRef, Receipt, Segment};
+use protocol::{CommandId, McpPromptText, PodRef, Receipt, Segment};
 
 use super::look;
 use crate::{
     composer::Composer,
-    model::{Effect, Model, OpenPod, Place, Sending},
+    model::{Effect, Focus, Model, OpenPod, Place, Sending},
     sentences,
 };
 
@@ -66,6 +66,19 @@ pub(super) fn attached(model: &mut Model, pod: &PodRef, done: Result<Segment, Cl
         }
         (Ok(kept), None) => model.complain(format!("{} was not attached: you left its Pod", kept.as_text())),
         (Err(error), _) => model.complain(format!("not attached: {}", sentences::of_error(&error))),
+    }
+}
+
+/// A prompt's text is put into the message, where it is read before it is sent.
+pub(super) fn prompted(model: &mut Model, pod: &PodRef, done: Result<McpPromptText, ClientError>) {
+    match (done, model.open_as(pod)) {
+        (Ok(made), Some(open)) => {
+            open.composer.add(&[Segment::text(made.text)]);
+            open.focus = Focus::Composer;
+            model.tell(format!("{} made this message; Enter sends it", made.name));
+        }
+        (Ok(_), None) => (),
+        (Err(error), _) => model.complain(sentences::of_error(&error)),
     }
 }
 

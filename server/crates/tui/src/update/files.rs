@@ -2,7 +2,7 @@
 //! Enter.
 
 use client::ClientError;
-use protocol::{Listing, PodRef};
+use protocol::{Listing, McpResource, PodRef};
 
 use crate::model::{Effect, Model, Naming, OpenPod};
 
@@ -14,7 +14,7 @@ pub(super) fn typed(open: &mut OpenPod) -> Option<Effect> {
     let naming = match before {
         // Another `@`: earlier suggestions do not apply.
         Some(before) if before.word.at == word.at => Naming { word, chosen: 0, ..before },
-        _ => Naming { word, found: Vec::new(), chosen: 0, asked: None },
+        _ => Naming { word, found: Vec::new(), resources: Vec::new(), chosen: 0, asked: None },
     };
     ask(&open.pod, open.naming.insert(naming))
 }
@@ -28,7 +28,13 @@ fn ask(pod: &PodRef, naming: &mut Naming) -> Option<Effect> {
     Some(Effect::FindFiles { pod: pod.clone(), begun })
 }
 
-pub(super) fn found(model: &mut Model, pod: &PodRef, begun: &str, done: Result<Listing<String>, ClientError>) {
+pub(super) fn found(
+    model: &mut Model,
+    pod: &PodRef,
+    begun: &str,
+    done: Result<Listing<String>, ClientError>,
+    resources: Vec<McpResource>,
+) {
     let Some(naming) = model.open_as(pod).and_then(|open| open.naming.as_mut()) else { return };
     if naming.asked.as_deref() != Some(begun) {
         return;
@@ -36,7 +42,8 @@ pub(super) fn found(model: &mut Model, pod: &PodRef, begun: &str, done: Result<L
     naming.asked = None;
     // On failure there is nothing to choose from, and the name is sent as typed.
     naming.found = done.map(|listing| listing.items).unwrap_or_default();
-    naming.chosen = naming.chosen.min(naming.found.len().saturating_sub(1));
+    naming.resources = resources;
+    naming.chosen = naming.chosen.min(naming.count().saturating_sub(1));
     if naming.word.begun != begun {
         let again = ask(pod, naming);
         model.effects.extend(again);
@@ -45,19 +52,25 @@ pub(super) fn found(model: &mut Model, pod: &PodRef, begun: &str, done: Result<L
 
 /// Whether there are suggestions.
 pub(super) fn is_offered(open: &OpenPod) -> bool {
-    open.naming.as_ref().is_some_and(|naming| !naming.found.is_empty())
+    open.naming.as_ref().is_some_and(|naming| naming.count() > 0)
 }
 
 pub(super) fn choose(open: &mut OpenPod, step: isize) {
     if let Some(naming) = &mut open.naming {
-        naming.chosen = (naming.chosen + naming.found.len()).saturating_add_signed(step) % naming.found.len().max(1);
+        naming.chosen = (naming.chosen + naming.count()).saturating_add_signed(step) % naming.count().max(1);
     }
 }
 
-/// Inserts the chosen file into the message.
-pub(super) fn take(open: &mut OpenPod) {
-    let Some(Naming { word, mut found, chosen, .. }) = open.naming.take() else { return };
+/// Inserts the chosen file into the message, or has the chosen resource attached to it.
+pub(super) fn take(open: &mut OpenPod) -> Option<Effect> {
+    let Naming { word, mut found, mut resources, chosen, .. } = open.naming.take()?;
     if chosen < found.len() {
         open.composer.take_file(&word, found.swap_remove(chosen));
+        return None;
     }
+    let at = chosen - found.len();
+    (at < resources.len()).then(|| {
+        open.composer.drop_word(&word);
+        Effect::AttachResource { pod: open.pod.clone(), resource: resources.swap_remove(at) }
+    })
 }

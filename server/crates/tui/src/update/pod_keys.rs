@@ -16,7 +16,10 @@ pub(super) fn in_composer(model: &mut Model, key: KeyEvent) {
     let Some(open) = &mut model.open else { return };
     if files::is_offered(open) && key.modifiers.is_empty() {
         match key.code {
-            KeyCode::Tab | KeyCode::Enter => files::take(open),
+            KeyCode::Tab | KeyCode::Enter => {
+                let taken = files::take(open);
+                model.effects.extend(taken);
+            }
             KeyCode::Down => files::choose(open, 1),
             KeyCode::Up => files::choose(open, -1),
             KeyCode::Esc => open.naming = None,

@@ -139,7 +139,7 @@ fn pod_hints(open: &OpenPod) -> String {
     if open.sending.is_some() {
         return "saving …".to_owned();
     }
-    if open.naming.as_ref().is_some_and(|naming| !naming.found.is_empty()) {
+    if open.naming.as_ref().is_some_and(|naming| naming.count() > 0) {
         return "↑ ↓ choose · Tab or Enter takes it · Esc close".to_owned();
     }
     if let Some(question) = open.transcript.open_questions().next()

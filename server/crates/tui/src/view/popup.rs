@@ -2,6 +2,7 @@
 //! message.
 
 use commands::Offer;
+use protocol::McpResource;
 use ratatui::{
     Frame,
     layout::Rect,
@@ -38,8 +39,9 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
 
 /// The files that match the name after an `@`, in the rows above the message.
 pub(super) fn draw_files(naming: &Naming, frame: &mut Frame<'_>, above: Rect) {
-    draw_rows(frame, above, naming.found.len(), Some(naming.chosen), |index, is_chosen| {
-        file(&naming.found[index], is_chosen, above.width.into())
+    draw_rows(frame, above, naming.count(), Some(naming.chosen), |index, is_chosen| match naming.found.get(index) {
+        Some(path) => file(path, is_chosen, above.width.into()),
+        None => resource(&naming.resources[index - naming.found.len()], is_chosen, above.width.into()),
     });
 }
 
@@ -62,14 +64,23 @@ fn draw_rows(
     frame.render_widget(Paragraph::new(lines), area);
 }
 
+/// The same for a resource, with its server and address beside its name.
+fn resource(resource: &McpResource, is_chosen: bool, width: usize) -> Line<'static> {
+    named(&printable(&resource.name), &printable(&format!("{}: {}", resource.server, resource.uri)), is_chosen, width)
+}
+
 /// `▸ main.rs            src/deep`: the name comes first because it is what you look for.
 fn file(path: &str, is_chosen: bool, width: usize) -> Line<'static> {
     let path = printable(path);
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    named(name, folder, is_chosen, width)
+}
+
+fn named(name: &str, beside: &str, is_chosen: bool, width: usize) -> Line<'static> {
     let name = format!("@{name}");
     let word = padded(&name, FILE_WIDTH.max(width_of(&name)).min(width.saturating_sub(2)));
     let room = width.saturating_sub(width_of(&word) + 3);
-    entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(folder, room))])
+    entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(beside, room))])
 }
 
 /// What is typed for it; for the settings of a new Pod, only the last one.
