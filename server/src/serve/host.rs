@@ -17,6 +17,7 @@ use tools::{
     Tasks, Tool, Toolbox,
     bash::{self, Background, BashOptions, Builder, Confine, Confinement, Groups},
     files,
+    git::Git,
     web::{WebFetch, WebOptions},
 };
 
@@ -52,6 +53,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
         profiles: config.profiles.clone(),
         toolbox: toolbox(bash_options(config, files, groups.clone()), &background),
         background,
+        git: Git::new(bash_options(config, files, groups.clone())),
         servers: Servers::new(ServersOptions {
             configs: config.mcp.clone(),
             bash: bash_options(config, files, groups.clone()),

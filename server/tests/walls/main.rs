@@ -14,6 +14,7 @@ mod tally;
 mod told;
 mod unheld;
 mod web;
+mod worktrees;
 
 use tally::Tally;
 

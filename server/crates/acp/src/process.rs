@@ -43,6 +43,7 @@ impl Process {
             scope: begin.scope.clone(),
             network: begin.network.clone(),
             is_free: !config.confine,
+            keeps_repositories: true,
             lifeline,
         };
         let (served, talk) = Served::start(&starting.bash, serving).await?;

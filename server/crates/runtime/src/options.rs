@@ -7,7 +7,11 @@ use mcp::Servers;
 use pod_store::Store;
 use protocol::PodLimits;
 use provider::Providers;
-use tools::{Toolbox, bash::Background};
+use tools::{
+    Toolbox,
+    bash::{Background, BashOptions},
+    git::Git,
+};
 
 use crate::walls::Walls;
 
@@ -22,6 +26,8 @@ pub struct HostOptions {
     pub toolbox: Toolbox,
     /// Where the toolbox keeps commands that go on after their call.
     pub background: Background,
+    /// How git is run for people: where a Pod's commands run.
+    pub git: Git,
     /// The MCP servers whose tools models may also call.
     pub servers: Servers,
     /// The working directory of a Pod that names none: where yoi was started.
@@ -49,6 +55,7 @@ impl HostOptions {
             profiles: BTreeMap::new(),
             toolbox: Toolbox::default(),
             background: Background::default(),
+            git: Git::new(BashOptions::of_this_process()),
             servers: Servers::default(),
             cwd: cwd.into(),
             hidden: Vec::new(),

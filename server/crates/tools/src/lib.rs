@@ -8,6 +8,7 @@
 mod arguments;
 pub mod bash;
 pub mod files;
+pub mod git;
 mod network;
 pub mod preview;
 pub mod proxy;

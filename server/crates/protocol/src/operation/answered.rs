@@ -52,6 +52,7 @@ plain!(
     crate::Approval,
     crate::BackgroundCommand,
     crate::BackgroundOutput,
+    crate::CommitAnswer,
     crate::FolderList,
     crate::History,
     crate::LinkAnswer,
@@ -72,6 +73,7 @@ plain!(
     crate::RuntimeView,
     crate::ToolAnswer,
     crate::UsageReport,
+    crate::WorktreeAnswer,
     PeerAnswer,
 );
 
