@@ -252,7 +252,7 @@ async fn a_merge_does_all_or_nothing() {
     let merged = stage.worktree(&pod, json!({ "do": "merge" }), 200).await;
     assert_eq!(merged["done"], "merged", "{merged}");
     assert_eq!(head(&stage.repository, "main"), merged["commit"]);
-    assert_eq!(git(&stage.repository, &["log", "-1", "--format=%s|%an|%P", "main"]).split(' ').count(), 7);
+    assert_eq!(git(&stage.repository, &["log", "-1", "--format=%s|%an|%P", "main"]).split(' ').count(), 6);
     assert_eq!(fs::read_to_string(stage.repository.join("src/round.txt")).unwrap(), "one\nzwei\nthree\n");
     assert!(stage.repository.join("other").exists());
     // A conflict.

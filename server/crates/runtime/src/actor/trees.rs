@@ -84,7 +84,9 @@ impl Carrying<'_> {
 
     fn check_rests(&self, what: &str) -> Result<(), ApiError> {
         let state = &self.actor.state;
-        let is_working = matches!(state.pod.state, PodState::Running | PodState::Waiting) || !self.actor.is_idle();
+        let is_working = matches!(state.pod.state, PodState::Running | PodState::Waiting)
+            || !self.actor.is_idle()
+            || self.actor.actors.equipment.background.runs(&state.worker_id);
         if !is_working {
             return Ok(());
         }
