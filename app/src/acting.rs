@@ -9,8 +9,8 @@ use commands::{
 };
 use leptos::prelude::*;
 use protocol::{
-    AgentOffers, ApprovalCommand, ControlVerb, CreatePod, ErrorCode, ForkCommand, PatchPod, PeerLink, PeerView,
-    PodDetail, PodName, PodRef, PodSummary, Segment,
+    AgentOffers, ApprovalCommand, CommitCommand, ControlVerb, CreatePod, ErrorCode, ForkCommand, PatchPod, PeerLink,
+    PeerView, PodDetail, PodName, PodRef, PodSummary, Segment,
 };
 use transcript::words::auto_resume_words;
 
@@ -21,8 +21,8 @@ use crate::{
     console::{Console, Dialog, PodContext, Returned, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{
-        change_pod, close_preview, control_pod, create_pod, fork_pod, list_previews, open_preview, pod_peers, resolve,
-        submit_input, unlink_pods,
+        change_pod, close_preview, commit_changes, control_pod, create_pod, fork_pod, list_previews, open_preview,
+        pod_peers, resolve, submit_input, unlink_pods,
     },
     transcript::rewind,
 };
@@ -124,6 +124,12 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         Command::Unpeer(name) => unpeer(console, &at.summary, &name).await?,
         Command::Answer(answer) => give(console, &at, answer).await?,
         Command::Fork(name) => return fork(console, pod, &name).await,
+        Command::Commit(message) => {
+            let done = commit_changes(pod, fresh_command(), CommitCommand { message, paths: None }).await?;
+            let files = if done.files.len() == 1 { "file" } else { "files" };
+            console.note(format!("{}: committed {} {files}.", at.summary.name, done.files.len()));
+        }
+        Command::Worktree(verb) => console.dialog.set(Some(Dialog::Worktree(Box::new(at.summary), verb))),
         Command::Rename(name) => {
             let patch = PatchPod { name: Some(named_so(&name)?), ..PatchPod::default() };
             change_pod(pod, fresh_command(), patch).await?;

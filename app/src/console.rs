@@ -11,7 +11,7 @@ use std::{future::Future, pin::Pin};
 
 use commands::{Page, Topic};
 use leptos::prelude::*;
-use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp};
+use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp, WorktreeVerb};
 
 use self::{clock::Clock, pod_book::PodBook, selection::Selection, undoing::EndedList};
 pub(crate) use self::{
@@ -78,6 +78,10 @@ pub(crate) enum Dialog {
     Restore(Box<PodSummary>),
     /// The fork begins with the history up to this record, or up to the newest one.
     Fork(Box<PodSummary>, Option<Seq>),
+    /// Commits what is changed in its folder.
+    Commit(Box<PodSummary>),
+    /// Merges its own work tree or removes it.
+    Worktree(Box<PodSummary>, WorktreeVerb),
     Peer(Introduction),
     Help(Topic),
     /// Pods, pages and commands; the commands are about this Pod.

@@ -23,6 +23,7 @@ use crate::{
         restore_dialog::RestoreDialog,
         rewind_dialog::RewindDialog,
         spawn_dialog::SpawnDialog,
+        worktree_dialogs::{CommitDialog, WorktreeDialog},
     },
     pods::{
         first_model::FirstModel, key_dialog::KeyDialog, new_pod_dialog::NewPodDialog, selection_bar::SelectionActs,
@@ -50,6 +51,8 @@ pub(crate) fn dialog_view(over: Over) -> AnyView {
         Dialog::Compact(pod) => view! { <CompactDialog pod=*pod /> }.into_any(),
         Dialog::Rewind(pod, to) => view! { <RewindDialog pod=*pod to=to /> }.into_any(),
         Dialog::Fork(pod, at) => view! { <ForkDialog pod=*pod at=at /> }.into_any(),
+        Dialog::Commit(pod) => view! { <CommitDialog pod=*pod /> }.into_any(),
+        Dialog::Worktree(pod, verb) => view! { <WorktreeDialog pod=*pod verb=verb /> }.into_any(),
         Dialog::Restore(pod) => view! { <RestoreDialog pod=*pod /> }.into_any(),
         Dialog::Peer(introduction) => view! { <PeerDialog introduction=introduction /> }.into_any(),
         Dialog::Palette(pod) => view! { <PaletteDialog pod=pod /> }.into_any(),

@@ -11,3 +11,4 @@ pub(crate) mod page;
 pub(crate) mod restore_dialog;
 pub(crate) mod rewind_dialog;
 pub(crate) mod spawn_dialog;
+pub(crate) mod worktree_dialogs;

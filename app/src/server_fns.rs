@@ -41,8 +41,8 @@ pub use {
         ExchangeData, decide_held, decide_request, introduce_pods, open_requests, pod_exchange, pod_peers, unlink_pods,
     },
     pods::{
-        Choices, change_pod, compaction_preview, control_pod, create_pod, delete_pod, find_folders, fork_pod,
-        list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
+        Choices, change_pod, change_worktree, commit_changes, compaction_preview, control_pod, create_pod, delete_pod,
+        find_folders, fork_pod, list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
     },
     previews::{close_preview, list_previews, open_preview},
     relations::{Loan, PeerPair, RelationsFound, relations},

@@ -95,6 +95,10 @@ pub(crate) enum Verb {
     Rewind(RewindOptions),
     /// Create a Pod with another one's history and settings
     Fork(ForkOptions),
+    /// Merge the branch of a Pod's own work tree, or remove both
+    Worktree(WorktreeArguments),
+    /// Commit what is changed in a Pod's folder
+    Commit(CommitOptions),
     /// Make two Pods peers
     Peer(PeerOptions),
     /// Remove a peer, or withdraw a peer request

@@ -45,6 +45,7 @@ mod token;
 mod tool;
 mod tui;
 mod usage;
+mod worktree;
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -81,6 +82,8 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Restore(options) => restore::restore(&caller, options).await,
         Verb::Rewind(options) => rewind::rewind(&caller, options).await,
         Verb::Fork(options) => fork::fork(&caller, options).await,
+        Verb::Worktree(options) => worktree::worktree(&caller, options).await,
+        Verb::Commit(options) => worktree::commit(&caller, options).await,
         Verb::Compact(options) => context::compaction(&caller, &options.target).await,
         Verb::Queue(option) => queue::queue(&caller, &option.target).await,
         Verb::Unqueue(options) => queue::unqueue(&caller, options).await,

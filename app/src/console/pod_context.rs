@@ -2,7 +2,7 @@
 
 use commands::Sign;
 use leptos::{prelude::*, task::spawn_local};
-use protocol::{PeerView, PodDetail, PodRef, PodState, PodSummary, Segment};
+use protocol::{GitView, PeerView, PodDetail, PodRef, PodState, PodSummary, Segment};
 
 use crate::{
     console::{Console, Presence},
@@ -75,6 +75,15 @@ impl PodContext {
         provide_context(context);
         context.keep_queue();
         context
+    }
+
+    /// The git state of its folder. The list has it as of the last change; the page, as of its opening.
+    pub(crate) fn git(self) -> Option<GitView> {
+        let (listed, at) = self.summary.with(|summary| (summary.git.clone(), summary.updated_at));
+        match listed {
+            Some(listed) => Some(listed),
+            None => self.detail.with(|detail| detail.summary.git.clone().filter(|_| detail.summary.updated_at >= at)),
+        }
     }
 
     /// No stream carries the queue, but the list carries its length: read the queue again when the two differ,

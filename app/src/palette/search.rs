@@ -175,12 +175,13 @@ impl Search {
             ("new", _) => self.leave(Next::Dialog(Box::new(Dialog::NewPod))),
             ("help", _) => self.leave(Next::Dialog(Box::new(Dialog::Help(Topic::Keys)))),
             ("fork", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Fork(summary, None)))),
+            ("commit", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Commit(summary)))),
             ("rename", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Rename(summary)))),
             ("delete", Some(summary)) => {
                 self.leave(Next::Dialog(Box::new(Dialog::Delete { pod: summary, is_named: false })));
             }
             ("model", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Model(summary)))),
-            ("deny" | "unpeer" | "send" | "network" | "mode" | "think" | "budget" | "autoresume", _) => {
+            ("deny" | "unpeer" | "send" | "network" | "mode" | "think" | "budget" | "autoresume" | "worktree", _) => {
                 self.type_in(format!(":{} ", entry.word));
                 live::focus("palette-field");
             }

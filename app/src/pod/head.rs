@@ -1,6 +1,9 @@
-use commands::allowed::{peer_refusal, refusal};
+use commands::{
+    allowed::{peer_refusal, refusal},
+    sharing::also_here_words,
+};
 use leptos::prelude::*;
-use protocol::{ControlVerb, GitView, PodState, PodSummary};
+use protocol::{ControlVerb, GitView, PodState, PodSummary, WorktreeVerb};
 
 use crate::{
     acting::{control, introduce, label, spawn},
@@ -19,7 +22,8 @@ pub(crate) fn PodHead() -> impl IntoView {
     let meta = move || {
         pod.summary.with(|summary| {
             let mut facts = vec![short_path(&summary.cwd)];
-            facts.extend(pod.detail.with(|detail| detail.git.as_ref().map(GitView::words)));
+            facts.extend(pod.git().as_ref().map(branch_words));
+            facts.extend(console.with_pods(|pods| also_here_words(pods, summary)));
             facts.push(pod.detail.with(|detail| format!("mode {}", detail.mode.words())));
             let relations =
                 [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
@@ -132,6 +136,19 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
         let pod = Box::new(pod.summary.get_untracked());
         console.dialog.set(Some(Dialog::Delete { pod, is_named: false }));
     };
+    let has_git = Memo::new(move |_| pod.git().is_some());
+    let has_tree = Memo::new(move |_| pod.git().is_some_and(|git| git.worktree.is_some()));
+    let of_git = move || {
+        has_git.get().then(|| act("Commit…", |console, pod| console.dialog.set(Some(Dialog::Commit(Box::new(pod))))))
+    };
+    let of_tree = move || {
+        has_tree.get().then(|| {
+            let merge = act("Merge its branch…", |console, pod| worktree(console, pod, WorktreeVerb::Merge));
+            let discard =
+                act("Throw away its work tree…", |console, pod| worktree(console, pod, WorktreeVerb::Discard));
+            view! { {merge}{discard} }.into_any()
+        })
+    };
     view! {
         <Menu id="pod-more" label="⋯" name="More" class="button" is_open=is_open>
             <MenuVerb verb=ControlVerb::Pause words="Pause" />
@@ -140,6 +157,8 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             {act(label(ControlVerb::Retry), |console, pod| control(console, &pod, ControlVerb::Retry))}
             {act(label(ControlVerb::Compact), |console, pod| control(console, &pod, ControlVerb::Compact))}
             {act("Fork…", |console, pod| console.dialog.set(Some(Dialog::Fork(Box::new(pod), None))))}
+            {of_git}
+            {of_tree}
             {act("Spawn a child…", |console, pod| spawn(console, &pod, String::new()))}
             {act("Add a peer…", |console, pod| introduce(console, &pod, String::new()))}
             <PodFiles />
@@ -150,6 +169,17 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             </button>
         </Menu>
     }
+}
+
+fn worktree(console: Console, pod: PodSummary, verb: WorktreeVerb) {
+    console.dialog.set(Some(Dialog::Worktree(Box::new(pod), verb)));
+}
+
+/// `⎇ refund-rounding in orchard, not committed, 2 ahead`.
+fn branch_words(git: &GitView) -> String {
+    let place = if git.repository.is_empty() { String::new() } else { format!(" in {}", git.repository) };
+    let state = git.state_words().into_iter().fold(String::new(), |words, word| format!("{words}, {word}"));
+    format!("⎇ {}{place}{state}", git.branch)
 }
 
 /// Menu entries: find in the transcript, print and export it.

@@ -82,6 +82,20 @@ fn Facts() -> impl IntoView {
                 <dd>
                     <code>{move || summary.with(|summary| summary.cwd.clone())}</code>
                 </dd>
+                {move || {
+                    pod.git()
+                        .and_then(|git| Some((git.worktree?, git.from)))
+                        .map(|(path, from)| {
+                            let from = from.map(|from| format!(" (from {from})")).unwrap_or_default();
+                            view! {
+                                <dt>"work tree"</dt>
+                                <dd>
+                                    <code>{path}</code>
+                                    {from}
+                                </dd>
+                            }.into_any()
+                        })
+                }}
                 <dt>"runtime"</dt>
                 <dd>{move || summary.with(|summary| summary.pod.runtime_id.to_string())}</dd>
                 <dt>"created"</dt>

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use protocol::{
     Access, CommandId, CreatePod, ErrorCode, PodName, PodRef, ProfileView, RuntimeId, RuntimeKind, RuntimeView,
-    ScopeRule,
+    ScopeRule, WorktreeOptions, WorktreeWish,
 };
 
 use self::{
@@ -34,6 +34,9 @@ pub(crate) struct NewPodForm {
     profile: RwSignal<String>,
     choice: ModelChoice,
     cwd: RwSignal<String>,
+    /// Whether it gets a git work tree of its own, and the name of the branch; empty for the Pod's name.
+    has_tree: RwSignal<bool>,
+    branch: RwSignal<String>,
     scope: ScopeRows,
     runtime: RwSignal<String>,
     agent: RwSignal<String>,
@@ -60,6 +63,10 @@ impl NewPodForm {
             model,
             thinking,
             cwd: given(self.cwd),
+            worktree: self
+                .has_tree
+                .get_untracked()
+                .then(|| WorktreeWish::Of(WorktreeOptions { branch: given(self.branch), from: None })),
             scope: self.scope.read(),
             instructions: given(self.instructions),
             ..CreatePod::named(name)
@@ -174,6 +181,7 @@ fn More(form: NewPodForm) -> impl IntoView {
             hint="The Pod works here. Type / for folders on the machine, or a word for folders that Pods work in."
             runtime=runtime
         />
+        <WorktreeField form=form />
         <ProfileField form=form choices=choices is_here=is_here />
         <AgentField chosen=form.agent is_here=is_here />
         <Show when=asks_model>
@@ -190,6 +198,30 @@ fn More(form: NewPodForm) -> impl IntoView {
                 on:input=move |event| form.instructions.set(event_target_value(&event))
             ></textarea>
         </label>
+    }
+}
+
+/// Whether the Pod works in the folder itself, or in a git work tree that is made from it.
+#[component]
+fn WorktreeField(form: NewPodForm) -> impl IntoView {
+    view! {
+        <label class="choice" for="new-pod-worktree">
+            <input
+                id="new-pod-worktree"
+                type="checkbox"
+                prop:checked=move || form.has_tree.get()
+                on:change=move |event| form.has_tree.set(event_target_checked(&event))
+            />
+            <span>"In a git work tree of its own, with a new branch"</span>
+        </label>
+        <Show when=move || form.has_tree.get()>
+            <TextField
+                id="new-pod-branch"
+                label="Branch"
+                value=form.branch
+                hint="Begins with what is checked out in the folder. Empty: called like the Pod."
+            />
+        </Show>
     }
 }
 

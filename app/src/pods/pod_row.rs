@@ -85,6 +85,7 @@ fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl In
     let console = use_console();
     let words = Memo::new(move |_| pod.with(doing));
     let sign = Signal::derive(move || pod.with(Sign::of));
+    let branch = Memo::new(move |_| pod.with(branch_words));
     let hidden_word = move || {
         words
             .with(Option::is_none)
@@ -104,6 +105,7 @@ fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl In
         {hidden_word}
         {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> }.into_any())}
         <span class="figure">{move || view! { <Figure pod=pod.get() /> }.into_any()}</span>
+        {move || branch.get().map(|branch| view! { <span class="branch">{branch}</span> }.into_any())}
         {move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any())}
         {move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any())}
     }
@@ -133,6 +135,12 @@ fn used(pod: &PodSummary) -> Option<String> {
     let tokens = total_tokens(pod);
     let is_working = matches!(pod.state, PodState::Running | PodState::Waiting);
     (is_working && tokens > 0).then(|| about_tokens(tokens, pod.usage.estimated))
+}
+
+/// `⎇ refund-rounding, 2 ahead` for a Pod with a work tree of its own.
+fn branch_words(pod: &PodSummary) -> Option<String> {
+    let own = pod.git.as_ref().filter(|git| git.worktree.is_some());
+    own.map(|git| format!("⎇ {}", git.words()))
 }
 
 /// The second line. An idle Pod has none, because its group says it.

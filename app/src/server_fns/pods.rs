@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 use protocol::{
-    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, ForkCommand, PatchPod, PodDetail, PodRef,
-    PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, ToolAnswer,
-    ToolCommand,
+    CommandId, CommitAnswer, CommitCommand, CompactionPreview, ControlVerb, CreatePod, FolderList, ForkCommand,
+    PatchPod, PodDetail, PodRef, PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand,
+    RuntimeId, RuntimeView, ToolAnswer, ToolCommand, WorktreeAnswer, WorktreeCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +94,26 @@ pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindComma
 #[server(prefix = "/fn", endpoint = "fork_pod", input = Json, output = Json)]
 pub async fn fork_pod(pod: PodRef, command_id: CommandId, command: ForkCommand) -> Result<PodSummary, UiError> {
     door::carry_out(command_id, operations::Fork { pod, body: command }).await
+}
+
+/// Commits what is changed in a Pod's folder.
+#[server(prefix = "/fn", endpoint = "commit_changes", input = Json, output = Json)]
+pub async fn commit_changes(
+    pod: PodRef,
+    command_id: CommandId,
+    command: CommitCommand,
+) -> Result<CommitAnswer, UiError> {
+    door::carry_out(command_id, operations::CommitChanges { pod, body: command }).await
+}
+
+/// Merges a Pod's own work tree or removes it.
+#[server(prefix = "/fn", endpoint = "change_worktree", input = Json, output = Json)]
+pub async fn change_worktree(
+    pod: PodRef,
+    command_id: CommandId,
+    command: WorktreeCommand,
+) -> Result<WorktreeAnswer, UiError> {
+    door::carry_out(command_id, operations::ChangeWorktree { pod, body: command }).await
 }
 
 /// What compacting would do now; `None` when there is nothing to drop.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{Access, Mode, NetworkPolicy, PeerPolicy, ReasoningPolicy, RuleScope, Thinking};
+use protocol::{Access, Mode, NetworkPolicy, PeerPolicy, ReasoningPolicy, RuleScope, Thinking, WorktreeVerb};
 
 use super::{
     changes::{LEVELS, MODES, NETWORKS, POLICIES, SCOPES, one_of, parse_scope, reasoning, switch},
@@ -78,6 +78,35 @@ pub(crate) struct ForkOptions {
     /// Last record of its history; default: the newest one
     #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) at: Option<i64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorktreeArguments {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Merge its branch into the branch that it came from, or remove the work tree with its branch
+    #[arg(value_name = "merge|discard", value_parser = one_of::<WorktreeVerb>(&["merge", "discard"]))]
+    pub(crate) verb: WorktreeVerb,
+    /// Merge into this branch instead
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) into: Option<String>,
+    /// Discard it even if commits or changes are lost
+    #[arg(long, conflicts_with = "into")]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CommitOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// The commit's message
+    #[arg(long, short)]
+    pub(crate) message: String,
+    /// Only these files, relative to the Pod's folder; default: everything that is changed in it
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -242,6 +271,13 @@ pub(crate) struct NewOptions {
     /// started in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+    /// Work in a git work tree of its own, made from the folder's repository, on this new branch; without a value, the
+    /// branch is called like the Pod
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1, require_equals = true)]
+    pub(crate) worktree: Option<Option<String>>,
+    /// Branch, tag or commit that the work tree begins with; default: what is checked out in the folder
+    #[arg(long, value_name = "REVISION", requires = "worktree")]
+    pub(crate) from: Option<String>,
     /// Instructions for the model
     #[arg(long, value_name = "TEXT")]
     pub(crate) instructions: Option<String>,

@@ -107,6 +107,26 @@ fn an_export_is_markdown_or_jsonl_and_an_import_reads_a_file() {
 }
 
 #[test]
+fn a_work_tree_may_have_a_branch_and_a_beginning() {
+    for (line, worktree, from) in [
+        ("yoi new ada", None, None),
+        ("yoi new ada --worktree", Some(None), None),
+        ("yoi new --worktree ada", Some(None), None),
+        ("yoi new ada --worktree=fix/a --from v1", Some(Some("fix/a")), Some("v1")),
+    ] {
+        let Some(Verb::New(new)) = parse(line).unwrap().verb else { panic!("{line}") };
+        let worktree = worktree.map(|branch: Option<&str>| branch.map(str::to_owned));
+        assert_eq!((new.name.as_str(), new.worktree, new.from.as_deref()), ("ada", worktree, from), "{line}");
+    }
+    assert_eq!(parse("yoi new ada --from v1").unwrap_err().kind(), ErrorKind::MissingRequiredArgument);
+    let Some(Verb::Worktree(merge)) = parse("yoi worktree ada merge --into next").unwrap().verb else { panic!() };
+    assert_eq!((merge.verb, merge.into.as_deref()), (protocol::WorktreeVerb::Merge, Some("next")));
+    assert_eq!(parse("yoi worktree ada burn").unwrap_err().kind(), ErrorKind::InvalidValue);
+    let Some(Verb::Commit(commit)) = parse("yoi commit ada -m Round src/a").unwrap().verb else { panic!() };
+    assert_eq!((commit.message.as_str(), commit.paths), ("Round", vec!["src/a".to_owned()]));
+}
+
+#[test]
 fn a_fork_has_a_name_and_may_begin_at_a_record() {
     for (line, at) in [("yoi fork ada eve", None), ("yoi fork ada eve --at 12", Some(12))] {
         let Some(Verb::Fork(fork)) = parse(line).unwrap().verb else { panic!("{line}") };

@@ -1,6 +1,6 @@
-use ::commands::Sign;
+use ::commands::{Sign, sharing::also_here_words};
 use anyhow::Result;
-use protocol::{PodState, PodSummary};
+use protocol::{GitView, PodState, PodSummary};
 use protocol::{
     operation::{Filled, Loose},
     operations::Pods,
@@ -24,14 +24,20 @@ pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
         });
         return Ok(());
     }
-    output::headed(["NAME", "STATE", "MODEL", "FOLDER", "ACTIVITY"], listing.items.iter().map(row))
+    let all = &listing.items;
+    output::headed(["NAME", "STATE", "MODEL", "FOLDER", "BRANCH", "ACTIVITY"], all.iter().map(|pod| row(pod, all)))
 }
 
-fn row(pod: &PodSummary) -> [String; 5] {
+fn row(pod: &PodSummary, all: &[PodSummary]) -> [String; 6] {
     let sign = Sign::of(pod);
     // These two words already say it.
     let says_it = matches!(sign, Sign::Failed | Sign::Of(PodState::Waiting));
     let state = if pod.needs_you && !says_it { format!("{} (needs you)", sign.word()) } else { sign.word().to_owned() };
     let activity = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
-    [name_of(&pod.name, &pod.pod), state, pod.model.clone(), pod.cwd.clone(), activity]
+    let branch = pod.git.as_ref().map(GitView::words).unwrap_or_default();
+    let folder = match also_here_words(all, pod) {
+        Some(words) => format!("{} ({words})", pod.cwd),
+        None => pod.cwd.clone(),
+    };
+    [name_of(&pod.name, &pod.pod), state, pod.model.clone(), folder, branch, activity]
 }

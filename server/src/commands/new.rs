@@ -3,7 +3,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use client::ClientError;
-use protocol::{Access, CommandId, CreatePod, PodName, RuntimeId, ScopeRule};
+use protocol::{Access, CommandId, CreatePod, PodName, RuntimeId, ScopeRule, WorktreeOptions, WorktreeWish};
 
 use super::Caller;
 use crate::{cli::NewOptions, config::BadConfig, output};
@@ -20,6 +20,8 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
         (None, Some(_)) => None,
     };
     let is_shared = cwd.is_some();
+    let from = options.from;
+    let worktree = options.worktree.map(|branch| WorktreeWish::Of(WorktreeOptions { branch, from }));
     let scope = options.scope.into_iter().map(scope_rule).collect::<Result<Vec<_>>>()?;
     let create = CreatePod {
         provider: options.provider,
@@ -29,6 +31,7 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
         profile: options.profile,
         instructions: options.instructions,
         cwd,
+        worktree,
         runtime_id: runtime_id.map_err(|error| BadConfig(error.to_string()))?,
         scope: (!scope.is_empty()).then_some(scope),
         peer_policy: options.peer_policy,
@@ -48,10 +51,14 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
     let whose = if is_shared { "" } else { " (the server's; change it with --cwd)" };
     match caller.config.json {
         true => output::json(&pod),
-        false => output::line(&format!(
-            "created {} in {}{whose}: {}, {} of {}",
-            pod.name, pod.cwd, pod.pod, pod.model, pod.provider
-        )),
+        false => {
+            let own = pod.git.as_ref().filter(|git| git.worktree.is_some());
+            let branch = own.map(|git| format!(" on the new branch {}", git.branch)).unwrap_or_default();
+            output::line(&format!(
+                "created {} in {}{branch}{whose}: {}, {} of {}",
+                pod.name, pod.cwd, pod.pod, pod.model, pod.provider
+            ))
+        }
     }
 }
 

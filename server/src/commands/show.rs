@@ -1,22 +1,29 @@
 //! One Pod: its state and settings.
 
-use ::commands::Sign;
+use ::commands::{Sign, sharing::also_here_words};
 use anyhow::Result;
-use protocol::operations;
 use protocol::{AgentChoice, AgentView, GitView, PodDetail, PodSummary, ScopeRule, Segment};
+use protocol::{
+    operation::Loose,
+    operations::{self, Pods},
+};
 use transcript::words::{ESTIMATED, auto_resume_words, fallback_words, tokens_in_full};
 
-use super::{Caller, name_of, settings, word};
+use super::{Caller, name_of, pods_of, settings, word};
 use crate::output;
 
 /// Prints a Pod's state and settings.
 pub(super) async fn show(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let detail = caller.client.read(&operations::Pod { pod: pod.clone() }).await?;
-    match caller.config.json {
-        true => output::json(&detail),
-        false => output::table(&rows(&detail)),
+    if caller.config.json {
+        return output::json(&detail);
     }
+    let nearby = pods_of(caller, Pods { q: Loose(Some(detail.summary.cwd.clone())), ..Pods::default() }).await?;
+    let mut rows = rows(&detail);
+    let shared = also_here_words(&nearby.items, &detail.summary);
+    rows.extend(shared.map(|words| vec!["shared".to_owned(), words]));
+    output::table(&rows)
 }
 
 /// Prints the address of a Pod.
@@ -47,7 +54,7 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("state", state),
         ("model", model(detail)),
         ("folder", pod.cwd.clone()),
-        ("git", detail.git.as_ref().map_or_else(|| "no repository".to_owned(), GitView::words)),
+        ("git", detail.summary.git.as_ref().map_or_else(|| "no repository".to_owned(), GitView::words)),
         ("created", pod.created_at.to_string()),
         ("head", pod.head_seq.to_string()),
         ("usage", used),
@@ -59,6 +66,11 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("limits", auto_resume_words(detail.auto_resume).to_owned()),
     ];
     rows.extend(detail.session.iter().flat_map(agent));
+    let own = detail.summary.git.as_ref().and_then(|git| Some((git.worktree.clone()?, git.from.clone())));
+    rows.extend(own.map(|(path, from)| {
+        let from = from.map(|from| format!(", from {from}")).unwrap_or_default();
+        ("work tree", format!("{path}{from}"))
+    }));
     rows.extend((!detail.fallback.is_empty()).then(|| ("fallback", fallback_words(&detail.fallback))));
     rows.extend(detail.profile.clone().map(|profile| ("profile", profile)));
     rows.extend(detail.instructions.clone().map(|instructions| ("instructions", instructions)));

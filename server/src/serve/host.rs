@@ -17,6 +17,7 @@ use tools::{
     Tasks, Tool, Toolbox,
     bash::{self, Background, Bash, BashOptions, Builder, Confine, Confinement, Groups},
     files,
+    git::Git,
     guides::{Guides, SkillTool},
     hooks::{Hook, hooked},
     web::{WebFetch, WebOptions},
@@ -56,6 +57,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
         toolbox: toolbox(bash_options(config, files, groups.clone()), &background, &guides, &config.hooks),
         background,
         guides,
+        git: Git::new(bash_options(config, files, groups.clone())),
         servers: Servers::new(ServersOptions {
             configs: config.mcp.clone(),
             bash: bash_options(config, files, groups.clone()),

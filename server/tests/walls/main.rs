@@ -15,6 +15,7 @@ mod tally;
 mod told;
 mod unheld;
 mod web;
+mod worktrees;
 
 use tally::Tally;
 

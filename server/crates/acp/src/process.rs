@@ -116,6 +116,7 @@ impl Process {
             scope: begin.scope.clone(),
             network,
             is_free: !config.confine,
+            keeps_repositories: true,
             lifeline,
         };
         let (served, talk) = Served::start(&starting.bash, serving).await?;

@@ -46,6 +46,8 @@ struct Problem {
     /// Pods that may have been meant.
     candidates: Option<Vec<Candidate>>,
     retry_after_ms: Option<u64>,
+    /// The files that it is about.
+    paths: Option<Vec<String>>,
 }
 
 #[derive(OpenApi)]

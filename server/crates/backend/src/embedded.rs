@@ -92,6 +92,12 @@ impl RuntimePort for Embedded {
             Command::Retry(it) => self.control(key, origin, &it.pod, ControlVerb::Retry).await?,
             Command::Restore(it) => host.pods().restore(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Rewind(it) => host.work().rewind(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::ChangeWorktree(it) => {
+                host.work().change_worktree(key, origin, &it.pod.worker_id, it.body).await?.into()
+            }
+            Command::CommitChanges(it) => {
+                host.work().commit_changes(key, origin, &it.pod.worker_id, it.body).await?.into()
+            }
             Command::RunTool(it) => {
                 host.work().run_tool(key, origin, &it.pod.worker_id, &it.name, it.body).await?.into()
             }

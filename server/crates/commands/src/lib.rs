@@ -16,6 +16,7 @@ pub mod peering;
 pub mod said;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
+pub mod sharing;
 mod sign;
 mod table;
 

@@ -1,6 +1,6 @@
 //! The `:` commands: their completions, and their meaning.
 
-use protocol::{Budget, ControlVerb, HeldDecision, NetworkPolicy, PodState, Thinking};
+use protocol::{Budget, ControlVerb, HeldDecision, NetworkPolicy, PodState, Thinking, WorktreeVerb};
 
 use crate::{Page, TABLE, Where, allowed, entry};
 
@@ -17,6 +17,10 @@ pub enum Command {
     Rename(String),
     /// Creates a Pod of this name with this one's history and settings.
     Fork(String),
+    /// Commits what is changed in its folder, with this message.
+    Commit(String),
+    /// Merges the branch of its own work tree, or removes both.
+    Worktree(WorktreeVerb),
     /// How much of the network its commands can reach.
     Network(NetworkPolicy),
     /// The model, and its provider if that changes too; `None` to choose in a dialog.
@@ -282,6 +286,12 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     match entry.word {
         "rename" => named(Command::Rename),
         "fork" => named(Command::Fork),
+        "commit" => named(Command::Commit),
+        "worktree" => match argument {
+            "merge" => Ok(Command::Worktree(WorktreeVerb::Merge)),
+            "discard" => Ok(Command::Worktree(WorktreeVerb::Discard)),
+            _ => Err(":worktree needs merge or discard after it".to_owned()),
+        },
         "model" if argument.is_empty() && here.client == Client::Terminal => {
             Err(":model needs a name after it; `yoi models` lists them".to_owned())
         }

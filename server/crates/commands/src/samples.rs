@@ -22,5 +22,6 @@ pub fn pod(name: &str, state: PodState) -> PodSummary {
         queued_count: 0,
         relations: Relations::default(),
         usage: Usage::default(),
+        git: None,
     }
 }

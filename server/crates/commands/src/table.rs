@@ -146,6 +146,8 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "rewind", "", "", "Remove the last turn from the context"),
     of(Pod, "spawn", "NAME", "", "Spawn a child with a task and part of the scope"),
     of(Pod, "fork", "NAME", "", "Create a Pod that continues from here with the same settings"),
+    of(Pod, "commit", "MESSAGE", "", "Commit what is changed in its folder"),
+    grave(Pod, "worktree", "merge|discard", "Merge the branch of its work tree, or remove both"),
     of(Pod, "peer", "NAME", "p", "Add a peer"),
     grave(Pod, "unpeer", "NAME", "Remove a peer"),
     of(Pod, "send", "TEXT", "", "Send a message to this Pod"),

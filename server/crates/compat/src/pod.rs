@@ -229,6 +229,7 @@ impl Pod {
             queued_count: 0,
             relations: Relations { parent: None, children: card.children, peers },
             usage: card.face.usage,
+            git: None,
         }
     }
 
@@ -254,7 +255,6 @@ impl Pod {
             children: Vec::new(),
             session: None,
             tasks: Vec::new(),
-            git: None,
         }
     }
 

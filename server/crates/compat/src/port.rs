@@ -109,6 +109,9 @@ impl RuntimePort for CompatSockets {
             Command::Retry(_) => "they cannot ask their model again; send the message once more",
             Command::Rewind(_) => "they go back to an input of their own log, not to a record; use their own console",
             Command::StopCommand(_) => "they do not tell what their commands run",
+            Command::ChangeWorktree(_) | Command::CommitChanges(_) => {
+                "they know nothing of git; use it in their folder"
+            }
             Command::RunTool(_) => "only their models can run their tools",
             Command::AnswerApproval(_) | Command::AnswerApprovals(_) => "they do not ask before a tool runs",
             Command::Patch(_) => "their name and policies cannot be changed",

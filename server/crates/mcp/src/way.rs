@@ -85,6 +85,7 @@ impl Reaching<'_> {
                     scope: self.stand.scope.clone(),
                     network,
                     is_free: !is_confined,
+                    keeps_repositories: true,
                     lifeline: self.lifeline.clone(),
                 };
                 self.start(serving, proxy).await

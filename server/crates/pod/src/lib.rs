@@ -19,6 +19,7 @@ mod scope;
 mod sight;
 mod spec;
 mod state;
+mod work_tree;
 
 pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
 pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide, fitting};
@@ -42,3 +43,4 @@ pub use state::{
     AGENT_WAY, BackgroundCall, Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile,
     Session, Step, WANTED, ask_id,
 };
+pub use work_tree::WorkTree;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use protocol::{Access, ScopeRule};
 
-use crate::Protected;
+use crate::{Protected, WorkTree};
 
 /// A Pod's current scope, including what it has lent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,6 +17,8 @@ pub struct Scope {
     lent: Vec<ScopeRule>,
     /// Cannot be written, whatever the rules say.
     protected: Arc<Protected>,
+    /// The work tree whose repository commands may touch.
+    work_tree: Option<Arc<WorkTree>>,
 }
 
 /// Why a path may not be touched.
@@ -54,13 +56,29 @@ impl Scope {
     /// `lent` is what is lent to children now; only what is lent for writing restricts the lender.
     pub fn new(rules: impl IntoIterator<Item = ScopeRule>, lent: impl IntoIterator<Item = ScopeRule>) -> Self {
         let lent = lent.into_iter().filter(|rule| rule.access == Access::Write).collect();
-        Self { rules: rules.into_iter().collect(), lent, protected: Arc::default() }
+        Self { rules: rules.into_iter().collect(), lent, protected: Arc::default(), work_tree: None }
     }
 
     /// The same scope, with protected paths that cannot be written.
     #[must_use]
     pub fn with_protected(self, protected: Arc<Protected>) -> Self {
         Self { protected, ..self }
+    }
+
+    /// The same scope, for a Pod that works in this work tree.
+    #[must_use]
+    pub fn with_work_tree(self, work_tree: Option<WorkTree>) -> Self {
+        Self { work_tree: work_tree.map(Arc::new), ..self }
+    }
+
+    pub fn work_tree(&self) -> Option<&WorkTree> {
+        self.work_tree.as_deref()
+    }
+
+    /// What commands, and no other tool, may touch besides: parts of the repository of the work tree, which belong to
+    /// others too.
+    pub fn shared(&self) -> Vec<ScopeRule> {
+        self.work_tree().map(WorkTree::rules).unwrap_or_default()
     }
 
     pub fn rules(&self) -> &[ScopeRule] {

@@ -8,7 +8,7 @@ use protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::Sights;
+use crate::{Sights, WorkTree};
 
 /// An ancestor of a Pod: its current rules, and the folder that its relative paths are resolved against.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +68,9 @@ pub struct PodSpec {
     pub auto_resume: bool,
     pub cwd: String,
     pub scope: Vec<ScopeRule>,
+    /// The git work tree of its own that it works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<WorkTree>,
     #[serde(default)]
     pub peer_policy: PeerPolicy,
     pub wake_on_peer: bool,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Budget, CommandId, Mode, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
-    ScopeRule, Segment, Seq, Thinking, Timestamp,
+    ScopeRule, Segment, Seq, Thinking, Timestamp, WorktreeWish,
 };
 
 /// The answer to a command: it is on disk.
@@ -57,6 +57,10 @@ pub struct CreatePod {
     /// Absolute path of the working directory; by default the directory that yoi was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// A git work tree with a branch of its own, made from the repository that the working directory is in; the Pod
+    /// works in there, and rules of `scope` for the repository's folder mean the work tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<WorktreeWish>,
     /// The working directory, for writing, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Vec<ScopeRule>>,
@@ -92,6 +96,7 @@ impl CreatePod {
             model: None,
             instructions: None,
             cwd: None,
+            worktree: None,
             scope: None,
             peer_policy: None,
             wake_on_peer: None,

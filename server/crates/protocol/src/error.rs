@@ -59,6 +59,12 @@ codes! {
     NameTaken "name_taken" 409 "The name is taken";
     ScopeConflict "scope_conflict" 409 "The scope is in conflict";
     HeadMoved "head_moved" 409 "The head has moved";
+    NoRepository "no_repository" 409 "The folder is in no git repository";
+    NoWorktree "no_worktree" 409 "The Pod has no work tree of its own";
+    NotCommitted "not_committed" 409 "Something is not committed";
+    NotMerged "not_merged" 409 "Commits would be lost";
+    MergeConflict "merge_conflict" 409 "The changes are in conflict";
+    NothingToCommit "nothing_to_commit" 409 "There is nothing to commit";
     PeerRefused "peer_refused" 409 "The other side refused";
     CursorExpired "cursor_expired" 410 "The cursor has expired";
     PayloadTooLarge "payload_too_large" 413 "Too large";
@@ -98,11 +104,14 @@ pub struct ApiError {
     pub candidates: Vec<Candidate>,
     #[serde(default)]
     pub retry_after_ms: Option<u64>,
+    /// The files that it is about.
+    #[serde(default)]
+    pub paths: Vec<String>,
 }
 
 impl ApiError {
     pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), candidates: Vec::new(), retry_after_ms: None }
+        Self { code, detail: detail.into(), candidates: Vec::new(), retry_after_ms: None, paths: Vec::new() }
     }
 
     pub fn invalid(detail: impl Into<String>) -> Self {
@@ -119,6 +128,12 @@ impl ApiError {
     }
 
     #[must_use]
+    pub fn with_paths(mut self, paths: Vec<String>) -> Self {
+        self.paths = paths;
+        self
+    }
+
+    #[must_use]
     pub fn with_candidates(mut self, candidates: Vec<Candidate>) -> Self {
         self.candidates = candidates;
         self
@@ -127,7 +142,7 @@ impl ApiError {
 
 impl Serialize for ApiError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut problem = serializer.serialize_struct("ApiError", 7)?;
+        let mut problem = serializer.serialize_struct("ApiError", 8)?;
         problem.serialize_field("type", &format!("urn:yoi:error:{}", self.code))?;
         problem.serialize_field("title", self.code.title())?;
         problem.serialize_field("status", &self.code.status())?;
@@ -140,6 +155,10 @@ impl Serialize for ApiError {
         match self.retry_after_ms {
             None => problem.skip_field("retry_after_ms")?,
             Some(ms) => problem.serialize_field("retry_after_ms", &ms)?,
+        }
+        match self.paths.is_empty() {
+            true => problem.skip_field("paths")?,
+            false => problem.serialize_field("paths", &self.paths)?,
         }
         problem.end()
     }

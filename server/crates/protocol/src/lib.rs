@@ -41,6 +41,7 @@ mod timestamp;
 pub mod tool;
 mod unambiguous;
 mod wall;
+mod worktree;
 
 pub use agent::{
     ACP, AgentChoice, AgentItem, AgentOffers, AgentOption, AgentOptions, AgentState, AgentView, PlanEntry,
@@ -102,6 +103,10 @@ pub use summary::{
 pub use timestamp::{Timestamp, TimestampError};
 pub use unambiguous::unambiguous;
 pub use wall::{Wall, WallItem, WallState};
+pub use worktree::{
+    CommitAnswer, CommitCommand, WorktreeAnswer, WorktreeCommand, WorktreeDone, WorktreeOptions, WorktreeVerb,
+    WorktreeWish,
+};
 
 /// A moment in time. In the browser's half this is a small type of our own.
 #[cfg(not(target_arch = "wasm32"))]

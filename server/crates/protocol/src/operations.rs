@@ -9,14 +9,14 @@
 
 use crate::{
     About, AgentItem, AnsweredQuestions, ApiError, Approval, ApprovalCommand, ApprovalsCommand, AuditRow,
-    BackgroundCommand, BackgroundOutput, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
-    FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced,
-    LinkAnswer, LinkExchange, Listing, LoginCode, McpContent, McpLog, McpLogin, McpPrompt, McpPromptText, McpResource,
-    McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer,
-    PeerCommand, PeerView, PodDetail, PodName, PodRef, PodState, PodSummary, Preview, PreviewCommand, ProfileView,
-    ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand,
-    RuleItem, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport,
-    VisiblePod, WallItem,
+    BackgroundCommand, BackgroundOutput, CommandId, CommitAnswer, CommitCommand, CompactionPreview, ControlVerb,
+    CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand,
+    InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpContent, McpLog, McpLogin, McpPrompt,
+    McpPromptText, McpResource, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, OwnCommand,
+    OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodState, PodSummary, Preview,
+    PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
+    RestoreCommand, RewindCommand, RuleItem, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand,
+    ToolDefault, UsageReport, VisiblePod, WallItem, WorktreeAnswer, WorktreeCommand,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -299,6 +299,8 @@ answers! {
     Tool(ToolAnswer),
     Approval(Approval),
     Answers(AnsweredQuestions),
+    Worktree(WorktreeAnswer),
+    Committed(CommitAnswer),
     Introduced(Introduced),
     Peer(PeerAnswer),
     Message(MessageAnswer),
@@ -429,6 +431,29 @@ operations! {
             pod pod: PodRef,
             body body: RewindCommand,
         } -> 202 "It is on disk" Receipt;
+
+        /// Merges the branch of the Pod's own work tree, or removes both.
+        ///
+        /// `merge` puts it into the branch that it came from: by a fast-forward or a merge commit. Where that branch is
+        /// checked out, the files there follow. Nothing is done and the error says why if the Pod is working (`busy`),
+        /// if something is not committed in the work tree or in the other folder (`not_committed`, with `paths`), or
+        /// if the changes are in conflict (`merge_conflict`, with `paths`). Hooks do not run.
+        ///
+        /// `discard` removes the folder and the branch. If commits that are on no other branch or changes that are not
+        /// committed would be lost, the error is `not_merged`, and `force` does it nevertheless.
+        ChangeWorktree "change_worktree" "worktree" "worktree": Post at_pod!("/worktree"), "changes" {
+            pod pod: PodRef,
+            body body: WorktreeCommand,
+        } -> 200 "What was done" WorktreeAnswer;
+
+        /// Commits what is changed in the Pod's folder: the files that its scope lets it write.
+        ///
+        /// The author is the one of git's settings, and `yoi` if there is none. Hooks do not run, and nothing is
+        /// signed. Without changes: `nothing_to_commit`.
+        CommitChanges "commit_changes" "commit" "commit": Post at_pod!("/changes/commit"), "changes" {
+            pod pod: PodRef,
+            body body: CommitCommand,
+        } -> 200 "The commit" CommitAnswer;
 
         /// Runs a tool as the Pod would, under its scope and its deny rules.
         ///

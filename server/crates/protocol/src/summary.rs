@@ -136,6 +136,10 @@ pub struct PodSummary {
     pub queued_count: u32,
     pub relations: Relations,
     pub usage: Usage,
+    /// Absent where its folder is in no git repository, and where that is not known yet. In a list as it was when the
+    /// Pod last did something or was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitView>,
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -300,9 +304,6 @@ pub struct PodDetail {
     /// Its task list, as it keeps it by the tool Tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<PlanEntry>,
-    /// Absent where its folder is in no git repository, or where that could not be read in time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub git: Option<GitView>,
 }
 
 /// The git repository that a Pod's folder is in, as it was a moment ago.
@@ -313,19 +314,33 @@ pub struct GitView {
     pub branch: String,
     /// Something is not committed, new files included.
     pub dirty: bool,
-    /// Commits that the branch has and its upstream has not; 0 without an upstream.
+    /// Commits that the branch has and its upstream has not. Without an upstream, the branch that the work tree came
+    /// from takes its place; without either, 0.
     pub ahead: u32,
     /// The reverse.
     pub behind: u32,
+    /// The folder of the Pod's own work tree, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
+    /// The branch that its own work tree came from, which `merge` goes into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The name of the repository's folder.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub repository: String,
 }
 
 impl GitView {
     /// `main, not committed, 2 ahead`.
     pub fn words(&self) -> String {
+        std::iter::once(self.branch.clone()).chain(self.state_words()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// `not committed, 2 ahead`; empty if there is nothing to say.
+    pub fn state_words(&self) -> Vec<String> {
         let count = |count: u32, word: &str| (count > 0).then(|| format!("{count} {word}"));
         let dirty = self.dirty.then(|| "not committed".to_owned());
-        let parts = [Some(self.branch.clone()), dirty, count(self.ahead, "ahead"), count(self.behind, "behind")];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        [dirty, count(self.ahead, "ahead"), count(self.behind, "behind")].into_iter().flatten().collect()
     }
 }
 

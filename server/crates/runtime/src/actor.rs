@@ -37,6 +37,7 @@ mod state;
 mod summary;
 mod task;
 mod tasks;
+mod trees;
 pub(crate) mod viewer;
 mod waiters;
 mod ways;

@@ -8,7 +8,7 @@ use protocol::{ApiError, ControlEvent, CreatePod, PodName, PodState, PodSummary,
 use crate::{
     actor::checkpoint,
     asked::Asked,
-    clock, encode,
+    clock, encode, git,
     ground::Ground,
     hold::Together,
     recipe::{self, Recipes},
@@ -25,10 +25,26 @@ pub(crate) async fn create(
     if let Some(summary) = asked.first_answer(ground).await? {
         return Ok(summary);
     }
-    let spec = recipe::of_person(recipes, &create).await?;
-    let _seat = ground.seat().await?;
-    let target = create.name.to_string();
-    Newborn::of(recipes, spec, create.name, clock::now()).commit(ground, asked, "pod_create", target).await
+    if create.worktree.is_some() && ground.store.pods().find_by_name(&create.name).await?.is_some() {
+        return Err(pod_store::StoreError::NameTaken(create.name).into());
+    }
+    let recipe::Asked { spec, grown } = recipe::of_person(recipes, &create).await?;
+    if grown.is_some() {
+        // Its answer tells the state of the work tree.
+        git::state_of(&git::Spot::of(&spec)).await;
+    }
+    let making = async {
+        let _seat = ground.seat().await?;
+        let target = create.name.to_string();
+        Newborn::of(recipes, spec, create.name, clock::now()).commit(ground, asked, "pod_create", target).await
+    };
+    let made = making.await;
+    // The same command may have been carried out meanwhile, with a work tree of its own.
+    let is_new = |summary: &PodSummary| grown.as_ref().is_none_or(|grown| grown.cwd == summary.cwd);
+    if let Some(grown) = grown.as_ref().filter(|_| !made.as_ref().is_ok_and(is_new)) {
+        recipes.trees.undo(grown).await;
+    }
+    made
 }
 
 /// A Pod that is about to be created.

@@ -9,7 +9,7 @@ mod stop;
 
 pub(crate) use self::{
     restore::{Restored, restore, restore_command},
-    spawn::{Spawn, spawn},
+    spawn::{Spawn, Spawned, spawn},
     stop::{Stopper, stop},
 };
 use std::{ops::Deref, sync::Arc};

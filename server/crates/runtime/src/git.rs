@@ -8,7 +8,7 @@
 //! either; a file that only they would call unchanged counts as changed.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fs, io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
@@ -17,22 +17,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-use protocol::GitView;
+use pod::PodSpec;
+use protocol::{GitView, WorkerId};
 use tokio::{
     io::AsyncReadExt,
     process::{Child, Command},
-    sync::Semaphore,
+    sync::{Notify, Semaphore},
     time::timeout,
 };
 
-/// How long an answer is used again.
-const FRESH_MAX: Duration = Duration::from_secs(2);
+/// How long an answer is used again for whoever opens a Pod.
+const FRESH_MAX: Duration = Duration::from_millis(250);
 /// How long a caller waits; after that it gets the answer before, and the next caller the new one.
 const WAIT_MAX: Duration = Duration::from_millis(400);
+/// How long a caller waits if there is no answer before.
+const FIRST_WAIT_MAX: Duration = Duration::from_secs(3);
 /// How long one look may take. What is not known by then stays unknown.
 const LOOK_MAX: Duration = Duration::from_secs(5);
 /// How many folders are remembered.
-const KNOWN_MAX: usize = 512;
+const KNOWN_MAX: usize = 2_048;
+/// How many folders wait to be looked at for a list.
+const WANTED_MAX: usize = 256;
 /// The most bytes that are read of one answer of git.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 /// How many hex digits of a commit are shown where no branch is checked out.
@@ -40,59 +45,130 @@ const SHORT_CHARS: usize = 8;
 
 /// How many looks run at once in this process; further ones wait.
 static LOOKS: Semaphore = Semaphore::const_new(2);
-static KNOWN: LazyLock<Mutex<HashMap<String, Known>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<Spot, Known>>> = LazyLock::new(Mutex::default);
+/// Pods in lists whose folders nobody has looked at.
+static WANTED: LazyLock<Mutex<BTreeSet<WorkerId>>> = LazyLock::new(Mutex::default);
+static IS_WANTED: Notify = Notify::const_new();
+
+/// A folder, and the branch that its work tree came from, which takes the place of an upstream.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Spot {
+    cwd: String,
+    from: Option<String>,
+}
+
+impl Spot {
+    pub(crate) fn of(spec: &PodSpec) -> Self {
+        Self { cwd: spec.cwd.clone(), from: spec.worktree.as_ref().and_then(|tree| tree.from.clone()) }
+    }
+}
 
 /// The newest answer about a folder.
 #[derive(Debug, Clone)]
 struct Known {
     at: Instant,
+    /// How long it took to find out.
+    took: Duration,
+    /// Something has happened there since.
+    is_old: bool,
     view: Option<GitView>,
 }
 
 impl Known {
     fn is_fresh(&self) -> bool {
-        self.at.elapsed() < FRESH_MAX
+        !self.is_old && self.at.elapsed() < FRESH_MAX
     }
 }
 
 /// The state of the repository around this folder; `None` if there is none, or none that can be read in time.
-pub(crate) async fn state_of(cwd: &str) -> Option<GitView> {
-    let before = known(cwd);
+pub(crate) async fn state_of(spot: &Spot) -> Option<GitView> {
+    let before = known(spot);
     if let Some(known) = before.as_ref().filter(|known| known.is_fresh()) {
         return known.view.clone();
     }
-    let folder = cwd.to_owned();
+    let spot = spot.clone();
     // Goes on when nobody waits any more, for the next one who asks.
-    let looking = tokio::spawn(async move {
-        let _permit = LOOKS.acquire().await.ok()?;
-        if let Some(known) = known(&folder).filter(Known::is_fresh) {
-            return known.view;
-        }
-        let view = timeout(LOOK_MAX, look(Path::new(&folder))).await.ok().flatten();
-        remember(folder, view.clone());
-        view
-    });
-    match timeout(WAIT_MAX, looking).await {
+    let looking = tokio::spawn(async move { looked(spot, Known::is_fresh).await });
+    let wait_max = if before.is_some() { WAIT_MAX } else { FIRST_WAIT_MAX };
+    match timeout(wait_max, looking).await {
         Ok(looked) => looked.ok().flatten(),
         Err(_) => before.and_then(|known| known.view),
     }
 }
 
-fn known(cwd: &str) -> Option<Known> {
-    KNOWN.lock().expect("no holder of what is known panics").get(cwd).cloned()
+/// Looks, unless somebody else has meanwhile.
+async fn looked(spot: Spot, is_enough: impl Fn(&Known) -> bool) -> Option<GitView> {
+    let _permit = LOOKS.acquire().await.ok()?;
+    if let Some(known) = known(&spot).filter(is_enough) {
+        return known.view;
+    }
+    let at = Instant::now();
+    let view = timeout(LOOK_MAX, look(Path::new(&spot.cwd), spot.from.as_deref())).await.ok().flatten();
+    remember(spot, Known { at, took: at.elapsed(), is_old: false, view: view.clone() });
+    view
 }
 
-fn remember(cwd: String, view: Option<GitView>) {
+/// What is known for a list, without looking. If nothing is, somebody looks soon ([`watch`]).
+pub(crate) fn listed(spec: &PodSpec, worker_id: &WorkerId) -> Option<GitView> {
+    let Some(known) = known(&Spot::of(spec)) else {
+        let mut wanted = WANTED.lock().expect("no holder of what is wanted panics");
+        if wanted.len() < WANTED_MAX && wanted.insert(worker_id.clone()) {
+            IS_WANTED.notify_one();
+        }
+        return None;
+    };
+    known.view.map(|view| owned(view, spec))
+}
+
+/// With what is known of the Pod's own work tree.
+pub(crate) fn owned(view: GitView, spec: &PodSpec) -> GitView {
+    let tree = spec.worktree.as_ref();
+    GitView { worktree: tree.map(|tree| tree.path.clone()), from: tree.and_then(|tree| tree.from.clone()), ..view }
+}
+
+/// Says that something has happened in a Pod's folder: what is known of it is shown until somebody looks again.
+pub(crate) fn touched(spec: &PodSpec) {
     let mut known = KNOWN.lock().expect("no holder of what is known panics");
-    if known.len() >= KNOWN_MAX {
-        known.retain(|_, known| known.is_fresh());
-    }
-    if known.len() < KNOWN_MAX {
-        known.insert(cwd, Known { at: Instant::now(), view });
-    }
+    known.get_mut(&Spot::of(spec)).into_iter().for_each(|known| known.is_old = true);
 }
 
-async fn look(cwd: &Path) -> Option<GitView> {
+/// Waits until a list has shown a Pod whose folder nobody has looked at. Cancel safe.
+pub(crate) async fn is_wanted() {
+    IS_WANTED.notified().await;
+}
+
+/// Takes those Pods.
+pub(crate) fn wanted() -> BTreeSet<WorkerId> {
+    std::mem::take(&mut *WANTED.lock().expect("no holder of what is wanted panics"))
+}
+
+/// How long to wait before the next look at a folder: at least `least` from one to the next, ten times as long as a look
+/// takes. `None`: not at all.
+pub(crate) fn pause(spot: &Spot, least: Duration) -> Option<Duration> {
+    let known = known(spot)?;
+    least.max(known.took * 10).checked_sub(known.at.elapsed())
+}
+
+/// Looks, however fresh the last answer is. Returns true if the answer is another one.
+pub(crate) async fn looked_again(spot: Spot) -> bool {
+    let before = known(&spot).and_then(|known| known.view);
+    looked(spot, |_| false).await != before
+}
+
+fn known(spot: &Spot) -> Option<Known> {
+    KNOWN.lock().expect("no holder of what is known panics").get(spot).cloned()
+}
+
+fn remember(spot: Spot, now: Known) {
+    let mut known = KNOWN.lock().expect("no holder of what is known panics");
+    if known.len() >= KNOWN_MAX && !known.contains_key(&spot) {
+        let oldest = known.iter().min_by_key(|(_, known)| known.at).map(|(spot, _)| spot.clone());
+        oldest.and_then(|oldest| known.remove(&oldest));
+    }
+    known.insert(spot, now);
+}
+
+async fn look(cwd: &Path, from: Option<&str>) -> Option<GitView> {
     let inside = cwd.to_owned();
     // Nearly always there is no repository, and then no program has to be started.
     let is_inside = tokio::task::spawn_blocking(move || inside.ancestors().any(|folder| folder.join(".git").exists()));
@@ -102,19 +178,25 @@ async fn look(cwd: &Path) -> Option<GitView> {
     let repository = Repository::around(cwd).await?;
     let head = repository.head().await?;
     let dirty = repository.is_dirty(head.commit.as_deref()).await?;
-    let (ahead, behind) = repository.distance(head.branch.as_deref()).await.unwrap_or_default();
+    let (ahead, behind) = match repository.distance(head.branch.as_deref()).await {
+        Some(distance) => distance,
+        None => repository.distance_from(from).await.unwrap_or_default(),
+    };
     let branch = match (&head.branch, &head.commit) {
         (Some(branch), _) => branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned(),
         (None, commit) => commit.as_deref()?.chars().take(SHORT_CHARS).collect(),
     };
-    Some(GitView { branch, dirty, ahead, behind })
+    let repository = repository.name();
+    Some(GitView { branch, dirty, ahead, behind, worktree: None, from: None, repository })
 }
 
-struct Repository {
-    top: PathBuf,
-    git_folder: PathBuf,
+/// A repository, as it is seen from one of its work trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repository {
+    pub(crate) top: PathBuf,
+    pub(crate) git_folder: PathBuf,
     /// The same, unless this is one of several worktrees.
-    common_folder: PathBuf,
+    pub(crate) common_folder: PathBuf,
 }
 
 /// What is checked out.
@@ -126,12 +208,27 @@ struct Head {
 }
 
 impl Repository {
-    async fn around(cwd: &Path) -> Option<Self> {
+    /// The repository that this folder is in; `None` if it is in none that this account may use.
+    pub(crate) async fn around(cwd: &Path) -> Option<Self> {
         let asked = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
         let told = told(git(cwd).args(asked)).await?;
         let [top, git_folder, common_folder] = told.lines().collect::<Vec<_>>().try_into().ok()?;
         let (top, git_folder) = (PathBuf::from(top), PathBuf::from(git_folder));
         Some(Self { top, git_folder, common_folder: common_folder.into() })
+    }
+
+    /// The folder of its first work tree or, if it has none, its git folder.
+    pub(crate) fn main_folder(&self) -> &Path {
+        match self.common_folder.file_name() {
+            Some(name) if name == ".git" => self.common_folder.parent().unwrap_or(&self.common_folder),
+            // A submodule, or a git folder elsewhere.
+            _ if self.common_folder == self.git_folder => &self.top,
+            _ => &self.common_folder,
+        }
+    }
+
+    fn name(&self) -> String {
+        self.main_folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     async fn head(&self) -> Option<Head> {
@@ -142,16 +239,28 @@ impl Repository {
         (branch.is_some() || commit.is_some()).then_some(Head { branch, commit })
     }
 
-    /// How many commits the branch is ahead of its upstream, and behind it.
+    /// How many commits the branch is ahead of its upstream, and behind it. `None` if it has none.
     async fn distance(&self, branch: Option<&str>) -> Option<(u32, u32)> {
-        let format = "--format=%(refname) %(upstream:track,nobracket)";
+        let format = "--format=%(refname) %(upstream) %(upstream:track,nobracket)";
         let told = told(git(&self.top).args(["for-each-ref", format, branch?])).await?;
         let tracked = told.lines().find_map(|line| line.strip_prefix(branch?)?.strip_prefix(' '))?;
+        let (upstream, tracked) = tracked.split_once(' ').unwrap_or((tracked, ""));
+        if upstream.is_empty() || tracked.trim() == "gone" {
+            return None;
+        }
         let count = |word: &str| {
-            let part = tracked.split(", ").find_map(|part| part.strip_prefix(word));
+            let part = tracked.split(", ").find_map(|part| part.trim().strip_prefix(word));
             part.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
         };
         Some((count("ahead "), count("behind ")))
+    }
+
+    /// The same for what is checked out and the branch that it came from.
+    async fn distance_from(&self, from: Option<&str>) -> Option<(u32, u32)> {
+        let range = format!("HEAD...refs/heads/{}", from?);
+        let told = told(git(&self.top).args(["rev-list", "--left-right", "--count", &range, "--"])).await?;
+        let (ahead, behind) = told.trim().split_once('\t')?;
+        Some((ahead.parse().ok()?, behind.parse().ok()?))
     }
 
     /// Whether `git status` would name a file.

@@ -33,6 +33,7 @@ use crate::{
     agents::TokenDoor,
     cluster::{self, Cluster},
     family::Family,
+    git_watch,
     ground::Ground,
     limits,
     names::Names,
@@ -40,6 +41,7 @@ use crate::{
     pod_tokens::PodTokens,
     pod_tools::{self, Kin},
     recipe::Recipes,
+    trees::Trees,
 };
 
 /// How often to look for expired peer requests.
@@ -81,6 +83,7 @@ impl Inner {
             toolbox,
             background,
             guides,
+            git,
             servers,
             cwd,
             hidden,
@@ -90,6 +93,7 @@ impl Inner {
             agents,
             walls,
         } = options;
+        let trees = Arc::new(Trees { git, hidden: hidden.clone() });
         let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
             let ground = Arc::new(Ground::new(store, limits.max));
             agents.give_door(Arc::new(TokenDoor::new(ground.pod_tokens.clone())));
@@ -102,6 +106,7 @@ impl Inner {
                 background,
                 guides: guides.clone(),
                 walls,
+                trees: trees.clone(),
                 hidden,
                 protected: Arc::new(protected),
                 outputs,
@@ -109,7 +114,7 @@ impl Inner {
             let above: Weak<dyn Above> = kin.clone();
             let cluster = Arc::new(Cluster::new(Arc::new(Actors::new(ground.clone(), equipment, above))));
             let pods = || Box::new(cluster.clone());
-            let recipes = Recipes { cwd, profiles, providers, agents, guides };
+            let recipes = Recipes { cwd, profiles, providers, agents, guides, trees };
             let family = Family { ground: ground.clone(), pods: pods(), recipes, limits };
             let peers = Peers { ground, pods: pods(), far: far::Far::default() };
             Kin { cluster, family: Arc::new(family), peers: Arc::new(peers) }
@@ -137,6 +142,7 @@ impl Host {
         inner.tracker.spawn(limits::go_on(inner.cluster.clone()));
         inner.tracker.spawn(actor::tell(inner.actors.clone()));
         inner.tracker.spawn(inner.actors.clone().tell_ended_commands());
+        inner.tracker.spawn(git_watch::watch(inner.actors.ground.clone()));
         inner.tracker.spawn(far::tell_cards(inner.peers.clone()));
         Ok(Self { inner })
     }

@@ -46,7 +46,7 @@ pub(crate) async fn import(
         return Ok(summary);
     }
     let ImportCommand { name, jsonl } = command;
-    let spec = recipe::of_person(recipes, &CreatePod::named(name.clone())).await?;
+    let spec = recipe::of_person(recipes, &CreatePod::named(name.clone())).await?.spec;
     let now = clock::now();
     let target = name.to_string();
     // Parsing megabytes of JSON must not block an async thread.

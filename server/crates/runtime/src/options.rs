@@ -7,7 +7,12 @@ use mcp::Servers;
 use pod_store::Store;
 use protocol::PodLimits;
 use provider::Providers;
-use tools::{Toolbox, bash::Background, guides::Guides};
+use tools::{
+    Toolbox,
+    bash::{Background, BashOptions},
+    git::Git,
+    guides::Guides,
+};
 
 use crate::walls::Walls;
 
@@ -24,6 +29,8 @@ pub struct HostOptions {
     pub background: Background,
     /// Finds the instructions, skills and commands of this account and of repositories.
     pub guides: Guides,
+    /// How git is run for people: where a Pod's commands run.
+    pub git: Git,
     /// The MCP servers whose tools models may also call.
     pub servers: Servers,
     /// The working directory of a Pod that names none: where yoi was started.
@@ -52,6 +59,7 @@ impl HostOptions {
             toolbox: Toolbox::default(),
             background: Background::default(),
             guides: Guides::default(),
+            git: Git::new(BashOptions::of_this_process()),
             servers: Servers::default(),
             cwd: cwd.into(),
             hidden: Vec::new(),

@@ -11,11 +11,19 @@ use std::{
 use acp::Unusable;
 use pod::{Guide, PodSpec, Scope, SkillOffer};
 use pod_store::PodRow;
-use protocol::{Access, ApiError, Budget, CreatePod, ErrorCode, PatchPod, RuntimeId, ScopeRule, Thinking};
+use protocol::{
+    Access, ApiError, Budget, CreatePod, ErrorCode, PatchPod, RuntimeId, ScopeRule, Thinking, WorktreeWish,
+};
 use provider::Providers;
 use tools::guides::Guides;
 
-use crate::{actor::Patch, options::Profile, view};
+use crate::{
+    actor::Patch,
+    git::Repository,
+    options::Profile,
+    trees::{Grown, Trees},
+    view,
+};
 
 /// What specs are made from besides explicit settings.
 #[derive(Debug)]
@@ -27,6 +35,7 @@ pub(crate) struct Recipes {
     pub(crate) agents: acp::Agents,
     /// Finds instructions and skills.
     pub(crate) guides: Guides,
+    pub(crate) trees: Arc<Trees>,
 }
 
 /// What a Pod asks for its child. The scope is what the child is lent, already checked.
@@ -35,10 +44,21 @@ pub(crate) struct ChildAsked {
     pub(crate) profile: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) scope: Vec<ScopeRule>,
+    /// A work tree of its own.
+    pub(crate) grown: Option<Grown>,
+}
+
+/// A Pod that a person wants, and the work tree that was made for it.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) spec: PodSpec,
+    pub(crate) grown: Option<Grown>,
 }
 
 /// The command's own fields take precedence over the profile's, and those over the defaults.
-pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<PodSpec, ApiError> {
+///
+/// A work tree that was made has to be removed if the Pod is not created.
+pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<Asked, ApiError> {
     if let Some(runtime_id) = create.runtime_id.as_ref().filter(|id| **id != RuntimeId::local()) {
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, format!("no runtime is called \"{runtime_id}\"")));
     }
@@ -49,12 +69,21 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
     check_thinking(recipes, &provider, &model, thinking)?;
     let cwd = cwd(recipes, create.cwd.as_deref())?;
     let template = profile.scope.as_deref().map(|rules| within(&cwd, rules));
-    let scope = match create.scope.as_deref().or(template.as_deref()) {
-        None => vec![ScopeRule { path: cwd.clone(), access: Access::Write, recursive: true }],
-        Some(rules) => rules.iter().map(real_rule).collect::<Result<_, _>>()?,
+    let rules = create.scope.as_deref().or(template.as_deref());
+    let rules = rules.map(|rules| rules.iter().map(real_rule).collect::<Result<Vec<_>, _>>()).transpose()?;
+    // Last, because everything before it may be refused.
+    let grown = match create.worktree.as_ref().and_then(WorktreeWish::options) {
+        Some(wish) => Some(recipes.trees.grow(&cwd, &create.name, &wish).await?),
+        None => None,
+    };
+    let whole = |path: &str| vec![ScopeRule { path: path.to_owned(), access: Access::Write, recursive: true }];
+    let (cwd, scope) = match (&grown, rules) {
+        (None, rules) => (cwd.clone(), rules.unwrap_or_else(|| whole(&cwd))),
+        (Some(grown), None) => (grown.cwd.clone(), whole(&grown.tree.path)),
+        (Some(grown), Some(rules)) => (grown.cwd.clone(), grown.moved(rules)),
     };
     let (guides, skills) = guides_for(recipes, &cwd, &scope).await;
-    Ok(PodSpec {
+    let spec = PodSpec {
         provider,
         model,
         agent,
@@ -70,6 +99,7 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         skills,
         cwd,
         scope,
+        worktree: grown.as_ref().map(|grown| grown.tree.clone()),
         peer_policy: create.peer_policy.or(profile.peer_policy).unwrap_or_default(),
         wake_on_peer: create.wake_on_peer.or(profile.wake_on_peer).unwrap_or(true),
         permissions: profile.permissions.clone().unwrap_or_default(),
@@ -85,7 +115,8 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         shell_is_unconfined: false,
         leaders: None,
         sights: pod::Sights::default(),
-    })
+    };
+    Ok(Asked { spec, grown })
 }
 
 /// Who answers in a Pod.
@@ -137,7 +168,16 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
     let is_same = provider == parent.provider && model == parent.model;
     let thinking = profile.thinking.or(parent.thinking.filter(|_| is_same));
     check_thinking(recipes, &provider, &model, thinking)?;
-    let cwd = child_cwd(&asked.scope).unwrap_or_else(|| parent.cwd.clone());
+    let own = asked.grown.as_ref();
+    let cwd = own.map(|grown| grown.cwd.clone()).or_else(|| child_cwd(&asked.scope));
+    let cwd = cwd.unwrap_or_else(|| parent.cwd.clone());
+    let whole = own.map(|grown| {
+        let path = grown.tree.path.clone();
+        // What the parent may not touch in its folder, the child may not touch in the work tree.
+        let denied = parent.scope.iter().filter(|rule| rule.access == Access::Deny).cloned().collect();
+        let whole = ScopeRule { path, access: Access::Write, recursive: true };
+        std::iter::once(whole).chain(grown.moved(denied))
+    });
     let tools = fewer(profile.tools.clone(), &parent.tools);
     let (guides, skills) = guides_for(recipes, &cwd, &asked.scope).await;
     Ok(PodSpec {
@@ -156,7 +196,8 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         guides,
         skills,
         cwd,
-        scope: asked.scope,
+        scope: asked.scope.into_iter().chain(whole.into_iter().flatten()).collect(),
+        worktree: asked.grown.map(|grown| grown.tree),
         peer_policy: profile.peer_policy.unwrap_or(parent.peer_policy),
         wake_on_peer: profile.wake_on_peer.unwrap_or(parent.wake_on_peer),
         permissions: profile.permissions.clone().unwrap_or_else(|| parent.permissions.clone()),
@@ -359,6 +400,12 @@ fn child_cwd(scope: &[ScopeRule]) -> Option<String> {
     let path = Path::new(&rule.path);
     let folder = if path.is_dir() { path } else { path.parent()? };
     folder.to_str().map(str::to_owned)
+}
+
+/// The git folder of the repository that a folder is in, as a canonical path; `None` if it is in none.
+pub(crate) async fn repository_of(cwd: &str) -> Option<String> {
+    let common = Repository::around(Path::new(cwd)).await?.common_folder;
+    common.canonicalize().ok()?.into_os_string().into_string().ok()
 }
 
 /// The rule with its canonical path. A symbolic link that is created there later grants nothing: a Pod's scope is

@@ -7,6 +7,8 @@ use protocol::{
     RuntimeId, ScopeRule, Segment,
 };
 
+use crate::git;
+
 /// The most bytes of text shown of all queued inputs together,
 const WAITING_BYTES_MAX: usize = 64 * 1024;
 /// and of each of them in any case.
@@ -57,6 +59,7 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
         queued_count: row.queued,
         relations: relations(row),
         usage: pod.usage,
+        git: git::listed(spec, &row.worker_id),
     }
 }
 
@@ -103,6 +106,7 @@ fn broken(row: &PodRow, reason: String) -> PodSummary {
         queued_count: row.queued,
         relations: relations(row),
         usage: protocol::Usage::default(),
+        git: None,
     }
 }
 
@@ -189,7 +193,6 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         children: children.iter().map(child).collect(),
         session,
         tasks,
-        git: None,
     }
 }
 

@@ -8,6 +8,7 @@
 mod arguments;
 pub mod bash;
 pub mod files;
+pub mod git;
 pub mod guides;
 pub mod hooks;
 mod network;

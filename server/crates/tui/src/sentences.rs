@@ -4,7 +4,7 @@ use client::{ClientError, in_verbs};
 use commands::PreviewAct;
 use protocol::{
     ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, NetworkPolicy, PeerLink, PodName, Preview,
-    RequestDecision,
+    RequestDecision, WorktreeVerb,
 };
 use transcript::words::auto_resume_words;
 
@@ -34,6 +34,11 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Control(ControlVerb::Compact), _) => format!("Compacting {name}"),
         (Act::Control(ControlVerb::Retry), _) => format!("asking the model of {name} again"),
         (Act::Control(verb), _) => format!("{name}: {} accepted", verb.as_str()),
+        (Act::Commit(_), _) => format!("{name}: the changes are committed"),
+        (Act::Worktree(command), _) => match command.verb {
+            WorktreeVerb::Merge => format!("{name}: its branch is merged"),
+            WorktreeVerb::Discard => format!("{name}: its work tree and its branch are removed"),
+        },
         (Act::Rename(new), _) => format!("{name} renamed to {new}"),
         (Act::Model(model, _), _) => format!("{name} uses {model} from its next model call on"),
         (Act::Mode(mode), _) => format!("{name}: mode is {mode} from its next turn on"),

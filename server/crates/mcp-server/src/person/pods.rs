@@ -147,6 +147,9 @@ pub(super) struct CreateArguments {
     /// Absolute path of its working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
+    /// Whether it works in a git work tree of its own, with a new branch, made from the working directory's repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    worktree: Option<bool>,
     /// The folders that it reads and writes; its working directory, for writing, when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scope: Option<Vec<Rule>>,

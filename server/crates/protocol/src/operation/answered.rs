@@ -53,6 +53,7 @@ plain!(
     crate::Approval,
     crate::BackgroundCommand,
     crate::BackgroundOutput,
+    crate::CommitAnswer,
     crate::FolderList,
     crate::History,
     crate::LinkAnswer,
@@ -76,6 +77,7 @@ plain!(
     crate::RuntimeView,
     crate::ToolAnswer,
     crate::UsageReport,
+    crate::WorktreeAnswer,
     PeerAnswer,
 );
 

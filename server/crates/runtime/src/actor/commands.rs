@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use pod::{Input, PodSpec};
 use pod_store::InboxRow;
 use protocol::{
-    ApiError, ApprovalCommand, Blobs, CommandId, ControlVerb, ErrorCode, Event, InputCommand, PodState, Receipt,
-    Record, RewindCommand, Segment, Seq, TurnEvent,
+    ApiError, ApprovalCommand, Blobs, CommandId, CommitCommand, ControlVerb, ErrorCode, Event, InputCommand, PodState,
+    Receipt, Record, RewindCommand, Segment, Seq, TurnEvent, WorktreeCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use super::{
     commit::{Extras, Outcome},
     ends_exchange,
     patch::Patch,
-    place,
+    place, trees,
 };
 use crate::{
     CommandKey, Origin, blobs, clock,
@@ -46,6 +46,8 @@ pub(crate) enum PodCommand {
     RemoveRule {
         id: String,
     },
+    ChangeWorktree(WorktreeCommand),
+    CommitChanges(CommitCommand),
     Delete,
 }
 
@@ -77,6 +79,8 @@ impl Carrying<'_> {
             PodCommand::StopCommand(id) => self.stop_command(&id).await,
             PodCommand::Answer { id, command } => self.answer(id, command).await,
             PodCommand::RemoveRule { id } => self.remove_rule(&id).await,
+            PodCommand::ChangeWorktree(command) => self.change_worktree(command).await,
+            PodCommand::CommitChanges(command) => self.commit_changes(command).await,
             PodCommand::Delete => self.delete().await,
         }
     }
@@ -286,6 +290,7 @@ impl Carrying<'_> {
             _ => (),
         }
         actors.failed.lock().expect("no holder of this list panics").remove(state.name.as_str());
+        trees::leave(actors, state.key, &state.spec).await;
         Ok(answer_of(&()))
     }
 }

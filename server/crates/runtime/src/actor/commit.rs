@@ -15,7 +15,7 @@ use super::{
     staged::{Change, RunEnd, Shown, Staged},
     state::{State, checkpoint},
 };
-use crate::mail;
+use crate::{git, mail};
 
 /// What else belongs in the transaction.
 #[derive(Debug, Default)]
@@ -148,6 +148,7 @@ impl Actor {
         self.feed.publish(shown.records);
         self.actors.records.fetch_add(count, Ordering::Relaxed);
         if shown.changes_row {
+            git::touched(&self.state.spec);
             self.actors.list.tell_changed(&self.state.worker_id);
             self.tell_of_limit();
         }

@@ -22,7 +22,8 @@ pub(crate) async fn scope(inner: &Actors, key: PodKey, spec: &PodSpec) -> Result
         recursive: true,
     });
     let rules = spec.scope.iter().cloned().chain(hidden);
-    Ok(Scope::new(rules, loans(inner, key).await?).with_protected(Arc::clone(&inner.equipment.protected)))
+    let scope = Scope::new(rules, loans(inner, key).await?).with_protected(Arc::clone(&inner.equipment.protected));
+    Ok(scope.with_work_tree(spec.worktree.clone()))
 }
 
 /// Everything lent to children, including read access.

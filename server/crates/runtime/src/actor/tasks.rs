@@ -21,6 +21,7 @@ use crate::{
     CommandKey, Origin, error,
     ground::{Ground, Slip},
     looking_in::WaysIn,
+    trees::Trees,
     walls::Walls,
 };
 
@@ -41,6 +42,7 @@ pub(crate) struct Equipment {
     /// The permission rules in the servers' sections.
     pub(crate) server_rules: Arc<[PermissionRule]>,
     pub(crate) walls: Walls,
+    pub(crate) trees: Arc<Trees>,
     /// Absolute paths of yoi's own files, which no tool may touch.
     pub(crate) hidden: Vec<String>,
     pub(crate) protected: Arc<pod::Protected>,

@@ -1,9 +1,10 @@
 //! Spawning a child with a task and a part of the parent's scope.
 
-use pod::{LendRefusal, PodSpec, Scope};
+use pod::{LendRefusal, PodSpec, Scope, WorkTree};
 use pod_store::{InboxRow, ParentLink, PodChange, PodKey};
 use protocol::{
     Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodLimits, PodName, ScopeRule, Segment, WorkerId,
+    WorktreeOptions,
 };
 
 use super::{audit_only, stop::needs_stop};
@@ -16,6 +17,7 @@ use crate::{
     family::Family,
     hold::Wanted,
     recipe::{self, ChildAsked, Recipes},
+    trees::Grown,
 };
 
 /// The child that a Pod asks for.
@@ -26,6 +28,18 @@ pub(crate) struct Spawn {
     pub(crate) scope: Vec<ScopeRule>,
     pub(crate) profile: Option<String>,
     pub(crate) model: Option<String>,
+    /// A git work tree of its own.
+    pub(crate) worktree: Option<WorktreeOptions>,
+}
+
+/// A child that was created.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    pub(crate) child: PodLabel,
+    /// What is lent to it.
+    pub(crate) scope: Vec<ScopeRule>,
+    /// Its own work tree.
+    pub(crate) tree: Option<WorkTree>,
 }
 
 /// Creates the child, lends it its scope and gives it its first task, or leaves everything unchanged.
@@ -34,13 +48,33 @@ pub(crate) async fn spawn(
     parent: &WorkerId,
     origin: &Origin,
     spawn: Spawn,
-) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
+) -> Result<Spawned, ApiError> {
     let mut holding = family.pods.hold(&[parent]).await?;
     let held = holding.remove(parent).ok_or_else(|| error::no_such_pod(parent))?;
     check_room(family, held.key).await?;
     let _seat = family.seat().await?;
     let scope = lend(family, &held, &spawn.scope).await?;
-    let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
+    let grown = match &spawn.worktree {
+        Some(wish) => Some(grow(family, &held, &spawn.name, wish).await?),
+        None => None,
+    };
+    let made = born(family, held, origin, spawn, scope, grown.as_ref()).await;
+    if let (Err(_), Some(grown)) = (&made, &grown) {
+        family.recipes.trees.undo(grown).await;
+    }
+    made
+}
+
+/// Writes the child with its loan and its task.
+async fn born(
+    family: &Family,
+    held: Held,
+    origin: &Origin,
+    spawn: Spawn,
+    scope: Vec<ScopeRule>,
+    grown: Option<&Grown>,
+) -> Result<Spawned, ApiError> {
+    let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone(), grown: grown.cloned() };
     let spec = recipe::of_child(&family.recipes, &held.spec, asked).await?;
     let newborn = newborn(&family.recipes, &held, spec, spawn.name, spawn.task, &scope)?;
     let child = PodLabel { pod: newborn.summary.pod.clone(), name: newborn.summary.name.clone() };
@@ -50,7 +84,27 @@ pub(crate) async fn spawn(
     together.others.push(newborn.change);
     together.wakes.push(child.pod.worker_id.clone());
     family.pods.commit_together(vec![(held, order)], together).await?;
-    Ok((child, scope))
+    Ok(Spawned { child, scope, tree: grown.map(|grown| grown.tree.clone()) })
+}
+
+/// A work tree of the repository that the parent works in. Its commands write the repository, so the parent has to hold
+/// that: in a work tree of its own, or by its scope.
+async fn grow(family: &Family, held: &Held, name: &PodName, wish: &WorktreeOptions) -> Result<Grown, ApiError> {
+    let cwd = &held.spec.cwd;
+    if let Some(common) = recipe::repository_of(cwd).await {
+        let shares = held.spec.worktree.as_ref().is_some_and(|own| own.common == common);
+        let loans = place::loans(family, held.key).await?;
+        let scope = Scope::new(held.spec.scope.iter().cloned(), loans.iter().cloned());
+        let rule = ScopeRule { path: common, access: Access::Write, recursive: true };
+        if !shares && scope.lend(&[rule], &loans).is_err() {
+            let sentence = format!(
+                "the repository that {cwd} is in is not in your scope for writing, so you can give no child a work tree of \
+                 it; ask a person to create the Pod"
+            );
+            return Err(ApiError::new(ErrorCode::ScopeNotHeld, sentence));
+        }
+    }
+    family.recipes.trees.grow(cwd, name, wish).await
 }
 
 /// Checks the limits on live Pods: the children of this parent, and the whole family that it belongs to.

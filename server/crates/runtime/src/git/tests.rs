@@ -31,7 +31,7 @@ fn repository() -> tempfile::TempDir {
 }
 
 async fn words(folder: &Path) -> Option<String> {
-    look(folder).await.map(|view| view.words())
+    look(folder, None).await.map(|view| view.words())
 }
 
 fn is(words: &str) -> Option<String> {
@@ -56,7 +56,7 @@ async fn the_branch_and_what_is_not_committed_are_told_from_anywhere_inside() {
     assert_eq!(words(&folder.join("below")).await, is("main, not committed"));
     run(folder, &["checkout", "-q", "--", "a"]);
     run(folder, &["checkout", "-q", "--detach"]);
-    let view = look(folder).await.unwrap();
+    let view = look(folder, None).await.unwrap();
     assert!(view.branch.len() == SHORT_CHARS && !view.dirty, "{view:?}");
     let tree = tempfile::tempdir().unwrap();
     let other = tree.path().join("tree");
@@ -79,6 +79,10 @@ async fn the_distance_to_the_upstream_is_counted_both_ways() {
     assert_eq!(words(&clone).await, is("main, 2 ahead, 1 behind"));
     run(&clone, &["branch", "-q", "--unset-upstream"]);
     assert_eq!(words(&clone).await, is("main"));
+    run(&clone, &["branch", "-q", "old", "HEAD~2"]);
+    let from = look(&clone, Some("old")).await.unwrap();
+    assert_eq!(from.words(), "main, 2 ahead", "without an upstream, the branch that it came from counts");
+    assert_eq!(look(&clone, Some("gone")).await.unwrap().words(), "main");
 }
 
 #[tokio::test]
@@ -113,9 +117,12 @@ async fn nothing_that_a_repository_names_is_run() {
 #[tokio::test]
 async fn an_answer_is_used_again_for_a_moment() {
     let folder = repository();
-    let cwd = folder.path().to_str().unwrap();
-    let first = state_of(cwd).await;
+    let spot = Spot { cwd: folder.path().to_str().unwrap().to_owned(), from: None };
+    let first = state_of(&spot).await;
     assert_eq!(first.as_ref().map(GitView::words), is("main"));
-    remember(cwd.to_owned(), None);
-    assert_eq!(state_of(cwd).await, None, "what was known a moment ago");
+    let now = Known { at: Instant::now() + LOOK_MAX, took: Duration::ZERO, is_old: false, view: None };
+    remember(spot.clone(), now.clone());
+    assert_eq!(state_of(&spot).await, None, "what was known a moment ago");
+    remember(spot.clone(), Known { is_old: true, ..now });
+    assert_eq!(state_of(&spot).await, first, "something has happened there");
 }

@@ -39,7 +39,7 @@ impl Pods<'_> {
         let detail = with_use(&self.inner.store, row.key, view::detail(&row, inbox, &children)).await?;
         let summary = self.inner.cluster.with_places(vec![detail.summary.clone()]).await.pop();
         let detail = agents::with_limits(&self.inner.actors.equipment.agents, detail);
-        Ok(with_git(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail }).await)
+        self.inner.with_git(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail }).await
     }
 
     pub async fn named(self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
@@ -101,12 +101,13 @@ impl Pods<'_> {
         // A repeat gets the first answer, whatever has become of the profile or the folders that it names.
         let asked = Asked { key, origin };
         if let Some(first) = asked.first_answer(self.inner).await? {
-            return Ok(with_git(first).await);
+            return self.inner.with_git(first).await;
         }
         let row = self.inner.existing_row(worker_id).await?;
         let patch = recipe::of_patch(&self.inner.family.recipes, &row, patch).await?;
         let patch = PodCommand::Patch(Box::new(patch));
-        Ok(with_git(self.inner.cluster.command(asked.key, origin, worker_id, patch).await?).await)
+        let detail = self.inner.cluster.command(asked.key, origin, worker_id, patch).await?;
+        self.inner.with_git(detail).await
     }
 
     pub async fn control(
@@ -180,7 +181,16 @@ impl Pods<'_> {
     }
 }
 
-/// Adds the state of the repository that the Pod's folder is in, as it is now.
-async fn with_git(detail: PodDetail) -> PodDetail {
-    PodDetail { git: git::state_of(&detail.summary.cwd).await, ..detail }
+impl Inner {
+    /// Adds the state of the repository that the Pod's folder is in, as it is now.
+    async fn with_git(&self, mut detail: PodDetail) -> Result<PodDetail, ApiError> {
+        let row = self.existing_row(&detail.summary.pod.worker_id).await?;
+        let Ok(opened) = view::open(&row) else { return Ok(detail) };
+        let state = git::state_of(&git::Spot::of(&opened.spec)).await.map(|state| git::owned(state, &opened.spec));
+        if state != detail.summary.git {
+            self.list.tell_changed(&row.worker_id);
+        }
+        detail.summary.git = state;
+        Ok(detail)
+    }
 }

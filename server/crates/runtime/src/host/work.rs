@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 
 use protocol::{
-    ApiError, BackgroundCommand, BackgroundOutput, CommandId, ErrorCode, InputCommand, McpContent, McpPrompt,
-    McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput, Receipt, RewindCommand, ToolAnswer, ToolBy,
-    ToolCommand, WorkerId,
+    ApiError, BackgroundCommand, BackgroundOutput, CommandId, CommitAnswer, CommitCommand, ErrorCode, InputCommand,
+    McpContent, McpPrompt, McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput, Receipt, RewindCommand,
+    ToolAnswer, ToolBy, ToolCommand, WorkerId, WorktreeAnswer, WorktreeCommand,
 };
 use serde_json::{Map, Value};
 use tokio::net::UnixStream;
@@ -74,6 +74,28 @@ impl Work<'_> {
         command: RewindCommand,
     ) -> Result<Receipt, ApiError> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::Rewind(command)).await
+    }
+
+    /// Merges the Pod's own work tree or removes it.
+    pub async fn change_worktree(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: WorktreeCommand,
+    ) -> Result<WorktreeAnswer, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::ChangeWorktree(command)).await
+    }
+
+    /// Commits what is changed in the Pod's folder.
+    pub async fn commit_changes(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: CommitCommand,
+    ) -> Result<CommitAnswer, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::CommitChanges(command)).await
     }
 
     /// Runs one tool as this Pod would and waits until it has ended.

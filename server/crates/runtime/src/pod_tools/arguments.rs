@@ -40,6 +40,13 @@ pub(super) struct SpawnArguments {
     /// A model of the provider; your own model when absent.
     #[serde(default)]
     pub(super) model: Option<String>,
+    /// Whether it works in a git work tree of its own, on a new branch that begins with what you have checked out. You
+    /// need your own folder's repository for that. What it commits there, you can merge with git.
+    #[serde(default)]
+    pub(super) worktree: bool,
+    /// The name of that branch; its own name when absent.
+    #[serde(default)]
+    pub(super) branch: Option<String>,
 }
 
 /// One rule of the scope to lend.

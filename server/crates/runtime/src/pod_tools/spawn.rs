@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
-use protocol::{ApiError, ErrorCode, PodLabel, PodName, RuntimeId, ScopeRule, WorkerId};
+use protocol::{ApiError, ErrorCode, PodName, RuntimeId, ScopeRule, WorkerId, WorktreeOptions};
 
 use super::{Caller, Kin, PodTool, arguments::SpawnArguments, list::scope_words, sight};
 use crate::{
     Origin,
-    family::{self, Spawn},
+    family::{self, Spawn, Spawned},
 };
 
 /// The length of the random suffix for a name that is taken by a Pod that the parent does not see.
@@ -41,27 +41,36 @@ impl PodTool for SpawnPod {
             scope: arguments.scope.into_iter().map(ScopeRule::from).collect(),
             profile: arguments.profile,
             model: arguments.model,
+            worktree: worktree(arguments.worktree, arguments.branch)?,
         };
         let origin = caller.origin().await?;
         let wanted = spawn.name.clone();
-        let (child, scope) = spawn_named(&caller.kin, caller.worker_id(), &origin, spawn).await?;
+        let Spawned { child, scope, tree } = spawn_named(&caller.kin, caller.worker_id(), &origin, spawn).await?;
         let renamed = match child.name == wanted {
             true => String::new(),
             false => format!(" (the name {wanted} is already in use on this server)"),
         };
         let summary = format!("spawned {}{renamed}; it begins its task now", child.name);
-        Ok(ToolOutcome::done(summary).with_content(format!("lent to {}: {}", child.name, scope_words(&scope))))
+        let own = tree.map(|tree| {
+            format!("\nit works in a git work tree of its own, {}, on the branch {}", tree.path, tree.branch)
+        });
+        let lent = format!("lent to {}: {}{}", child.name, scope_words(&scope), own.unwrap_or_default());
+        Ok(ToolOutcome::done(summary).with_content(lent))
+    }
+}
+
+/// The work tree that is asked for.
+fn worktree(is_wanted: bool, branch: Option<String>) -> Result<Option<WorktreeOptions>, ApiError> {
+    match (is_wanted, branch) {
+        (false, Some(_)) => Err(ApiError::invalid("`branch` is for a child with `worktree`; set that to true, too")),
+        (false, None) => Ok(None),
+        (true, branch) => Ok(Some(WorktreeOptions { branch, from: None })),
     }
 }
 
 /// Creates the child. If the name belongs to a Pod that the parent does not see, a refusal would reveal that Pod, so
 /// the child gets a name derived from the requested one instead.
-async fn spawn_named(
-    kin: &Kin,
-    parent: &WorkerId,
-    origin: &Origin,
-    spawn: Spawn,
-) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
+async fn spawn_named(kin: &Kin, parent: &WorkerId, origin: &Origin, spawn: Spawn) -> Result<Spawned, ApiError> {
     let mut tried = spawn.clone();
     for _ in 1..NAMES_TRIED_MAX {
         match family::spawn(&kin.family, parent, origin, tried.clone()).await {

@@ -18,6 +18,7 @@ use rustix::fd::OwnedFd;
 
 use super::{
     carve::{Carver, Node, denials, open},
+    order::Order,
     room::plan::DEVICES,
     system::System,
 };
@@ -54,8 +55,14 @@ fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
 }
 
+/// What is allowed beneath a rule that is shared with others: plain files and folders only.
+fn sharing() -> BitFlags<AccessFs> {
+    writing() & !(AccessFs::MakeSym | AccessFs::MakeFifo | AccessFs::MakeSock)
+}
+
 /// Confines the calling thread permanently. The error says what could not be done; then nothing may be run.
-pub(super) fn restrict(scope: &Scope, system: &System, temp: &Path, in_room: bool) -> Result<(), String> {
+pub(super) fn restrict(order: &Order, system: &System, temp: &Path, in_room: bool) -> Result<(), String> {
+    let scope = &Scope::new(order.rules.iter().cloned(), order.lent.iter().cloned());
     let failed = |error: &dyn std::fmt::Display| format!("the kernel refused the rules: {error}");
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -67,7 +74,10 @@ pub(super) fn restrict(scope: &Scope, system: &System, temp: &Path, in_room: boo
         .and_then(Ruleset::create)
         .map_err(|error| failed(&error))?;
     let mut grants = Grants { ruleset: Some(ruleset) };
-    grants.add_scope(scope)?;
+    grants.add_scope(scope, writing())?;
+    let denied = order.rules.iter().filter(|rule| rule.access == Access::Deny);
+    let shared = Scope::new(order.shared.iter().chain(denied).cloned(), order.lent.iter().cloned());
+    grants.add_scope(&shared, sharing())?;
     grants.add_system(scope, system)?;
     grants.add_path(temp, writing())?;
     if in_room {
@@ -91,7 +101,7 @@ struct Grants {
 
 impl Grants {
     /// Grants what the scope grants, minus its denials and loans.
-    fn add_scope(&mut self, scope: &Scope) -> Result<(), String> {
+    fn add_scope(&mut self, scope: &Scope, write: BitFlags<AccessFs>) -> Result<(), String> {
         let denied = denials(scope);
         let kept = denied.iter().chain(scope.lent()).cloned().collect::<Vec<_>>();
         for rule in scope.rules() {
@@ -99,7 +109,7 @@ impl Grants {
                 self.carve(rule, &denied, reading())?;
             }
             if rule.access == Access::Write {
-                self.carve(rule, &kept, writing())?;
+                self.carve(rule, &kept, write)?;
             }
         }
         Ok(())

@@ -16,6 +16,7 @@ mod confine;
 mod descendants;
 mod ending;
 mod environment;
+mod errand;
 mod failure;
 mod first;
 mod groups;
@@ -57,6 +58,7 @@ use serde_json::Value;
 
 pub use self::{
     background::{Background, BashOutput, BashStop, Stopper},
+    errand::{Errand, Ran, Unrun},
     groups::Groups,
     helper::helper_main,
     limits::Limits,
@@ -194,15 +196,18 @@ impl Bash {
         if arguments.command.contains('\0') {
             return Err(Failure::InvalidInput("the command has a NUL character in it".to_owned()));
         }
+        let hold = self.options.hold();
         let order = Order {
             command: arguments.command,
             program: None,
             cwd: folder(place, arguments.cwd.as_deref())?,
             rules: place.scope.rules().to_vec(),
+            // What keeps its dangerous parts from being written is the sandbox.
+            shared: if matches!(hold, Hold::Room { .. }) { place.scope.shared() } else { Vec::new() },
             lent: unwritten::unwritten(&place.scope),
             fixed: Vec::new(),
             closed: closed::paths(),
-            hold: self.options.hold(),
+            hold,
             network: place.network.clone(),
             way_in: place.way_in.clone().filter(|_| place.network.is_own()),
             limits: self.options.limits.clone(),

@@ -19,6 +19,10 @@ pub(super) struct Order {
     pub(super) program: Option<Program>,
     pub(super) cwd: PathBuf,
     pub(super) rules: Vec<ScopeRule>,
+    /// Granted like the rules, except that only plain files and folders can be created there: no links, pipes or
+    /// sockets, which others who work there would follow or wait at.
+    #[serde(default)]
+    pub(super) shared: Vec<ScopeRule>,
     pub(super) lent: Vec<ScopeRule>,
     /// Existing files and folders that are read-only whatever the rules say, and cannot be moved away.
     pub(super) fixed: Vec<PathBuf>,
@@ -70,6 +74,7 @@ impl Order {
             program: None,
             cwd: "/".into(),
             rules: Vec::new(),
+            shared: Vec::new(),
             lent: Vec::new(),
             fixed: Vec::new(),
             closed: Vec::new(),
@@ -82,7 +87,7 @@ impl Order {
     }
 
     pub(super) fn scope(&self) -> Scope {
-        Scope::new(self.rules.iter().cloned(), self.lent.iter().cloned())
+        Scope::new(self.rules.iter().chain(&self.shared).cloned(), self.lent.iter().cloned())
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pod::{IN_GIT_FOLDERS, Scope};
+use pod::{IN_GIT_FOLDERS, Scope, WorkTree};
 use protocol::Access;
 
 use super::leavings;
@@ -29,6 +29,8 @@ const SKIPPED: [&str; 6] = ["node_modules", "target", ".venv", "venv", "vendor",
 const LEADS_AWAY: &str = "commondir";
 /// A second settings file, which git reads only if the first one says so.
 const SECOND_SETTINGS: &str = "config.worktree";
+/// Where git looks for further objects, and for what stands in for others.
+const IN_SHARED: [(&str, &str); 2] = [("objects", "info"), ("refs", "replace")];
 const START_FILE: &str = ".envrc";
 
 /// What was found before a command.
@@ -52,7 +54,26 @@ impl Repositories {
             let depth = if rule.recursive { DEPTH_MAX } else { 0 };
             found.look_through(Path::new(&rule.path), depth, &mut left);
         }
+        if let Some(work_tree) = scope.work_tree() {
+            found.fix_shared(work_tree);
+        }
         found
+    }
+
+    /// The parts of a work tree's repository that commands may write, except what would make git run or read something
+    /// else there. Further object folders would show objects of repositories that are closed to the Pod; replacements
+    /// would show others something else than what they committed.
+    fn fix_shared(&mut self, work_tree: &WorkTree) {
+        self.fix_parts_of(Path::new(&work_tree.own));
+        for (folder, name) in IN_SHARED {
+            let within = Path::new(&work_tree.common).join(folder);
+            let folder = within.join(name);
+            // Empty, it is as good as none.
+            if within.is_dir() && !folder.exists() {
+                let _ = fs::create_dir(&folder);
+            }
+            self.fixed.insert(folder);
+        }
     }
 
     /// Breadth-first, so that many folders in one place do not hide a repository beside them.
@@ -112,8 +133,9 @@ impl Repositories {
         }
         for name in IN_GIT_FOLDERS.iter().chain(&["gitdir"]) {
             let path = folder.join(name);
-            // A repository with its own objects leads nowhere.
-            let is_odd = *name == LEADS_AWAY && folder.join("objects").is_dir();
+            // A repository with its own objects leads nowhere. A work tree always leads to its repository, whatever a
+            // command put beside that: without it, git would read settings here.
+            let is_odd = *name == LEADS_AWAY && folder.join("objects").is_dir() && !is_of_work_tree(folder);
             match path.symlink_metadata() {
                 Ok(_) if is_odd => self.missing.push(path),
                 Ok(_) => drop(self.fixed.insert(path)),
@@ -154,6 +176,11 @@ impl Repositories {
             }
         }
     }
+}
+
+/// Whether it is the part of a repository that belongs to an additional work tree.
+fn is_of_work_tree(folder: &Path) -> bool {
+    folder.parent().is_some_and(|above| above.file_name() == Some(OsStr::new("worktrees")))
 }
 
 /// By its name, or by its contents, as git itself recognises bare repositories.

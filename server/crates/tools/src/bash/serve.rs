@@ -48,6 +48,8 @@ pub struct Serving {
     pub network: Network,
     /// Whether to start the program even if it cannot be confined to the scope; otherwise it is not started.
     pub is_free: bool,
+    /// Whether settings and hooks of the repositories in the scope are read-only. Usually they are.
+    pub keeps_repositories: bool,
     /// Held until nothing of the program is left.
     pub lifeline: Lifeline,
 }
@@ -94,7 +96,7 @@ impl Served {
             }
         };
         let is_confined = matches!(hold, Hold::Room { .. });
-        let repositories: Arc<Repositories> = match is_confined {
+        let repositories: Arc<Repositories> = match is_confined && serving.keeps_repositories {
             true => {
                 let scope = serving.scope.clone();
                 Arc::new(beside(move || Repositories::within(&scope)).await)
@@ -141,16 +143,24 @@ impl Served {
     /// Waits until the program has ended by itself, and says how in half a sentence. The wait may be dropped, but part
     /// of the report may then be lost.
     pub async fn ended(&mut self) -> String {
-        let Some(control) = &mut self.control else { return "it was ended".to_owned() };
-        let mut line = String::new();
-        let read = BufReader::new(control.take(REPORT_BYTES_MAX)).read_line(&mut line).await;
-        match read.ok().and_then(|_| serde_json::from_str(&line).ok()) {
+        if self.control.is_none() {
+            return "it was ended".to_owned();
+        }
+        match self.report().await {
             Some(Report::Exited(code)) => format!("it ended with exit code {code}"),
             Some(Report::Signalled(signal)) => format!("it was ended by signal {signal}"),
             Some(Report::Unconfined(why)) => format!("it was not started: {why}"),
             Some(Report::NotStarted(why)) => format!("it did not start: {why}"),
             None => "it ended, and did not tell how".to_owned(),
         }
+    }
+
+    /// Waits until the program has ended by itself. `None` if nobody told how.
+    pub(super) async fn report(&mut self) -> Option<Report> {
+        let control = self.control.as_mut()?;
+        let mut line = String::new();
+        let read = BufReader::new(control.take(REPORT_BYTES_MAX)).read_line(&mut line).await;
+        read.ok().and_then(|_| serde_json::from_str(&line).ok())
     }
 
     /// Ends the program and everything that it started, and waits until nothing is left. Returns false if something
@@ -205,6 +215,7 @@ fn order(options: &BashOptions, serving: Serving, hold: Hold, fixed: Vec<PathBuf
         program: Some(Program { arguments: program, variables: variables.into_iter().collect() }),
         cwd,
         rules: scope.rules().to_vec(),
+        shared: if matches!(hold, Hold::Room { .. }) { scope.shared() } else { Vec::new() },
         lent: unwritten::unwritten(&scope),
         fixed,
         closed: closed::paths(),

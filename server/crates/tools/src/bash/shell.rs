@@ -74,10 +74,10 @@ fn give_up(order: &Order, system: &System, temp: &Path) -> Result<(), String> {
         Hold::Nothing => Ok(()),
         Hold::Landlock => {
             rights::lower().map_err(|error| format!("the rights of its user could not be lowered: {error}"))?;
-            confine::restrict(&order.scope(), system, temp, false)
+            confine::restrict(order, system, temp, false)
         }
         Hold::Room { .. } => {
-            confine::restrict(&order.scope(), system, temp, true)?;
+            confine::restrict(order, system, temp, true)?;
             rights::drop_all().map_err(|error| format!("its rights could not be taken away: {error}"))?;
             seccomp::apply().map_err(|reason| format!("the kernel did not take the filter of its calls: {reason}"))
         }

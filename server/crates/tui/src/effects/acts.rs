@@ -46,6 +46,8 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let body = PatchPod { auto_resume: Some(*is_on), ..PatchPod::default() };
             operations::Patch { pod, body }.into()
         }
+        Act::Commit(body) => operations::CommitChanges { pod, body: body.clone() }.into(),
+        Act::Worktree(body) => operations::ChangeWorktree { pod, body: body.clone() }.into(),
         Act::Delete(name) => operations::Delete { pod, confirm: Some(name.to_string()) }.into(),
         Act::Answer { approval, command } => {
             operations::AnswerApproval { pod, id: approval.clone(), body: (**command).clone() }.into()

@@ -204,6 +204,10 @@ pub(crate) enum Act {
     Introduce(String),
     Unlink(String),
     Rename(PodName),
+    /// Commit what is changed in its folder.
+    Commit(protocol::CommitCommand),
+    /// Merge its work tree or remove it.
+    Worktree(protocol::WorktreeCommand),
     /// How much of the network its commands can reach.
     Network(protocol::NetworkPolicy),
     /// The model, and its provider if that changes too.

@@ -60,7 +60,7 @@ pub(super) fn looked(model: &mut Model, pod: &PodRef, done: Result<Looked, Clien
     let again = open.asking.end();
     // On failure the known values stay: the stream reports what is wrong.
     if let Ok(Looked { detail, peers, asked }) = done {
-        (open.queued, open.agent, open.git) = (detail.queued, detail.session, detail.git);
+        (open.queued, open.agent, open.git) = (detail.queued, detail.session, detail.summary.git);
         open.tasks = detail.tasks;
         open.mode = detail.mode;
         (open.peers, open.asked) = (peers, asked);

@@ -5,8 +5,8 @@ use commands::{
     said::{NO_APPROVAL, not_its_name},
 };
 use protocol::{
-    Access, ApprovalCommand, CommandId, ControlVerb, CreatePod, Decision, InputCommand, PodRef, RewindCommand,
-    ScopeRule, Segment, Seq,
+    Access, ApprovalCommand, CommandId, CommitCommand, ControlVerb, CreatePod, Decision, InputCommand, PodRef,
+    RewindCommand, ScopeRule, Segment, Seq, WorktreeCommand,
 };
 use transcript::BlockKind;
 
@@ -113,6 +113,8 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Peer(target) => Ok(Act::Introduce(target)),
         Command::Unpeer(target) => Ok(Act::Unlink(target)),
         Command::Rename(name) => sentences::name(&name).map(Act::Rename),
+        Command::Commit(message) => Ok(Act::Commit(CommitCommand { message, paths: None })),
+        Command::Worktree(verb) => Ok(Act::Worktree(WorktreeCommand { verb, into: None, force: false })),
         Command::Network(policy) => Ok(Act::Network(policy)),
         Command::Model(Some((model, provider))) => Ok(Act::Model(model, provider)),
         Command::Mode(mode) => Ok(Act::Mode(mode)),

@@ -68,7 +68,7 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     let rights = [format!("{figures}{unit}{context}"), format!("{figures}{context}"), figures];
     let right = rights.into_iter().find(|right| used + width_of(right) + REST_WIDTH_MIN <= width).unwrap_or_default();
     let room = width.saturating_sub(used + width_of(&right) + 1);
-    let git = open.git.as_ref().map(|git| format!(" · {}", git.words())).unwrap_or_default();
+    let git = open.git.as_ref().map(|git| format!(" · ⎇ {}", git.words())).unwrap_or_default();
     let mode = match open.mode {
         Mode::Ask => String::new(),
         mode => format!(" · {}", mode.words()),

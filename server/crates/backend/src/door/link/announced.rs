@@ -67,6 +67,7 @@ impl Announced {
             queued_count: 0,
             relations: Relations { parent: None, children, peers: 1 },
             usage: Usage::default(),
+            git: None,
         }
     }
 
@@ -103,7 +104,6 @@ impl Announced {
             children: Vec::new(),
             session: None,
             tasks: Vec::new(),
-            git: None,
         })
     }
 

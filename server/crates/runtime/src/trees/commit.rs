@@ -1,0 +1,176 @@
+//! Committing what is changed in a Pod's folder.
+
+use std::path::{Path, PathBuf};
+
+use pod::Scope;
+use protocol::{ApiError, CommitAnswer, CommitCommand, ErrorCode};
+use tools::git::{GitCall, GitFailure, parts};
+
+use super::{LIST_BYTES_MAX, Trees, about, failed, some, unrun};
+use crate::git::Repository;
+
+/// The longest message, in bytes.
+const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+/// The most paths that can be named.
+const PATHS_MAX: usize = 10_000;
+/// Who commits if nobody is set.
+const NAME: &str = "yoi";
+const ADDRESS: &str = "yoi@localhost";
+
+impl Trees {
+    /// Commits what is changed in the Pod's folder and may be written by it: `cwd`, or the whole work tree of its own.
+    ///
+    /// # Errors
+    /// `no_repository`, `nothing_to_commit`; `invalid_input` for a message or paths that are none.
+    pub(crate) async fn commit(
+        &self,
+        cwd: &str,
+        scope: &Scope,
+        command: &CommitCommand,
+    ) -> Result<CommitAnswer, ApiError> {
+        let CommitCommand { message, paths } = command;
+        if message.trim().is_empty() || message.contains('\0') || message.len() > MESSAGE_BYTES_MAX {
+            return Err(ApiError::invalid("`message` is not blank and has at most 65,536 bytes, none of them NUL"));
+        }
+        if paths.as_ref().is_some_and(|paths| paths.is_empty() || paths.len() > PATHS_MAX) {
+            return Err(ApiError::invalid("`paths` names 1 to 10,000 files; leave it out to commit everything"));
+        }
+        let around = Repository::around(Path::new(cwd)).await;
+        let repository = around.ok_or_else(|| {
+            let sentence =
+                format!("{cwd} is in no git repository; create one there with `git init`, or work in another");
+            ApiError::new(ErrorCode::NoRepository, sentence)
+        })?;
+        let folder = scope.work_tree().map_or_else(|| PathBuf::from(cwd), |tree| PathBuf::from(&tree.path));
+        let committing =
+            Committing { trees: self, cwd, folder, scope: self.committing(&repository, scope), repository };
+        let files = committing.files(scope, paths.as_deref()).await?;
+        committing.commit(&files, message).await
+    }
+
+    /// The Pod's scope, with what a commit writes in the repository. In a work tree of its own that is what the Pod's
+    /// commands may write, too.
+    fn committing(&self, repository: &Repository, scope: &Scope) -> Scope {
+        if scope.work_tree().is_some() {
+            return scope.clone();
+        }
+        let more = self.scope(&[&repository.common_folder], &[&repository.top]);
+        Scope::new(scope.rules().iter().chain(more.rules()).cloned(), scope.lent().iter().cloned())
+    }
+
+    /// With an author, if git's settings name none.
+    pub(super) async fn authored(&self, call: GitCall, cwd: &Path, scope: &Scope) -> Result<GitCall, ApiError> {
+        let asked = GitCall::new(cwd, scope.clone(), ["config", "-z", "--get-regexp", "^user\\.(name|email)$"]);
+        let told = match self.git.told(asked).await {
+            Ok(told) => parts(&told),
+            Err(GitFailure::Refused { .. }) => Vec::new(),
+            Err(failure) => return Err(unrun(failure)),
+        };
+        let has = |key: &str| {
+            told.iter()
+                .any(|line| line.split_once('\n').is_some_and(|(name, value)| name == key && !value.trim().is_empty()))
+        };
+        let mut call = call;
+        for (key, value, variables) in [
+            ("user.name", NAME, ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]),
+            ("user.email", ADDRESS, ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"]),
+        ] {
+            if !has(key) {
+                call = variables.into_iter().fold(call, |call, variable| call.with_variable(variable, value));
+            }
+        }
+        Ok(call)
+    }
+}
+
+struct Committing<'a> {
+    trees: &'a Trees,
+    cwd: &'a str,
+    /// Where changes count.
+    folder: PathBuf,
+    scope: Scope,
+    repository: Repository,
+}
+
+impl Committing<'_> {
+    fn call<'b>(&self, words: impl IntoIterator<Item = &'b str>) -> GitCall {
+        GitCall::new(&self.repository.top, self.scope.clone(), words)
+    }
+
+    /// The changed files that are to be committed, absolute.
+    async fn files(&self, own: &Scope, paths: Option<&[String]>) -> Result<Vec<PathBuf>, ApiError> {
+        let folder = self.folder.to_string_lossy();
+        let words = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--no-renames",
+            "--untracked-files=all",
+            "--ignore-submodules=dirty",
+            "--",
+            &folder,
+        ];
+        let told = self.trees.git.told(self.call(words).at_most(LIST_BYTES_MAX)).await;
+        let told = told.map_err(failed("the changes could not be listed"))?;
+        // Two letters and a space come before each path.
+        let all = parts(&told).into_iter().filter_map(|part| Some(self.repository.top.join(part.get(3..)?)));
+        let is_own = |path: &PathBuf| path.to_str().is_some_and(|path| may_change(own, path));
+        let all: Vec<PathBuf> = all.filter(is_own).collect();
+        let Some(paths) = paths else {
+            return match all.is_empty() {
+                true => Err(nothing(&folder)),
+                false => Ok(all),
+            };
+        };
+        let wanted: Vec<PathBuf> = paths.iter().map(|path| plain(&Path::new(self.cwd).join(path))).collect();
+        let is_changed = |wanted: &PathBuf| all.iter().any(|path| path.starts_with(wanted));
+        let unknown: Vec<String> =
+            paths.iter().zip(&wanted).filter(|(_, wanted)| !is_changed(wanted)).map(|(path, _)| path.clone()).collect();
+        if !unknown.is_empty() {
+            let sentence =
+                format!("this Pod has no change to commit in {}; GET P/changes lists what is changed", some(&unknown));
+            return Err(about(ErrorCode::NothingToCommit, sentence, unknown));
+        }
+        Ok(all.into_iter().filter(|path| wanted.iter().any(|wanted| path.starts_with(wanted))).collect())
+    }
+
+    async fn commit(&self, files: &[PathBuf], message: &str) -> Result<CommitAnswer, ApiError> {
+        let top = &self.repository.top;
+        let relative = files.iter().filter_map(|path| path.strip_prefix(top).ok()?.to_str());
+        let listed: Vec<u8> = relative.flat_map(|path| path.bytes().chain([0])).collect();
+        let from_list = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+        let add = self.call(["add", "--all", "--force"].into_iter().chain(from_list)).with_input(listed.clone());
+        self.trees.git.told(add).await.map_err(failed("the changes could not be added"))?;
+        let words = ["commit", "--only", "--quiet", "--no-verify", "--cleanup=whitespace", "-m", message];
+        let call = self.call(words.into_iter().chain(from_list)).with_input(listed);
+        let call = self.trees.authored(call, top, &self.scope).await?;
+        self.trees.git.told(call).await.map_err(failed("the changes could not be committed"))?;
+        let commit = self.trees.commit_of(top, &self.scope, "HEAD").await?;
+        let commit = commit.ok_or_else(|| ApiError::new(ErrorCode::Internal, "the commit cannot be found"))?;
+        let branch = self.trees.branch_of(top, &self.scope, "HEAD").await?;
+        let shown = |path: &PathBuf| path.strip_prefix(self.cwd).unwrap_or(path).to_string_lossy().into_owned();
+        Ok(CommitAnswer { commit, branch, files: files.iter().map(shown).collect() })
+    }
+}
+
+/// Whether the Pod's scope lets it write the file, perhaps while it is lent. What runs later is a person's.
+fn may_change(scope: &Scope, path: &str) -> bool {
+    matches!(scope.may_write(path), Ok(()) | Err(pod::ScopeRefusal::Lent))
+}
+
+/// Resolves `.` and `..` as text.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            std::path::Component::Normal(name) => plain.push(name),
+            std::path::Component::ParentDir => drop(plain.pop()),
+            _ => (),
+        }
+    }
+    plain
+}
+
+fn nothing(folder: &str) -> ApiError {
+    ApiError::new(ErrorCode::NothingToCommit, format!("nothing is changed in {folder} that this Pod may write"))
+}

@@ -1,0 +1,96 @@
+//! Removing a work tree with its branch, and what would be lost by it.
+
+use std::{fs, path::Path};
+
+use pod::WorkTree;
+use protocol::{ApiError, ErrorCode};
+use tools::git::{GitCall, GitFailure, parts};
+
+use super::{Trees, about, failed, full_name, path_of, some};
+
+/// How many commits are looked at.
+const COMMITS_MAX: usize = 100;
+
+/// What is nowhere else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Losses {
+    /// Each as its short id and its subject, newest first.
+    pub(crate) commits: Vec<String>,
+    /// Files that are not committed; what git ignores does not count.
+    pub(crate) files: Vec<String>,
+}
+
+impl Losses {
+    pub(crate) fn is_none(&self) -> bool {
+        self.commits.is_empty() && self.files.is_empty()
+    }
+
+    /// `2 commits (1a2b3c4 Round refunds, …) and 3 files that are not committed (a, b, c)`.
+    pub(crate) fn words(&self) -> String {
+        let count = |list: &[String], word: &str| {
+            let plural = if list.len() == 1 { "" } else { "s" };
+            let most = if list.len() >= COMMITS_MAX { "at least " } else { "" };
+            format!("{most}{} {word}{plural}", list.len())
+        };
+        let commits = (!self.commits.is_empty()).then(|| {
+            format!("{} that are on no other branch ({})", count(&self.commits, "commit"), some(&self.commits))
+        });
+        let files = (!self.files.is_empty())
+            .then(|| format!("{} that are not committed ({})", count(&self.files, "file"), some(&self.files)));
+        commits.into_iter().chain(files).collect::<Vec<_>>().join(" and ")
+    }
+
+    pub(crate) fn error(self, tree: &WorkTree) -> ApiError {
+        let sentence = format!(
+            "removing the work tree of {} would lose {}; merge or commit first, or send `force` to remove it nevertheless",
+            tree.branch,
+            self.words()
+        );
+        about(ErrorCode::NotMerged, sentence, self.files)
+    }
+}
+
+impl Trees {
+    /// What would be lost with the work tree and its branch. Nothing, if both are gone already.
+    pub(crate) async fn losses(&self, tree: &WorkTree) -> Result<Losses, ApiError> {
+        let is_there = path_of(tree).join(".git").is_file();
+        let (cwd, files) = match is_there {
+            true => {
+                let path = path_of(tree);
+                (path.clone(), self.not_committed(&path, &self.reading(tree), "all").await?)
+            }
+            false => (Path::new(&tree.common).to_owned(), Vec::new()),
+        };
+        let (name, scope) = (full_name(&tree.branch), self.reading(tree));
+        let has_branch = self.commit_of(&cwd, &scope, &name).await?.is_some();
+        let heads = [is_there.then_some("HEAD"), has_branch.then_some(name.as_str())];
+        let heads: Vec<&str> = heads.into_iter().flatten().collect();
+        if heads.is_empty() {
+            return Ok(Losses { commits: Vec::new(), files });
+        }
+        let (most, own) = (format!("--max-count={COMMITS_MAX}"), format!("--exclude={}", tree.branch));
+        let words = ["log", "-z", "--format=%h %s", &most].into_iter().chain(heads);
+        let others = ["--not", &own, "--branches", "--tags", "--remotes", "--"];
+        let told = self.git.told(GitCall::new(cwd, scope, words.chain(others))).await;
+        let told = told.map_err(failed("the commits could not be compared"))?;
+        Ok(Losses { commits: parts(&told), files })
+    }
+
+    /// Removes the work tree and the branch that was made for it, whatever is lost. What is gone already does not
+    /// matter, so a repeat ends what a crash interrupted.
+    pub(crate) async fn remove(&self, tree: &WorkTree) -> Result<(), ApiError> {
+        let removed = |failure: GitFailure| failed("the work tree could not be removed whole")(failure);
+        self.git.remove(Path::new(&tree.path)).await.map_err(removed)?;
+        self.git.remove(Path::new(&tree.own)).await.map_err(removed)?;
+        // Only if it is empty.
+        let parents = [&tree.path, &tree.own].map(|path| Path::new(path).parent());
+        parents.into_iter().flatten().for_each(|parent| drop(fs::remove_dir(parent)));
+        let common = Path::new(&tree.common);
+        let (scope, name) = (self.scope(&[common], &[]), full_name(&tree.branch));
+        if self.commit_of(common, &scope, &name).await?.is_none() {
+            return Ok(());
+        }
+        let call = GitCall::new(common, scope, ["update-ref", "-d", &name]);
+        self.git.told(call).await.map(drop).map_err(failed("the branch could not be removed"))
+    }
+}
