@@ -9,7 +9,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use protocol::{
-    Candidate, ClientFrame, ErrorCode, ServerFrame,
+    Candidate, ClientFrame, ErrorCode, ServerFrame, Since,
     operation::Description,
     operations::{EachCommand, EachOwn, EachQuery, ToCommand, ToQuery, each_command, each_own, each_query},
 };
@@ -46,6 +46,8 @@ struct Problem {
     /// Pods that may have been meant.
     candidates: Option<Vec<Candidate>>,
     retry_after_ms: Option<u64>,
+    /// The files that it is about.
+    paths: Option<Vec<String>>,
 }
 
 #[derive(OpenApi)]
@@ -68,7 +70,7 @@ struct Problem {
         service::healthz,
         service::readyz,
     ),
-    components(schemas(Problem, ClientFrame, ServerFrame)),
+    components(schemas(Problem, ClientFrame, ServerFrame, Since)),
     security(("token" = []), ("session" = [])),
 )]
 struct Document;

@@ -92,6 +92,9 @@ impl RuntimePort for Embedded {
             Command::Retry(it) => self.control(key, origin, &it.pod, ControlVerb::Retry).await?,
             Command::Restore(it) => host.pods().restore(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Rewind(it) => host.work().rewind(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::Revert(it) => host.work().revert(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::UndoRevert(it) => host.work().undo_revert(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::Review(it) => host.work().review(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::RunTool(it) => {
                 host.work().run_tool(key, origin, &it.pod.worker_id, &it.name, it.body).await?.into()
             }
@@ -132,6 +135,10 @@ impl RuntimePort for Embedded {
             }
             Query::Visible(it) => whole(host.pods().visible(&it.pod.worker_id).await?).into(),
             Query::Files(it) => whole(host.work().files(&it.pod.worker_id, &it.q.0.unwrap_or_default()).await?).into(),
+            Query::ChangesOf(it) => {
+                host.work().changes(&it.pod.worker_id, it.since.0.unwrap_or_default()).await?.into()
+            }
+            Query::PreviewRewind(it) => host.work().preview_rewind(&it.pod.worker_id, it.to_seq).await?.into(),
             Query::Folders(it) => host.settings().folders(it.prefix.0.as_deref()).await?.into(),
             Query::Peers(it) => whole(host.peers().of_pod(&it.pod.worker_id).await?).into(),
             Query::Exchange(it) => {

@@ -39,6 +39,8 @@ pub enum Command {
     Choose(String),
     /// Shows the agent that answers in the Pod.
     Agent,
+    /// Shows what has changed in its folders.
+    Changes,
     /// Rewinds to before the newest message.
     Rewind,
     /// Opens the dialog, with this name if there is one.
@@ -299,6 +301,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "allow" => Ok(Command::Answer(Answer::Once)),
         "always" => Ok(Command::Answer(Answer::Always)),
         "agent" => Ok(Command::Agent),
+        "changes" => Ok(Command::Changes),
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
         "queue" => Ok(Command::Queue),

@@ -109,6 +109,9 @@ impl RuntimePort for CompatSockets {
             Command::Retry(_) => "they cannot ask their model again; send the message once more",
             Command::Rewind(_) => "they go back to an input of their own log, not to a record; use their own console",
             Command::StopCommand(_) => "they do not tell what their commands run",
+            Command::Revert(_) | Command::UndoRevert(_) | Command::Review(_) => {
+                "what they changed is not known here; look at it with git"
+            }
             Command::RunTool(_) => "only their models can run their tools",
             Command::AnswerApproval(_) => "they do not ask before a tool runs",
             Command::Patch(_) => "their name and policies cannot be changed",

@@ -59,6 +59,8 @@ codes! {
     NameTaken "name_taken" 409 "The name is taken";
     ScopeConflict "scope_conflict" 409 "The scope is in conflict";
     HeadMoved "head_moved" 409 "The head has moved";
+    Changed "changed" 409 "It has changed meanwhile";
+    FilesChanged "files_changed" 409 "Somebody else changed files";
     PeerRefused "peer_refused" 409 "The other side refused";
     CursorExpired "cursor_expired" 410 "The cursor has expired";
     PayloadTooLarge "payload_too_large" 413 "Too large";
@@ -98,11 +100,14 @@ pub struct ApiError {
     pub candidates: Vec<Candidate>,
     #[serde(default)]
     pub retry_after_ms: Option<u64>,
+    /// The files that it is about.
+    #[serde(default)]
+    pub paths: Vec<String>,
 }
 
 impl ApiError {
     pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), candidates: Vec::new(), retry_after_ms: None }
+        Self { code, detail: detail.into(), candidates: Vec::new(), retry_after_ms: None, paths: Vec::new() }
     }
 
     pub fn invalid(detail: impl Into<String>) -> Self {
@@ -119,6 +124,12 @@ impl ApiError {
     }
 
     #[must_use]
+    pub fn with_paths(mut self, paths: Vec<String>) -> Self {
+        self.paths = paths;
+        self
+    }
+
+    #[must_use]
     pub fn with_candidates(mut self, candidates: Vec<Candidate>) -> Self {
         self.candidates = candidates;
         self
@@ -127,7 +138,7 @@ impl ApiError {
 
 impl Serialize for ApiError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut problem = serializer.serialize_struct("ApiError", 7)?;
+        let mut problem = serializer.serialize_struct("ApiError", 8)?;
         problem.serialize_field("type", &format!("urn:yoi:error:{}", self.code))?;
         problem.serialize_field("title", self.code.title())?;
         problem.serialize_field("status", &self.code.status())?;
@@ -140,6 +151,10 @@ impl Serialize for ApiError {
         match self.retry_after_ms {
             None => problem.skip_field("retry_after_ms")?,
             Some(ms) => problem.serialize_field("retry_after_ms", &ms)?,
+        }
+        match self.paths.is_empty() {
+            true => problem.skip_field("paths")?,
+            false => problem.serialize_field("paths", &self.paths)?,
         }
         problem.end()
     }

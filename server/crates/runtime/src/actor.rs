@@ -16,6 +16,7 @@ mod conversation;
 mod exchange;
 pub(crate) mod feed;
 mod feeds;
+mod files;
 mod held;
 mod held_up;
 mod mailbox;
@@ -72,6 +73,7 @@ use self::{
     state::State,
     waiters::Waiters,
 };
+use crate::changes::Shelf;
 
 /// One running Pod.
 struct Actor {
@@ -85,6 +87,8 @@ struct Actor {
     /// The MCP servers that the Pod uses.
     servers: Servers,
     waiters: Waiters,
+    /// Takes the snapshots of its files.
+    shelf: Arc<Shelf>,
 }
 
 /// Something that happened outside the Pod: news from the model or from a tool.
@@ -100,7 +104,8 @@ impl Actor {
         let feed = actors.patiently(|| actors.feed(&row)).await?;
         let (exchange, mut calls, waiters) = (Exchange::default(), Calls::default(), Waiters::default());
         let servers = Servers::of(&actors, &state, &mut calls);
-        let mut actor = Self { actors, state, feed, exchange, calls, servers, waiters };
+        let shelf = Arc::default();
+        let mut actor = Self { actors, state, feed, exchange, calls, servers, waiters, shelf };
         actor.read_tail().await?;
         actor.recover().await?;
         Ok(actor)
@@ -194,7 +199,10 @@ impl Actor {
                 }
                 Effect::AbortOperatorCalls => self.calls.abort_operator_calls(),
                 Effect::CallModel => match self.state.spec.agent.clone() {
-                    Some(agent) => self.exchange.begin_turn(&self.actors, &self.state, agent).await,
+                    Some(agent) => {
+                        let step = files::step_of_turn(&self.actors, &self.state, &self.shelf).await;
+                        self.exchange.begin_turn(&self.actors, &self.state, agent, step).await;
+                    }
                     None => {
                         self.meet_servers().await;
                         self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Answer);
@@ -226,6 +234,7 @@ impl Actor {
             }
         }
         self.start_calls().await;
+        self.end_turn();
         self.exchange.let_go(&self.state.pod);
         if self.state.spec.agent.is_some() && self.state.pod.state == PodState::Stopped {
             self.actors.equipment.agents.end(&self.state.worker_id);
@@ -240,8 +249,8 @@ impl Actor {
 
     /// Starts every call that may begin now.
     async fn start_calls(&mut self) {
-        let Self { actors, state, calls, servers, .. } = self;
-        Starting { actors, state, calls, servers: &servers.clients }.all().await;
+        let Self { actors, state, calls, servers, shelf, .. } = self;
+        Starting { actors, state, calls, servers: &servers.clients, shelf }.all().await;
     }
 
     /// Begins a run for the next queued input. Returns false if the queue is empty.

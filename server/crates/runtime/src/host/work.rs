@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 
 use protocol::{
-    ApiError, BackgroundCommand, BackgroundOutput, CommandId, ErrorCode, InputCommand, QueuedInput, Receipt,
-    RewindCommand, ToolAnswer, ToolBy, ToolCommand, WorkerId,
+    ApiError, BackgroundCommand, BackgroundOutput, Changes, CommandId, ErrorCode, InputCommand, QueuedInput, Receipt,
+    RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview, Seq, Since, ToolAnswer, ToolBy, ToolCommand,
+    UndoCommand, WorkerId,
 };
 use serde_json::Value;
 use tokio::net::UnixStream;
@@ -72,6 +73,49 @@ impl Work<'_> {
         command: RewindCommand,
     ) -> Result<Receipt, ApiError> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::Rewind(command)).await
+    }
+
+    /// Takes a change of a file back.
+    pub async fn revert(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RevertCommand,
+    ) -> Result<Reverted, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Revert(command)).await
+    }
+
+    /// Undoes a revert.
+    pub async fn undo_revert(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: UndoCommand,
+    ) -> Result<Reverted, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::UndoRevert(command)).await
+    }
+
+    /// Sends comments on changes as one message.
+    pub async fn review(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: ReviewCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Review(command)).await
+    }
+
+    /// What has changed in the Pod's folders.
+    pub async fn changes(self, worker_id: &WorkerId, since: Since) -> Result<Changes, ApiError> {
+        self.inner.cluster.changes(worker_id, since).await
+    }
+
+    /// What a rewind to a record would change.
+    pub async fn preview_rewind(self, worker_id: &WorkerId, to_seq: Seq) -> Result<RewindPreview, ApiError> {
+        self.inner.cluster.preview_rewind(worker_id, to_seq).await
     }
 
     /// Runs one tool as this Pod would and waits until it has ended.
