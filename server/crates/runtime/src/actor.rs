@@ -104,7 +104,7 @@ impl Actor {
         let feed = actors.patiently(|| actors.feed(&row)).await?;
         let (exchange, mut calls, waiters) = (Exchange::default(), Calls::default(), Waiters::default());
         let servers = Servers::of(&actors, &state, &mut calls);
-        let shelf = Arc::default();
+        let shelf = Arc::new(Shelf::new(state.worker_id.clone(), actors.equipment.background.clone()));
         let mut actor = Self { actors, state, feed, exchange, calls, servers, waiters, shelf };
         actor.read_tail().await?;
         actor.recover().await?;

@@ -20,7 +20,10 @@ use ::changes::{Chronicle, Entry, Snapshot, Tree, differing, sha256};
 use pod_store::Store;
 use protocol::{ApiError, ErrorCode, LeftOut, Seq, WorkerId};
 use tokio::sync::Mutex;
-use tools::files::{Content, Keep, look};
+use tools::{
+    bash::Background,
+    files::{Content, Keep, look},
+};
 
 use super::{Folders, blocking};
 use crate::clock;
@@ -31,8 +34,11 @@ const KEPT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 const SNAPSHOT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Takes a Pod's snapshots, one after the other. While nobody holds it, it costs nothing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shelf {
+    /// The Pod, and the commands that go on after their call.
+    pod: WorkerId,
+    background: Background,
     written: Mutex<Option<Written>>,
     /// Calls that run now and may change files.
     running: AtomicUsize,
@@ -76,6 +82,15 @@ impl Step {
 }
 
 impl Shelf {
+    pub(crate) fn new(pod: WorkerId, background: Background) -> Self {
+        Self { pod, background, written: Mutex::default(), running: AtomicUsize::default() }
+    }
+
+    /// Whether something of the Pod may change files from now on.
+    fn is_open(&self) -> bool {
+        self.running.load(Ordering::Relaxed) > 0 || self.background.runs(&self.pod)
+    }
+
     async fn take_or_warn(self: &Arc<Self>, folders: &Folders, seq: Seq) {
         if let Err(error) = self.take(folders, seq).await {
             tracing::warn!(%error, folder = %folders.cwd, "a snapshot of a Pod's files could not be taken");
@@ -88,7 +103,7 @@ impl Shelf {
         // Not given up with the caller: the next one begins where this one ends.
         let taking = tokio::spawn(async move {
             let mut written = shelf.written.lock().await;
-            let is_open = shelf.running.load(Ordering::Relaxed) > 0;
+            let is_open = shelf.is_open();
             let before = written.take();
             let (kept, taken) = blocking(move || {
                 let mut present = match before {
