@@ -208,7 +208,7 @@ fn writing_view(review: Review, line: u64) -> AnyView {
                 <button type="button" class="quiet" on:click=move |_| drafts.cancel()>
                     "Cancel"
                 </button>
-                <button type="submit" class="button is-primary">
+                <button type="submit" class="button primary">
                     "Add comment"
                 </button>
             </p>

@@ -57,7 +57,7 @@ pub(super) fn Side(review: Review, name: String) -> impl IntoView {
             {listed}
             {writing}
             <form on:submit=send>
-                <label for="review-text" class="unseen">
+                <label for="review-text" class="visually-hidden">
                     "A word to go with them"
                 </label>
                 <textarea
@@ -69,7 +69,7 @@ pub(super) fn Side(review: Review, name: String) -> impl IntoView {
                 ></textarea>
                 <button
                     type="submit"
-                    class="button is-primary"
+                    class="button primary"
                     prop:disabled=is_empty
                     aria-disabled=move || deed.is_busy.get().to_string()
                 >
