@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -42,6 +42,8 @@ pub(crate) struct Shelf {
     written: Mutex<Option<Written>>,
     /// Calls that run now and may change files.
     running: AtomicUsize,
+    /// A look at the files took too long: no more snapshots are taken until the Pod's task starts anew.
+    has_given_up: AtomicBool,
 }
 
 /// A call that runs. Dropping this ends it.
@@ -83,7 +85,13 @@ impl Step {
 
 impl Shelf {
     pub(crate) fn new(pod: WorkerId, background: Background) -> Self {
-        Self { pod, background, written: Mutex::default(), running: AtomicUsize::default() }
+        Self {
+            pod,
+            background,
+            written: Mutex::default(),
+            running: AtomicUsize::default(),
+            has_given_up: AtomicBool::default(),
+        }
     }
 
     /// Whether something of the Pod may change files from now on.
@@ -92,7 +100,11 @@ impl Shelf {
     }
 
     async fn take_or_warn(self: &Arc<Self>, folders: &Folders, seq: Seq) {
+        if self.has_given_up.load(Ordering::Relaxed) {
+            return;
+        }
         if let Err(error) = self.take(folders, seq).await {
+            self.has_given_up.store(true, Ordering::Relaxed);
             tracing::warn!(%error, folder = %folders.cwd, "a snapshot of a Pod's files could not be taken");
         }
     }

@@ -33,10 +33,11 @@ use super::{
 /// The content of a larger file is neither kept nor compared.
 pub const CONTENT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The most files of one Pod's folders that are looked at.
-const FILES_MAX: usize = 50_000;
+const FILES_MAX: usize = 20_000;
+const WHOLE_DISK: &str = "the whole file system is not looked at; give the Pod the folders that it works in";
 const TOO_LARGE: &str = "its content is not kept: it has more than 4 MiB";
 /// How long one look may take.
-const LOOK_TIME_MAX: Duration = Duration::from_secs(60);
+const LOOK_TIME_MAX: Duration = Duration::from_secs(20);
 /// A file that was changed this short a time ago may change again without a trace in its stamp.
 const RACE_NS: i64 = 50_000_000;
 /// The most entries of the list of what is left out.
@@ -98,7 +99,10 @@ fn look_at(cwd: &str, scope: &Scope, known: &Tree, keep: &mut dyn Keep, now: i64
     let until = Instant::now() + LOOK_TIME_MAX;
     let mut looking = Looking { work: &work, known, keep, found: Found::default(), now, until };
     for root in roots(scope) {
-        looking.walk(&root)?;
+        match root.as_str() {
+            "/" => looking.leave_out("/", WHOLE_DISK),
+            root => looking.walk(root)?,
+        }
     }
     // What was seen before is seen again, ignored or not.
     let missing = known.keys().filter(|path| !looking.found.tree.contains_key(*path)).cloned().collect::<Vec<_>>();
