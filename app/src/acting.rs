@@ -18,6 +18,7 @@ pub(crate) use self::named::named;
 use crate::{
     UiError,
     approvals::question,
+    changes::changes_href,
     console::{Console, Dialog, PodContext, Returned, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{
@@ -180,6 +181,7 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             }
             submit_input(pod, fresh_command(), vec![Segment::text(text)], true).await?;
         }
+        Command::Changes => return Ok(Some(changes_href(&pod))),
         Command::Export => live::visit(&export_href(&pod)),
         // The remaining commands are about no Pod; `run` has handled them.
         _ => (),

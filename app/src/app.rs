@@ -13,8 +13,8 @@ use crate::{
     console::{Console, Drawer},
     frame::{Frame, not_found::NotFoundPage},
     later::{
-        self, ApprovalsRoute, AuditRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute, SearchRoute,
-        SettingsRoute, UsageRoute,
+        self, ApprovalsRoute, AuditRoute, ChangesRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute,
+        SearchRoute, SettingsRoute, UsageRoute,
     },
     login::LoginStyle,
     pods::page::PodsPage,
@@ -92,6 +92,11 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("search") view={Lazy::<SearchRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("usage") view={Lazy::<UsageRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("pods/:runtime_id/:worker_id") view={Lazy::<PodRoute>::new()} ssr=SsrMode::Async />
+                    <Route
+                        path=path!("pods/:runtime_id/:worker_id/changes")
+                        view={Lazy::<ChangesRoute>::new()}
+                        ssr=SsrMode::Async
+                    />
                     <Route
                         path=path!("pods/:runtime_id/:worker_id/with/:peer_runtime_id/:peer_worker_id")
                         view={Lazy::<ExchangeRoute>::new()}

@@ -152,6 +152,8 @@ pub(crate) struct Console {
     pub(crate) is_writing: StoredValue<bool>,
     /// Filled in by the first page that shows a transcript; `None` before that.
     pub(crate) transcript_keys: StoredValue<Option<TranscriptKeys>>,
+    /// What a key means on the page that is open; `None` where it means nothing of its own.
+    pub(crate) page_keys: StoredValue<Option<Callback<String, bool>>>,
     /// The text in the list's filter field.
     pub(crate) filter: RwSignal<String>,
     pub(crate) clock: Clock,

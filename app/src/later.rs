@@ -9,6 +9,7 @@ use leptos_router::LazyRoute;
 use crate::{
     approvals::page::ApprovalsPage,
     audit::page::AuditPage,
+    changes::page::ChangesPage,
     console::{Dialog, Over},
     frame::help_dialog::HelpDialog,
     login::LoginPage,
@@ -74,6 +75,7 @@ fn page_view(page: Page) -> AnyView {
     match page {
         Page::Approvals => view! { <ApprovalsPage /> }.into_any(),
         Page::Audit => view! { <AuditPage /> }.into_any(),
+        Page::Changes => view! { <ChangesPage /> }.into_any(),
         Page::Exchange => view! { <ExchangePage /> }.into_any(),
         Page::Login => view! { <LoginPage /> }.into_any(),
         Page::Map => view! { <MapPage /> }.into_any(),
@@ -87,6 +89,7 @@ fn page_view(page: Page) -> AnyView {
 enum Page {
     Approvals,
     Audit,
+    Changes,
     Exchange,
     Login,
     Map,
@@ -124,6 +127,7 @@ later! {
     ExchangeRoute => page_view, __preload_page_view, Page::Exchange;
     ApprovalsRoute => page_view, __preload_page_view, Page::Approvals;
     AuditRoute => page_view, __preload_page_view, Page::Audit;
+    ChangesRoute => page_view, __preload_page_view, Page::Changes;
     LoginRoute => page_view, __preload_page_view, Page::Login;
     MapRoute => page_view, __preload_page_view, Page::Map;
     PrintRoute => page_view, __preload_page_view, Page::Print;

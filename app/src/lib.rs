@@ -19,6 +19,7 @@ mod app;
 mod approvals;
 mod audit;
 mod boot;
+mod changes;
 mod codec;
 mod components;
 mod composer;

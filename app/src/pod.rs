@@ -1,5 +1,6 @@
 //! A Pod: its page, what the page shows beside the transcript, and the actions on it.
 
+pub(crate) mod changed;
 pub(crate) mod child_questions;
 pub(crate) mod compact_dialog;
 pub(crate) mod fork_dialog;

@@ -6,6 +6,7 @@
 mod approvals;
 mod audit;
 mod background;
+mod changes;
 mod highlight;
 mod input;
 mod own;
@@ -31,6 +32,7 @@ pub use {
     approvals::{answer_approval, answer_approvals, asked_change, open_approvals, pod_approvals},
     audit::{AuditAsked, list_audit},
     background::{command_output, list_commands, stop_command},
+    changes::{ChangesData, changed_files, pod_changes, revert_change, review_changes, rewind_preview, undo_revert},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{
         attach_resource, fitting_files, fitting_resources, list_prompts, make_prompt, steer_input, submit_input,

@@ -170,7 +170,7 @@ async fn what_a_rewind_took_out_is_still_read_and_said_to_be_out() {
         (now.state == PodState::Idle && now.head_seq > Seq(4)).then_some(now.head_seq)
     })
     .await;
-    let command = RewindCommand { to_seq: Seq(1), expected_head: head };
+    let command = RewindCommand::context(Seq(1), head);
     stage
         .backend
         .carry_out(&stage.origin, CommandId::random(), protocol::operations::Rewind { pod: ada.clone(), body: command })

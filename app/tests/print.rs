@@ -121,7 +121,7 @@ async fn what_is_not_in_the_context_any_more_is_printed_and_said_to_be_out() {
     let stage = One::start().await;
     stage.say("say one").await;
     let head = stage.backend.pod(&stage.pod).await.unwrap().summary.head_seq;
-    let command = RewindCommand { to_seq: Seq(1), expected_head: head };
+    let command = RewindCommand::context(Seq(1), head);
     stage
         .backend
         .carry_out(

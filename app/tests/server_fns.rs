@@ -149,7 +149,7 @@ async fn of_two_answers_to_a_question_the_first_counts_and_can_be_looked_up() {
 async fn a_rewind_is_refused_once_the_head_has_moved_and_a_tool_tells_its_own_failure() {
     let _stage = stage().await;
     let pod = ada().await;
-    let command = RewindCommand { to_seq: Seq(1), expected_head: Seq(99_999) };
+    let command = RewindCommand::context(Seq(1), Seq(99_999));
     assert_eq!(rewind_pod(pod.clone(), id("k1"), command).await.unwrap_err().code(), ErrorCode::HeadMoved);
     assert_eq!(compaction_preview(pod.clone()).await.unwrap(), None);
     let spawn = |scope: serde_json::Value| ToolCommand {

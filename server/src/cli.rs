@@ -93,6 +93,12 @@ pub(crate) enum Verb {
     Compact(CompactOptions),
     /// Remove everything after a record from a Pod's context
     Rewind(RewindOptions),
+    /// Print what changed in a Pod's folders, as a unified diff
+    Changes(ChangesOptions),
+    /// Revert a change, or all changes of a file
+    Revert(RevertOptions),
+    /// Send comments on changed lines to a Pod, as one message
+    Review(ReviewOptions),
     /// Create a Pod with another one's history and settings
     Fork(ForkOptions),
     /// Merge the branch of a Pod's own work tree, or remove both

@@ -3,6 +3,7 @@
 mod agents;
 mod approvals;
 mod audit;
+mod changes;
 mod completions;
 mod context;
 mod control;
@@ -81,6 +82,9 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Events(options) => events::events(&caller, options).await,
         Verb::Restore(options) => restore::restore(&caller, options).await,
         Verb::Rewind(options) => rewind::rewind(&caller, options).await,
+        Verb::Changes(options) => changes::changes(&caller, options).await,
+        Verb::Revert(options) => changes::revert(&caller, options).await,
+        Verb::Review(options) => changes::review(&caller, options).await,
         Verb::Fork(options) => fork::fork(&caller, options).await,
         Verb::Worktree(options) => worktree::worktree(&caller, options).await,
         Verb::Commit(options) => worktree::commit(&caller, options).await,

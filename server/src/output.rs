@@ -41,6 +41,31 @@ pub(crate) fn line(text: &str) -> Result<()> {
     bytes(format!("{}\n", printable(text)).as_bytes())
 }
 
+/// The colour of a line on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tint {
+    Plain,
+    Bold,
+    Red,
+    Green,
+    Cyan,
+}
+
+/// Prints one line, sanitised, and in colour where the terminal shows colours.
+pub(crate) fn tinted(tint: Tint, text: &str) -> Result<()> {
+    let code = match tint {
+        Tint::Plain => return line(text),
+        Tint::Bold => 1,
+        Tint::Red => 31,
+        Tint::Green => 32,
+        Tint::Cyan => 36,
+    };
+    match is_coloured() {
+        true => bytes(format!("\u{1b}[{code}m{}\u{1b}[0m\n", printable(text)).as_bytes()),
+        false => line(text),
+    }
+}
+
 /// Writes a piece of a file unchanged. If the reader has seen enough (`yoi log ada | head`), this ends the process
 /// quietly.
 pub(crate) fn bytes(piece: &[u8]) -> Result<()> {

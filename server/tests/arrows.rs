@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Which crate may depend on which. An arrow also allows what its target may depend on, because a crate can be reached
 /// through another one anyway. The dependencies of `testkit`, and dependencies of tests only, are not restricted.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -20,7 +20,8 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("client", &["follow"]),
     ("pod-store", &["protocol", "pod"]),
     ("provider", &["protocol", "pod"]),
-    ("tools", &["protocol", "pod"]),
+    ("changes", &["protocol"]),
+    ("tools", &["protocol", "pod", "changes"]),
     ("mcp", &["tools"]),
     ("acp", &["protocol", "pod", "tools"]),
     ("runtime", &["pod", "pod-store", "provider", "mcp", "acp"]),
@@ -53,7 +54,7 @@ const BORDERS: [(&str, &[&str]); 7] = [
 ];
 
 /// Crates without an async runtime: they compile for the browser, or have to stay replayable.
-const WITHOUT_TOKIO: [&str; 5] = ["protocol", "transcript", "commands", "follow", "pod"];
+const WITHOUT_TOKIO: [&str; 6] = ["protocol", "transcript", "commands", "follow", "pod", "changes"];
 
 /// One direct dependency that ends up in the product (not of tests only).
 #[derive(Debug)]

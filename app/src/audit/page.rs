@@ -15,7 +15,7 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// The actions that rows can name, for the filter.
-const ACTIONS: [&str; 31] = [
+const ACTIONS: [&str; 32] = [
     "approve",
     "blob_keep",
     "cancel",
@@ -40,6 +40,7 @@ const ACTIONS: [&str; 31] = [
     "restore",
     "resume",
     "retry",
+    "revert",
     "rewind",
     "runtime_add",
     "runtime_remove",

@@ -29,10 +29,19 @@ pub(super) fn listen(console: Console) {
         let navigate = navigate.clone();
         let go = move |href: &str| navigate(href, Default::default());
         live::on_key(move |press| {
+            if is_of_page(console, &press) {
+                return true;
+            }
             let Some(shortcut) = shortcut_of(console, &press, reader) else { return false };
             act(console, shortcut, &path.get_untracked(), &go)
         });
     });
+}
+
+/// Whether the page that is open has a meaning of its own for a key.
+fn is_of_page(console: Console, press: &KeyPress) -> bool {
+    let is_plain = !(press.in_field || press.in_dialog || press.is_chord || press.has_alt);
+    is_plain && console.page_keys.get_value().is_some_and(|keys| keys.run(press.key.clone()))
 }
 
 /// Returns false if the browser's default should still happen: the colon is typed as the first character of a

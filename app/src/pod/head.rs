@@ -10,6 +10,7 @@ use crate::{
     components::{abroad::abroad, menu::Menu, state_mark::StateWord},
     console::{Console, Dialog, PodContext, export_href, print_href, use_console, use_pod},
     format::short_path,
+    pod::changed::ReviewButton,
     transcript::find,
 };
 
@@ -55,6 +56,7 @@ pub(crate) fn PodHead() -> impl IntoView {
             <span class="meta" title=cwd>
                 {meta}
             </span>
+            <ReviewButton />
             <a class="button details-link" href="?pane=details">
                 "Details"
             </a>

@@ -23,6 +23,7 @@ use crate::{
     components::{state_mark::StateWord, when::Since},
     console::{pod_href, use_pod},
     format::percent,
+    pod::changed::ChangedFiles,
     settings::permissions::{message_words, peer_words, reasoning_words, verb, warned},
     usage::RunsLine,
 };
@@ -40,6 +41,7 @@ pub(crate) fn Inspector() -> impl IntoView {
             <Commands />
             <Facts />
             <Agent />
+            <ChangedFiles />
             <Family />
             <Peers />
             <Scope />

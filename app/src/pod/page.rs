@@ -17,7 +17,7 @@ use crate::{
     console::{Console, PodContext, TranscriptKeys, pod_href, use_console},
     format::sentence_case,
     live::{self, Answering},
-    pod::{child_questions::ChildQuestions, head::PodHead, inspector::Inspector},
+    pod::{changed::Changed, child_questions::ChildQuestions, head::PodHead, inspector::Inspector},
     rows::Rows,
     server_fns::{PodPageData, load_pod},
     transcript::{TranscriptPane, find::FindBar, provide_linked},
@@ -158,6 +158,7 @@ fn PodMissing(error: UiError) -> impl IntoView {
 fn PodView(pod: PodContext, look: Look) -> impl IntoView {
     let Look { is_reading, shows_details } = look;
     use_console().view(pod, TRANSCRIPT_KEYS);
+    Changed::provide(pod);
     let below = match pod.is_old {
         true => view! { <OldPage /> }.into_any(),
         false => view! { <Composer /> }.into_any(),

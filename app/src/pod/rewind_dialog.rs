@@ -1,5 +1,5 @@
-use leptos::prelude::*;
-use protocol::{ErrorCode, RewindCommand, Seq};
+use leptos::{prelude::*, task::spawn_local};
+use protocol::{ErrorCode, FileStatus, RewindCommand, RewindPreview, Seq};
 use transcript::unseen;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     format::counted,
     live,
     rows::Leaving,
-    server_fns::rewind_pod,
+    server_fns::{rewind_pod, rewind_preview},
 };
 
 /// Shows how much would leave the model's context, and rewinds only while that is still true.
@@ -31,10 +31,13 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
         deed.error.set(None);
         live::focus("rewind-cancel");
     };
+    let files = FilesToo::read(pod, to);
     let is_over = Signal::derive(move || leaving.with(|leaving| leaving.blocks == 0) || has_moved());
     let submit = Callback::new(move |()| {
         let Some(target) = pod.pod.try_get_value() else { return };
-        let command = RewindCommand { to_seq: to, expected_head: leaving.get_untracked().head };
+        let context = RewindCommand::context(to, leaving.get_untracked().head);
+        let (files, overwrite) = (files.is_wanted.get_untracked(), files.overwrites.get_untracked());
+        let command = RewindCommand { files, overwrite: files && overwrite, ..context };
         deed.begin(Box::pin(async move {
             rewind_pod(target, fresh_command(), command).await.map_err(moved)?;
             live::close_dialog("rewind");
@@ -46,8 +49,9 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
             {message}
             <div role="status" class="facts">
                 <p>{move || leaving.with(words)}</p>
-                <p>"The transcript keeps it all, dimmed. Changed files stay as they are."</p>
+                <p>"The transcript keeps it all, dimmed."</p>
             </div>
+            {move || files.view()}
             {move || {
                 has_moved()
                     .then(|| {
@@ -63,6 +67,85 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
         </FormDialog>
     }
 }
+
+/// The files that the Pod has changed since, and whether they are brought back.
+#[derive(Clone, Copy)]
+struct FilesToo {
+    found: RwSignal<Option<Result<RewindPreview, UiError>>>,
+    is_wanted: RwSignal<bool>,
+    overwrites: RwSignal<bool>,
+}
+
+impl FilesToo {
+    fn read(pod: PodContext, to: Seq) -> Self {
+        let files =
+            Self { found: RwSignal::default(), is_wanted: RwSignal::default(), overwrites: RwSignal::default() };
+        if let Some(target) = pod.pod.try_get_value() {
+            spawn_local(async move {
+                let found = rewind_preview(target, to).await;
+                files.found.try_set(Some(found));
+            });
+        }
+        files
+    }
+
+    fn view(self) -> AnyView {
+        let preview = match self.found.get() {
+            None => return view! { <p class="hint">"Looking at the files…"</p> }.into_any(),
+            Some(Err(error)) => {
+                let words = format!("Files stay as they are: {}.", error.sentence());
+                return view! { <p class="hint">{words}</p> }.into_any();
+            }
+            Some(Ok(preview)) if preview.files.is_empty() => {
+                return view! { <p class="hint">"No file has been changed since."</p> }.into_any();
+            }
+            Some(Ok(preview)) => preview,
+        };
+        let has_others = preview.files.iter().any(|file| file.others);
+        let rows = preview.files.iter().take(FILES_MAX).map(|file| {
+            let verb = match file.status {
+                FileStatus::Added => "brought back",
+                FileStatus::Modified => "changed back",
+                FileStatus::Deleted => "removed",
+            };
+            let others = if file.others { ", though somebody else has changed it since" } else { "" };
+            view! { <li><code>{unseen::shown(&file.path).into_owned()}</code> " is " {verb} {others}</li> }.into_any()
+        });
+        let more = preview.files.len().saturating_sub(FILES_MAX);
+        let overwrites = has_others.then(|| {
+            view! {
+                <label>
+                    <input
+                        type="checkbox"
+                        prop:checked=move || self.overwrites.get()
+                        on:change=move |event| self.overwrites.set(event_target_checked(&event))
+                    />
+                    " Also where somebody else has changed a file"
+                </label>
+            }
+            .into_any()
+        });
+        view! {
+            <fieldset>
+                <label>
+                    <input
+                        type="checkbox"
+                        prop:checked=move || self.is_wanted.get()
+                        on:change=move |event| self.is_wanted.set(event_target_checked(&event))
+                    />
+                    " Bring the files back, too"
+                </label>
+                <ul>{rows.collect_view()}</ul>
+                {(more > 0).then(|| format!("and {more} more"))}
+                {overwrites}
+            </fieldset>
+        }
+        .into_any()
+    }
+}
+
+/// The most files that are listed.
+const FILES_MAX: usize = 12;
 
 fn words(leaving: &Leaving) -> String {
     match leaving.blocks {

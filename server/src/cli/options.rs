@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{Access, Mode, NetworkPolicy, PeerPolicy, ReasoningPolicy, RuleScope, Thinking, WorktreeVerb};
+use protocol::{Access, Mode, NetworkPolicy, PeerPolicy, ReasoningPolicy, RuleScope, Since, Thinking, WorktreeVerb};
 
 use super::{
     changes::{LEVELS, MODES, NETWORKS, POLICIES, SCOPES, one_of, parse_scope, reasoning, switch},
@@ -65,6 +65,74 @@ pub(crate) struct RewindOptions {
     /// Fail if this is not the Pod's newest record; default: not checked
     #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) head: Option<i64>,
+    /// Also undo what the Pod's calls after that record changed on the disk
+    #[arg(long)]
+    pub(crate) files: bool,
+    /// With --files: also where somebody else has changed a file since
+    #[arg(long, requires = "files")]
+    pub(crate) overwrite: bool,
+    /// Only print what it would do
+    #[arg(long, conflicts_with = "overwrite")]
+    pub(crate) preview: bool,
+}
+
+/// What files are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum SinceWord {
+    /// The files before the Pod's first call that could change them
+    #[default]
+    Start,
+    /// The files when its newest turn began
+    Turn,
+    /// The commit at which its branch began
+    Branch,
+}
+
+impl From<SinceWord> for Since {
+    fn from(word: SinceWord) -> Self {
+        match word {
+            SinceWord::Start => Self::Start,
+            SinceWord::Turn => Self::Turn,
+            SinceWord::Branch => Self::Branch,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangesOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// What to compare with
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) since: SinceWord,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevertOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// The file, as `yoi changes` names it
+    pub(crate) path: String,
+    /// Only this hunk; `yoi changes` prints its id after `@@`
+    #[arg(long, value_name = "ID")]
+    pub(crate) hunk: Option<String>,
+    /// What the file becomes again
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) since: SinceWord,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviewOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// A comment on a line of a file as it is now; can be repeated
+    #[arg(long, num_args = 2, value_names = ["PATH:LINE", "COMMENT"], action = clap::ArgAction::Append)]
+    pub(crate) on: Vec<String>,
+    /// A word to go with them
+    pub(crate) text: Vec<String>,
 }
 
 #[derive(Debug, Args)]

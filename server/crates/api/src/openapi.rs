@@ -9,7 +9,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use protocol::{
-    Candidate, ClientFrame, ErrorCode, ServerFrame,
+    Candidate, ClientFrame, ErrorCode, ServerFrame, Since,
     operation::Description,
     operations::{EachCommand, EachOwn, EachQuery, ToCommand, ToQuery, each_command, each_own, each_query},
 };
@@ -70,7 +70,7 @@ struct Problem {
         service::healthz,
         service::readyz,
     ),
-    components(schemas(Problem, ClientFrame, ServerFrame)),
+    components(schemas(Problem, ClientFrame, ServerFrame, Since)),
     security(("token" = []), ("session" = [])),
 )]
 struct Document;

@@ -98,6 +98,9 @@ impl RuntimePort for Embedded {
             Command::CommitChanges(it) => {
                 host.work().commit_changes(key, origin, &it.pod.worker_id, it.body).await?.into()
             }
+            Command::Revert(it) => host.work().revert(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::UndoRevert(it) => host.work().undo_revert(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::Review(it) => host.work().review(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::RunTool(it) => {
                 host.work().run_tool(key, origin, &it.pod.worker_id, &it.name, it.body).await?.into()
             }
@@ -164,6 +167,10 @@ impl RuntimePort for Embedded {
                 let (server, uri) = (it.server.0.unwrap_or_default(), it.uri.0.unwrap_or_default());
                 host.work().resource(&it.pod.worker_id, server, uri).await?.into()
             }
+            Query::ChangesOf(it) => {
+                host.work().changes(&it.pod.worker_id, it.since.0.unwrap_or_default()).await?.into()
+            }
+            Query::PreviewRewind(it) => host.work().preview_rewind(&it.pod.worker_id, it.to_seq).await?.into(),
             Query::Folders(it) => host.settings().folders(it.prefix.0.as_deref()).await?.into(),
             Query::Peers(it) => whole(host.peers().of_pod(&it.pod.worker_id).await?).into(),
             Query::Exchange(it) => {

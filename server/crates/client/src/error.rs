@@ -34,7 +34,10 @@ pub fn in_verbs(sentence: &str) -> String {
     let mut said = sentence
         .replace("GET the Pod to see its queue", "`yoi queue NAME` lists its queue")
         .replace("send with `queue`, or wait", "leave --no-queue out, or wait")
-        .replace("begin without `after`", "begin without --after");
+        .replace("begin without `after`", "begin without --after")
+        .replace("set `overwrite` to", "use --overwrite to")
+        .replace("rewind without `files`", "rewind without --files")
+        .replace("GET the changes to see", "`yoi changes NAME` shows");
     while let Some(at) = said.find(LIST) {
         let rest = &said[at + LIST.len()..];
         let end = rest.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(rest.len());

@@ -45,6 +45,8 @@ pub enum Command {
     Fill(String),
     /// Shows the agent that answers in the Pod.
     Agent,
+    /// Shows what has changed in its folders.
+    Changes,
     /// Rewinds to before the newest message.
     Rewind,
     /// Opens the dialog, with this name if there is one.
@@ -322,6 +324,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "allow" => Ok(Command::Answer(Answer::Once)),
         "agent" => Ok(Command::Agent),
+        "changes" => Ok(Command::Changes),
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
         "queue" => Ok(Command::Queue),

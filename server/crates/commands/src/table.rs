@@ -143,6 +143,7 @@ pub const TABLE: &[Entry] = &[
     grave(Pod, "deny", "REASON", "Deny the pending approval (reason optional)"),
     of(Pod, "compact", "", "", "Summarise older context"),
     of(Pod, "retry", "", "", "Ask the model again after a failure, a cancel or a rewind"),
+    of(Pod, "changes", "", "", "Show what has changed in its folders"),
     of(Pod, "rewind", "", "", "Remove the last turn from the context"),
     of(Pod, "spawn", "NAME", "", "Spawn a child with a task and part of the scope"),
     of(Pod, "fork", "NAME", "", "Create a Pod that continues from here with the same settings"),

@@ -112,6 +112,9 @@ impl RuntimePort for CompatSockets {
             Command::ChangeWorktree(_) | Command::CommitChanges(_) => {
                 "they know nothing of git; use it in their folder"
             }
+            Command::Revert(_) | Command::UndoRevert(_) | Command::Review(_) => {
+                "what they changed is not known here; look at it with git"
+            }
             Command::RunTool(_) => "only their models can run their tools",
             Command::AnswerApproval(_) | Command::AnswerApprovals(_) => "they do not ask before a tool runs",
             Command::Patch(_) => "their name and policies cannot be changed",

@@ -12,13 +12,16 @@ pub(crate) fn done(answer: &impl Serialize) -> CallToolResult {
 
 /// A failure that the caller can act on: the code and the sentence.
 pub(crate) fn failed(error: &ApiError) -> CallToolResult {
-    let ApiError { code, detail, candidates, retry_after_ms } = error;
+    let ApiError { code, detail, candidates, retry_after_ms, paths } = error;
     let mut said = json!({ "code": code.as_str(), "detail": detail });
     if !candidates.is_empty() {
         said["candidates"] = candidates.iter().map(named).collect();
     }
     if let Some(ms) = retry_after_ms {
         said["retry_after_ms"] = json!(ms);
+    }
+    if !paths.is_empty() {
+        said["paths"] = json!(paths);
     }
     let mut result = CallToolResult::structured_error(said);
     result.content = vec![ContentBlock::text(format!("{code}: {detail}"))];

@@ -256,6 +256,19 @@ pub struct RewindCommand {
     pub to_seq: Seq,
     /// The `head_seq` that the caller has seen; if it has changed, the command is refused as `head_moved`.
     pub expected_head: Seq,
+    /// Also undo what the Pod's calls after that record changed on the disk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub files: bool,
+    /// With `files`: also where somebody else has changed a file since, instead of refusing it as `files_changed`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overwrite: bool,
+}
+
+impl RewindCommand {
+    /// Rewinds the context alone.
+    pub fn context(to_seq: Seq, expected_head: Seq) -> Self {
+        Self { to_seq, expected_head, files: false, overwrite: false }
+    }
 }
 
 /// Body of `POST P/fork`.

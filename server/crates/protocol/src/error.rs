@@ -65,6 +65,8 @@ codes! {
     NotMerged "not_merged" 409 "Commits would be lost";
     MergeConflict "merge_conflict" 409 "The changes are in conflict";
     NothingToCommit "nothing_to_commit" 409 "There is nothing to commit";
+    Changed "changed" 409 "It has changed meanwhile";
+    FilesChanged "files_changed" 409 "Somebody else changed files";
     PeerRefused "peer_refused" 409 "The other side refused";
     CursorExpired "cursor_expired" 410 "The cursor has expired";
     PayloadTooLarge "payload_too_large" 413 "Too large";

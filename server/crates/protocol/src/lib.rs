@@ -11,6 +11,7 @@ mod approval;
 mod background;
 mod blob;
 mod budget;
+mod changes;
 mod command;
 mod currency;
 mod cursor;
@@ -53,6 +54,10 @@ pub use approval::{
 pub use background::{BackgroundCommand, BackgroundOutput, CommandState};
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
+pub use changes::{
+    COMMENT_BYTES_MAX, COMMENTS_MAX, Changes, FileChange, FileStatus, Hunk, LeftOut, RevertCommand, Reverted,
+    ReviewCommand, ReviewComment, RewindPreview, RewoundFile, RewoundMessage, Since, UndoCommand,
+};
 pub use command::{
     ControlVerb, CreatePod, ForkCommand, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand, RestoreLine,
     RewindCommand, ToolAnswer, ToolCommand,

@@ -9,14 +9,15 @@
 
 use crate::{
     About, AgentItem, AnsweredQuestions, ApiError, Approval, ApprovalCommand, ApprovalsCommand, AuditRow,
-    BackgroundCommand, BackgroundOutput, CommandId, CommitAnswer, CommitCommand, CompactionPreview, ControlVerb,
-    CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History, ImportCommand,
-    InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpContent, McpLog, McpLogin, McpPrompt,
-    McpPromptText, McpResource, McpServerItem, MessageAnswer, MessageCommand, ModelItem, OpenRequest, OwnCommand,
-    OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodState, PodSummary, Preview,
-    PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
-    RestoreCommand, RewindCommand, RuleItem, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand,
-    ToolDefault, UsageReport, VisiblePod, WallItem, WorktreeAnswer, WorktreeCommand,
+    BackgroundCommand, BackgroundOutput, Changes, CommandId, CommitAnswer, CommitCommand, CompactionPreview,
+    ControlVerb, CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History,
+    ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpContent, McpLog,
+    McpLogin, McpPrompt, McpPromptText, McpResource, McpServerItem, MessageAnswer, MessageCommand, ModelItem,
+    OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
+    PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput,
+    Receipt, RequestCommand, RestoreCommand, RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview,
+    RuleItem, RuntimeId, RuntimeView, SearchHit, Seq, SessionView, Since, ToolAnswer, ToolCommand, ToolDefault,
+    UndoCommand, UsageReport, VisiblePod, WallItem, WorktreeAnswer, WorktreeCommand,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -306,6 +307,9 @@ answers! {
     Message(MessageAnswer),
     Pods(Listing<PodSummary>),
     Address(PodRef),
+    Changes(Changes),
+    Reverted(Reverted),
+    RewindPreview(RewindPreview),
     Files(Listing<String>),
     Prompts(Listing<McpPrompt>),
     PromptText(McpPromptText),
@@ -427,6 +431,9 @@ operations! {
         } -> 202 "It is on the disk" Receipt;
 
         /// Removes everything after a record from the context. The journal keeps all of it, and its head only grows.
+        ///
+        /// With `files`, what the Pod's calls after that record changed on the disk is undone, too. Files that somebody else has
+        /// changed since are named in the error `files_changed`, unless `overwrite` is set; then nothing is undone.
         Rewind "rewind" "rewind" "rewind": Post at_pod!("/rewind"), "commands" {
             pod pod: PodRef,
             body body: RewindCommand,
@@ -454,6 +461,24 @@ operations! {
             pod pod: PodRef,
             body body: CommitCommand,
         } -> 200 "The commit" CommitAnswer;
+
+        /// Takes one change back, or all changes of a file. If the file or the hunk has changed since `GET P/changes`: `changed`.
+        Revert "revert" "revert" "revert": Post at_pod!("/changes/revert"), "changes" {
+            pod pod: PodRef,
+            body body: RevertCommand,
+        } -> 200 "It is reverted, on the disk" Reverted;
+
+        /// Undoes a revert. If the file has changed since: `changed`.
+        UndoRevert "undo" "undo_revert" "revert": Post at_pod!("/changes/undo"), "changes" {
+            pod pod: PodRef,
+            body body: UndoCommand,
+        } -> 200 "It is as before the revert" Reverted;
+
+        /// Sends comments on changes as one message, each with its line. If a run is going on, the message is queued.
+        Review "review" "review" "input": Post at_pod!("/changes/review"), "changes" {
+            pod pod: PodRef,
+            body body: ReviewCommand,
+        } -> 202 "It is on disk" Receipt;
 
         /// Runs a tool as the Pod would, under its scope and its deny rules.
         ///
@@ -609,6 +634,22 @@ operations! {
             pod pod: PodRef,
             part page: Page,
         } -> 200 "The Pods" Listing<VisiblePod>;
+
+        /// Everything that changed in the Pod's folders, by whatever means, as files and hunks.
+        ///
+        /// Files that git ignores are left out. The answer has at most 1 MB; its `notes` say what did not fit.
+        ChangesOf "changes": Get at_pod!("/changes"), "changes" {
+            pod pod: PodRef,
+            /// What to compare with; `start` when absent.
+            query since: Filled<Since>,
+        } -> 200 "What changed" Changes;
+
+        /// What a rewind to a record would take out of the context, and what a rewind with `files` would do on the disk.
+        PreviewRewind "rewind_preview": Get at_pod!("/rewind/preview"), "commands" {
+            pod pod: PodRef,
+            /// The last record that would stay in the context.
+            query to_seq: Seq,
+        } -> 200 "What would change" RewindPreview;
 
         /// Files that the Pod may read and whose path matches, best match first; only as many as a list shows, so
         /// there is no next page.

@@ -16,6 +16,7 @@ mod conversation;
 mod exchange;
 pub(crate) mod feed;
 mod feeds;
+mod files;
 mod held;
 mod held_up;
 mod mailbox;
@@ -74,6 +75,7 @@ use self::{
     state::State,
     waiters::Waiters,
 };
+use crate::changes::Shelf;
 
 /// One running Pod.
 struct Actor {
@@ -87,6 +89,8 @@ struct Actor {
     /// The MCP servers that the Pod uses.
     servers: Servers,
     waiters: Waiters,
+    /// Takes the snapshots of its files.
+    shelf: Arc<Shelf>,
 }
 
 /// Something that happened outside the Pod: news from the model or from a tool.
@@ -102,7 +106,8 @@ impl Actor {
         let feed = actors.patiently(|| actors.feed(&row)).await?;
         let (exchange, mut calls, waiters) = (Exchange::default(), Calls::default(), Waiters::default());
         let servers = Servers::of(&actors, &state, &mut calls);
-        let mut actor = Self { actors, state, feed, exchange, calls, servers, waiters };
+        let shelf = Arc::new(Shelf::new(state.worker_id.clone(), actors.equipment.background.clone()));
+        let mut actor = Self { actors, state, feed, exchange, calls, servers, waiters, shelf };
         actor.read_tail().await?;
         actor.recover().await?;
         Ok(actor)
@@ -197,8 +202,9 @@ impl Actor {
                 Effect::AbortOperatorCalls => self.calls.abort_operator_calls(),
                 Effect::CallModel => match self.state.spec.agent.clone() {
                     Some(agent) => {
+                        let step = files::step_of_turn(&self.actors, &self.state, &self.shelf).await;
                         let wishes = self.calls.wishes();
-                        self.exchange.begin_turn(&self.actors, &self.state, agent, wishes).await;
+                        self.exchange.begin_turn(&self.actors, &self.state, agent, wishes, step).await;
                     }
                     None => {
                         self.meet_servers().await;
@@ -231,6 +237,7 @@ impl Actor {
             }
         }
         self.start_calls().await;
+        self.end_turn();
         self.exchange.let_go(&self.state.pod);
         if self.state.spec.agent.is_some() && self.state.pod.state == PodState::Stopped {
             self.actors.equipment.agents.end(&self.state.worker_id);
@@ -245,8 +252,8 @@ impl Actor {
 
     /// Starts every call that may begin now.
     async fn start_calls(&mut self) {
-        let Self { actors, state, calls, servers, .. } = self;
-        Starting { actors, state, calls, servers: &servers.clients }.all().await;
+        let Self { actors, state, calls, servers, shelf, .. } = self;
+        Starting { actors, state, calls, servers: &servers.clients, shelf }.all().await;
     }
 
     /// Begins a run for the next queued input. Returns false if the queue is empty.

@@ -7,6 +7,8 @@
 //! repository's index and objects, and nothing else. Filters that a repository relies on (as for large files) do not run
 //! either; a file that only they would call unchanged counts as changed.
 
+mod branch;
+
 use std::{
     collections::{BTreeSet, HashMap},
     fs, io,
@@ -25,6 +27,8 @@ use tokio::{
     sync::{Notify, Semaphore},
     time::timeout,
 };
+
+pub(crate) use self::branch::{Former, SinceBranch, since_branch};
 
 /// How long an answer is used again for whoever opens a Pod.
 const FRESH_MAX: Duration = Duration::from_millis(250);

@@ -89,6 +89,7 @@ impl Inner {
             hidden,
             protected,
             outputs,
+            snapshots,
             limits,
             agents,
             walls,
@@ -110,6 +111,7 @@ impl Inner {
                 hidden,
                 protected: Arc::new(protected),
                 outputs,
+                snapshots,
             };
             let above: Weak<dyn Above> = kin.clone();
             let cluster = Arc::new(Cluster::new(Arc::new(Actors::new(ground.clone(), equipment, above))));
@@ -139,6 +141,7 @@ impl Host {
         cluster::start(&inner.cluster).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
         inner.tracker.spawn(crate::blobs::sweep(inner.store.clone(), inner.stopping.clone()));
+        inner.tracker.spawn(crate::changes::sweep(inner.store.clone(), inner.actors.equipment.snapshots.clone()));
         inner.tracker.spawn(limits::go_on(inner.cluster.clone()));
         inner.tracker.spawn(actor::tell(inner.actors.clone()));
         inner.tracker.spawn(inner.actors.clone().tell_ended_commands());

@@ -10,6 +10,7 @@ mod agents;
 mod approvals;
 mod asked;
 mod blobs;
+mod changes;
 mod clock;
 mod cluster;
 mod command;

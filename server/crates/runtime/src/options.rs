@@ -41,6 +41,8 @@ pub struct HostOptions {
     pub protected: pod::Protected,
     /// Where long outputs of tools are kept, in one folder per Pod.
     pub outputs: PathBuf,
+    /// Where snapshots of Pods' files are kept, in one folder per Pod.
+    pub snapshots: PathBuf,
     /// Limits on the number of Pods.
     pub limits: PodLimits,
     /// The agents that Pods can be created with.
@@ -50,8 +52,9 @@ pub struct HostOptions {
 }
 
 impl HostOptions {
-    /// A host without profiles and with only the Pod tools.
+    /// A host without profiles and with only the Pod tools. Snapshots are kept beside the outputs.
     pub fn of(store: Store, providers: Providers, cwd: impl Into<String>, outputs: impl Into<PathBuf>) -> Self {
+        let outputs = outputs.into();
         Self {
             store,
             providers,
@@ -64,7 +67,8 @@ impl HostOptions {
             cwd: cwd.into(),
             hidden: Vec::new(),
             protected: pod::Protected::default(),
-            outputs: outputs.into(),
+            snapshots: outputs.with_file_name("snapshots"),
+            outputs,
             limits: PodLimits::default(),
             agents: Agents::new(AgentsOptions::none()),
             walls: Walls::standing(),

@@ -99,6 +99,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             let page = client.read(&operations::McpServers { page: Page::default() }).await;
             Message::Servers(page.map(|page| page.items))
         }
+        Effect::LoadChanges(pod) => {
+            let query = operations::ChangesOf { pod: pod.clone(), since: Default::default() };
+            Message::Changed { pod, done: client.read(&query).await }
+        }
         Effect::LoadWalls => {
             Message::Walls(client.read(&operations::Walls { page: Page::default() }).await.map(|walls| walls.items))
         }

@@ -14,7 +14,7 @@ pub(crate) use self::{
     choices::{Choices, FolderWord, Folders, KeyOf, ProviderSheet},
     message::{Act, Answer, Effect, Looked, Message, Spawn, Then},
     pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending},
-    sheet::{Asked, Found, Inbox, Servers, Sheet, Waiting, Walls},
+    sheet::{Asked, Changed, Found, Inbox, Servers, Sheet, Waiting, Walls},
 };
 use crate::composer::Composer;
 

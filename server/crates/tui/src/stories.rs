@@ -2,6 +2,7 @@
 
 mod agents;
 mod approvals;
+mod changes;
 mod commands;
 mod composing;
 mod dashboard;

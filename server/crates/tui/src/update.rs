@@ -43,6 +43,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Preview { pod, done } => answers::preview(model, pod, done),
         Message::Inbox(done) => sheets::inbox(model, done),
         Message::Walls(done) => sheets::walls(model, done),
+        Message::Changed { pod, done } => sheets::changed(model, &pod, done),
         Message::Choices(done) => choices::loaded(model, done),
         Message::Folders { word, done } => choices::folders(model, word, done),
         Message::Tested { provider, done } => choices::tested(model, &provider, done),

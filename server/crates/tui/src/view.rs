@@ -3,6 +3,7 @@
 mod agent;
 mod bar;
 mod blocks;
+mod changes;
 mod colours;
 mod dashboard;
 mod diff;
@@ -27,6 +28,7 @@ use ratatui::{
 
 pub(crate) use self::{
     agent::lines as agent_lines,
+    changes::lines as change_lines,
     colours::Colours,
     dashboard::{FIRST_NAME, shown as dashboard_pods},
     help::lines as help_lines,

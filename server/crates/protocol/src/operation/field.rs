@@ -469,6 +469,43 @@ impl Word for u64 {
     }
 }
 
+impl Word for crate::Since {
+    fn text(&self) -> String {
+        self.as_str().to_owned()
+    }
+
+    fn read(name: &str, text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|since| since.as_str() == text);
+        known.ok_or_else(|| format!("`{name}` is start, turn or branch, not \"{}\"", quoted(text)))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn shape() -> super::description::Shape {
+        super::description::Shape::Named("Since")
+    }
+}
+
+/// What somebody wrote, short enough for a sentence.
+fn quoted(text: &str) -> String {
+    text.chars().take(QUOTED_CHARS_MAX).collect()
+}
+
+impl InQuery for Seq {
+    fn put(&self) -> Option<String> {
+        Some(self.0.to_string())
+    }
+
+    fn take(name: &str, text: Option<&str>) -> Result<Self, String> {
+        let number = text.and_then(|text| text.parse().ok()).filter(|seq| *seq > 0).map(Self);
+        number.ok_or_else(|| format!("`{name}` is needed: the seq of a record, a whole number from 1"))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn shape() -> super::description::Shape {
+        super::description::Shape::Seq
+    }
+}
+
 /// Absent means false.
 impl InQuery for bool {
     fn put(&self) -> Option<String> {
@@ -508,10 +545,7 @@ impl<const USUAL: u32, const MAX: u32> InQuery for Limit<USUAL, MAX> {
 fn counted(name: &str, text: &str, max: u32) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(number) if number > 0 => Ok(number.min(max)),
-        _ => {
-            let text: String = text.chars().take(QUOTED_CHARS_MAX).collect();
-            Err(format!("`{name}` is a number from 1 to {max}, not \"{text}\""))
-        }
+        _ => Err(format!("`{name}` is a number from 1 to {max}, not \"{}\"", quoted(text))),
     }
 }
 

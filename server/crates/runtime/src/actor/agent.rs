@@ -19,7 +19,7 @@ use super::{
     question::{Asked, Asking, Question},
     state::State,
 };
-use crate::blobs;
+use crate::{blobs, changes::Step};
 
 /// Sent when an interrupted turn continues and nobody has said anything since.
 const GO_ON: &str = "The turn before this one was interrupted. Go on from where it stopped.";
@@ -34,6 +34,8 @@ pub(super) struct AgentTurn {
     prompting: Option<BoxFuture<'static, Result<Prompt, String>>>,
     /// The texts of files that the agent asked for, by call: the journal does not contain them.
     texts: HashMap<String, String>,
+    /// The snapshots around the turn, once the first of them is taken.
+    step: Option<Step>,
 }
 
 impl AgentTurn {
@@ -41,9 +43,18 @@ impl AgentTurn {
         self.turn.is_some()
     }
 
-    pub(super) fn begin(&mut self, agents: &Agents, begin: Begin) {
+    pub(super) fn take_step(&mut self) -> Option<Step> {
+        self.step.take()
+    }
+
+    /// Keeps the snapshots of a turn that was given up, until the last of them is taken.
+    pub(super) fn keep_step(&mut self, step: Option<Step>) {
+        self.step = step;
+    }
+
+    pub(super) fn begin(&mut self, agents: &Agents, begin: Begin, step: Option<Step>) {
         // The previous turn is dropped first.
-        *self = Self::default();
+        *self = Self { step, ..Self::default() };
         self.turn = Some(agents.begin(begin));
     }
 
@@ -100,7 +111,9 @@ impl Exchange {
         state: &State,
         agent: String,
         wishes: mpsc::Sender<Wish>,
+        step: Option<Step>,
     ) {
+        let head = state.pod.head;
         let begin = begin(actors, state, agent, wishes).await;
         let budgets = Budgets::of(actors, state);
         let asked = Box::pin(async move {
@@ -114,7 +127,13 @@ impl Exchange {
             };
             let question = match spent {
                 Some(why) => Question::Spent(why),
-                None => Question::Agent(Box::new(begin)),
+                None => {
+                    let mut step = step;
+                    if let Some(step) = &mut step {
+                        step.begin(head).await;
+                    }
+                    Question::Agent(Box::new(begin), step)
+                }
             };
             Ok(Asked { warnings, ..Asked::of(None, question) })
         });
@@ -156,6 +175,11 @@ impl Exchange {
             }
             other => other,
         }
+    }
+
+    /// Hands over the snapshots around a turn that has ended.
+    pub(super) fn end_step(&mut self) -> Option<Step> {
+        self.agent.take_step()
     }
 
     pub(super) fn answer(&self, ask: String, option: Option<String>) {

@@ -75,7 +75,7 @@ impl Carrying<'_> {
     }
 
     pub(super) async fn rewind(&mut self, command: RewindCommand) -> Result<String, ApiError> {
-        let RewindCommand { to_seq, expected_head } = command;
+        let RewindCommand { to_seq, expected_head, files, .. } = command;
         let Actor { actors, state, .. } = &*self.actor;
         let journal = history::Journal::until(&actors.store, state.key, &state.spec, &state.pod);
         let mut context = journal.context(Reach::after_rewind(to_seq)).await?;
@@ -85,7 +85,10 @@ impl Carrying<'_> {
             context.tokens()
         });
         let input = Input::Rewind { to_seq, expected_head, context_used: counted.await };
-        self.enter(input, "rewind", |kind| kind == "rewound").await
+        match files {
+            true => self.rewind_with_files(command, input).await,
+            false => self.enter(input, "rewind", |kind| kind == "rewound").await,
+        }
     }
 
     /// Begins a tool call for a person or for the Pod's agent.

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use mcp::Ask;
 use pod::{AGENT_WAY, HostPort, Input, Pod, ToolOutcome, permission};
 use pod_store::Store;
-use protocol::{Event, PermissionDecision, ToolBy, TurnEvent, tool::NETWORK};
+use protocol::{Event, PermissionDecision, Seq, ToolBy, TurnEvent, tool::NETWORK};
 use serde_json::{Value, json};
 use tokio::{
     sync::mpsc,
@@ -21,7 +21,7 @@ use tokio::{
 use tools::{Lifeline, Place, Tool, proxy::Wish};
 
 use super::{asked::Asked, running, state::State, ways::Ways};
-use crate::blobs;
+use crate::{blobs, changes::Step};
 
 /// Pieces of a tool's live output that may wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
@@ -212,12 +212,14 @@ impl Calls {
         self.ways.settle(call_id, HostPort { host, port }, is_allowed);
     }
 
-    /// Starts a tool, or reports at once why it cannot start.
+    /// Starts a tool, or reports at once why it cannot start. With a `step`, snapshots of the files are taken before it
+    /// begins and after it has ended.
     pub(super) fn run_tool(
         &mut self,
         call: Call,
         tool: Result<Arc<dyn Tool>, ToolOutcome>,
         place: Place,
+        step: Option<(Step, Seq)>,
         store: &Store,
     ) {
         let (sender, _) = self.output.get_or_insert_with(|| mpsc::channel(OUTPUT_PIECES_MAX));
@@ -230,6 +232,10 @@ impl Calls {
                 Ok(tool) => tool,
                 Err(outcome) => return (call_id, outcome),
             };
+            let mut step = step;
+            if let Some((step, head)) = &mut step {
+                step.begin(*head).await;
+            }
             let began = Instant::now();
             let (output, mut pieces) = mpsc::channel::<String>(1);
             let forward = async {
@@ -251,6 +257,9 @@ impl Calls {
             });
             blobs::keep_shown(&store, &mut outcome).await;
             outcome.duration_ms = began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
+            if let Some((step, head)) = step {
+                step.end(head.next()).await;
+            }
             (call_id, outcome)
         };
         match by {

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use pod::{Input, PodSpec};
 use pod_store::InboxRow;
 use protocol::{
-    ApiError, ApprovalCommand, Blobs, CommandId, CommitCommand, ControlVerb, ErrorCode, Event, InputCommand, PodState,
-    Receipt, Record, RewindCommand, Segment, Seq, TurnEvent, WorktreeCommand,
+    ApiError, ApprovalCommand, Blobs, CommandId, CommitCommand, ControlEvent, ControlVerb, ErrorCode, Event,
+    InputCommand, PodState, Receipt, Record, RevertCommand, ReviewCommand, RewindCommand, Segment, Seq, TurnEvent,
+    UndoCommand, WorktreeCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,9 @@ pub(crate) enum PodCommand {
     Rewind(RewindCommand),
     /// Ends a background command.
     StopCommand(String),
+    Revert(RevertCommand),
+    UndoRevert(UndoCommand),
+    Review(ReviewCommand),
     Answer {
         id: String,
         command: ApprovalCommand,
@@ -77,6 +81,9 @@ impl Carrying<'_> {
             PodCommand::Patch(patch) => self.patch(*patch).await,
             PodCommand::Rewind(rewind) => self.rewind(rewind).await,
             PodCommand::StopCommand(id) => self.stop_command(&id).await,
+            PodCommand::Revert(revert) => self.revert(revert).await,
+            PodCommand::UndoRevert(undo) => self.undo(undo).await,
+            PodCommand::Review(review) => self.review(review).await,
             PodCommand::Answer { id, command } => self.answer(id, command).await,
             PodCommand::RemoveRule { id } => self.remove_rule(&id).await,
             PodCommand::ChangeWorktree(command) => self.change_worktree(command).await,
@@ -121,7 +128,7 @@ impl Carrying<'_> {
         Receipt { command_id: self.key.id.clone(), accepted_at: now, seq, report: Vec::new() }
     }
 
-    async fn input(&mut self, input: InputCommand) -> Result<String, ApiError> {
+    pub(super) async fn input(&mut self, input: InputCommand) -> Result<String, ApiError> {
         check_segments(&input.segments)?;
         self.check_files(&input.segments).await?;
         let blobs = blobs::named(&self.actor.actors.store, &input.segments).await?;
@@ -251,13 +258,26 @@ impl Carrying<'_> {
         action: &str,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<String, ApiError> {
+        self.enter_with(input, Vec::new(), action, wanted).await
+    }
+
+    /// The same, with notes for people after it.
+    pub(super) async fn enter_with(
+        &mut self,
+        input: Input,
+        notes: Vec<ControlEvent>,
+        action: &str,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<String, ApiError> {
         let mut seq = self.actor.state.seq_after(input.clone(), wanted)?;
         if ends_exchange(&input) && self.actor.exchange.owed(&self.actor.actors).is_some() {
             seq = seq.next();
         }
         let now = clock::now();
         let receipt = self.receipt(now, seq);
-        let first = self.commit(Some(input), self.extras(action, now, &receipt)).await?;
+        let notes = (!notes.is_empty()).then_some(Input::Note(notes));
+        let inputs = std::iter::once(input).chain(notes);
+        let first = self.commit(inputs, self.extras(action, now, &receipt)).await?;
         Ok(first.unwrap_or_else(|| answer_of(&receipt)))
     }
 
@@ -289,6 +309,13 @@ impl Carrying<'_> {
             }
             _ => (),
         }
+        match tokio::fs::remove_dir_all(actors.snapshots_of(&state.worker_id)).await {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, "the snapshots of a deleted Pod stay behind until the next start");
+            }
+            _ => (),
+        }
+        actors.shown.forget(&state.worker_id);
         actors.failed.lock().expect("no holder of this list panics").remove(state.name.as_str());
         trees::leave(actors, state.key, &state.spec).await;
         Ok(answer_of(&()))

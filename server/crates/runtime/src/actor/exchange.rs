@@ -61,7 +61,9 @@ impl Exchange {
 
     /// Closes the connection to the model and drops the conversation.
     pub(super) fn abort(&mut self) {
+        let step = self.agent.take_step();
         *self = Self { owed: self.debt(), asked_of: self.asked_of.take(), ..Self::default() };
+        self.agent.keep_step(step);
     }
 
     /// Returns the usage of the current answer or summary if it does not reach its end. Returned only once.
@@ -287,8 +289,8 @@ impl Exchange {
                 self.call_model(actors, state, servers, (messages, attached), asked);
                 None
             }
-            Question::Agent(begin) => {
-                self.agent.begin(&actors.equipment.agents, *begin);
+            Question::Agent(begin, step) => {
+                self.agent.begin(&actors.equipment.agents, *begin, step);
                 None
             }
             Question::Spent(why) if state.pod.run.is_some() => Some(Input::BudgetSpent(why)),

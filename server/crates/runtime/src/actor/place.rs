@@ -66,4 +66,9 @@ impl Actors {
     pub(crate) fn outputs_of(&self, worker_id: &WorkerId) -> PathBuf {
         self.equipment.outputs.join(worker_id.as_str())
     }
+
+    /// The folder for the snapshots of a Pod's files.
+    pub(crate) fn snapshots_of(&self, worker_id: &WorkerId) -> PathBuf {
+        self.equipment.snapshots.join(worker_id.as_str())
+    }
 }

@@ -9,7 +9,7 @@ use protocol::{Message, Seq};
 use provider::{Attached, Purpose, Takes};
 
 use super::budgets::{Budgets, Standing};
-use crate::{blobs, heavy, history::Journal};
+use crate::{blobs, changes::Step, heavy, history::Journal};
 
 /// Percent of the model's context that may be used by our own estimate.
 const CONTEXT_PERCENT_MAX: u64 = 80;
@@ -52,8 +52,8 @@ pub(super) enum Question {
     /// With the size of the messages.
     Answer(Vec<Message>, QuestionSize),
     Summary(Result<Cut, Newest>),
-    /// The Pod's agent is to have a turn.
-    Agent(Box<acp::Begin>),
+    /// The Pod's agent is to have a turn; the snapshot before it is taken.
+    Agent(Box<acp::Begin>, Option<Step>),
     /// A budget is spent, and which.
     Spent(String),
 }

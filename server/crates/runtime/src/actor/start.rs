@@ -3,18 +3,22 @@
 use std::{io, sync::Arc};
 
 use pod::{ToolOutcome, permission};
-use protocol::{NetworkPolicy, ToolBy};
+use protocol::{NetworkPolicy, Seq, ToolBy};
 use serde_json::json;
 use tools::{Network, Place, Questions, Redirects, proxy::Proxy};
 
 use super::{
     Actors, alone,
     calls::{Call, Calls},
+    files::may_change,
     place,
     sight::look_up,
     state::State,
 };
-use crate::looking_in::Entered;
+use crate::{
+    changes::{Folders, Shelf, Step},
+    looking_in::Entered,
+};
 
 /// The network proxy out of a command and the way into it.
 #[derive(Debug)]
@@ -30,6 +34,7 @@ pub(super) struct Starting<'a> {
     pub(super) state: &'a mut State,
     pub(super) calls: &'a mut Calls,
     pub(super) servers: &'a mcp::Clients,
+    pub(super) shelf: &'a Arc<Shelf>,
 }
 
 impl Starting<'_> {
@@ -56,8 +61,17 @@ impl Starting<'_> {
                     (Err(refused), nowhere)
                 }
             };
-            self.calls.run_tool(call, tool, place, &actors.store);
+            let step = (tool.is_ok() && may_change(&call)).then(|| self.step(&place));
+            self.calls.run_tool(call, tool, place, step, &actors.store);
         }
+    }
+
+    /// The snapshots around a call, with the Pod's head.
+    fn step(&self, place: &Place) -> (Step, Seq) {
+        let State { spec, pod, worker_id, .. } = &*self.state;
+        let snapshots = self.actors.snapshots_of(worker_id);
+        let folders = Folders { cwd: spec.cwd.clone(), scope: place.scope.clone(), snapshots };
+        (Step::new(self.shelf.clone(), folders), pod.head)
     }
 
     /// The place of a call, with its network proxy and way in.

@@ -18,7 +18,9 @@ use super::{
     task::{OutsideCall, Reply},
 };
 use crate::{
-    CommandKey, Origin, error,
+    CommandKey, Origin,
+    changes::Shown,
+    error,
     ground::{Ground, Slip},
     looking_in::WaysIn,
     trees::Trees,
@@ -47,6 +49,8 @@ pub(crate) struct Equipment {
     pub(crate) hidden: Vec<String>,
     pub(crate) protected: Arc<pod::Protected>,
     pub(crate) outputs: PathBuf,
+    /// Where the snapshots of Pods' files are, in one folder per Pod.
+    pub(crate) snapshots: PathBuf,
 }
 
 /// The running or viewed Pods of this host: their tasks and their tails.
@@ -55,6 +59,8 @@ pub(crate) struct Actors {
     pub(crate) ground: Arc<Ground>,
     pub(crate) equipment: Equipment,
     pub(crate) ways_in: WaysIn,
+    /// What was told of Pods' changes.
+    pub(crate) shown: Shown,
     above: Weak<dyn Above>,
     pub(crate) tasks: Tasks,
     pub(crate) feeds: Feeds,
@@ -71,7 +77,8 @@ impl Deref for Actors {
 impl Actors {
     pub(crate) fn new(ground: Arc<Ground>, equipment: Equipment, above: Weak<dyn Above>) -> Self {
         let (tasks, feeds) = (Tasks::default(), Feeds::default());
-        Self { ground, equipment, ways_in: WaysIn::default(), above, tasks, feeds }
+        let (ways_in, shown) = (WaysIn::default(), Shown::default());
+        Self { ground, equipment, ways_in, shown, above, tasks, feeds }
     }
 
     /// The layers above, while they exist.

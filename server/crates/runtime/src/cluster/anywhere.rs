@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pod::Scope;
 use pod_store::PodRow;
 use protocol::{
-    ApiError, BackgroundCommand, BackgroundOutput, ErrorCode, OwnCommand, OwnMessage, ToolAnswer, WorkerId,
+    ApiError, BackgroundCommand, BackgroundOutput, Changes, ErrorCode, OwnCommand, OwnMessage, RewindPreview, Seq,
+    Since, ToolAnswer, WorkerId,
 };
 use serde::de::DeserializeOwned;
 use tools::guides::Guides;
@@ -14,6 +15,7 @@ use super::{Call, Cluster, ROUNDS_MAX, Route};
 use crate::{
     CommandKey, Origin,
     actor::{OutsideCall, PodCommand, Request, no_such_command, place},
+    changes::{self, Archive, Folders, Plan},
     command::read_answer,
     error, view,
 };
@@ -151,6 +153,46 @@ impl Cluster {
         }
         let output = self.actors.equipment.background.read(worker_id, id, after);
         output.ok_or_else(|| no_such_command(&row.name, id))
+    }
+
+    /// What has changed in the Pod's folders.
+    pub(crate) async fn changes(&self, worker_id: &WorkerId, since: Since) -> Result<Changes, ApiError> {
+        let row = self.existing_row(worker_id).await?;
+        let call = || Call::Changes { worker_id: worker_id.clone(), since };
+        if let Some(changes) = self.there(worker_id, call).await? {
+            return Ok(changes);
+        }
+        let folders = self.folders(&row).await?;
+        let base = changes::base(&self.actors, row.key, &folders, since).await?;
+        let told =
+            changes::blocking(move || changes::changes(&folders, &Archive::read(&folders.snapshots)?, since, &base));
+        let told = told.await?;
+        self.actors.shown.told(worker_id, &told);
+        Ok(told)
+    }
+
+    /// What a rewind to a record would change.
+    pub(crate) async fn preview_rewind(&self, worker_id: &WorkerId, to_seq: Seq) -> Result<RewindPreview, ApiError> {
+        let row = self.existing_row(worker_id).await?;
+        let call = || Call::RewindPreview { worker_id: worker_id.clone(), to_seq };
+        if let Some(preview) = self.there(worker_id, call).await? {
+            return Ok(preview);
+        }
+        let head = self.store.journals().head(row.key).await?;
+        if to_seq < Seq(1) || to_seq > head {
+            let sentence = format!("`to_seq` is a record of this Pod, from 1 to {head}");
+            return Err(ApiError::invalid(sentence));
+        }
+        let preview = changes::preview(&self.store, row.key, to_seq).await?;
+        let folders = self.folders(&row).await?;
+        let plan = changes::blocking(move || Plan::of(&folders, &Archive::read(&folders.snapshots)?, to_seq)).await?;
+        Ok(RewindPreview { files: plan.listed(), notes: plan.notes(), ..preview })
+    }
+
+    async fn folders(&self, row: &PodRow) -> Result<Folders, ApiError> {
+        let opened = view::open(row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
+        let scope = place::scope(&self.actors, row.key, &opened.spec).await?;
+        Ok(Folders { cwd: opened.spec.cwd, scope, snapshots: self.actors.snapshots_of(&row.worker_id) })
     }
 
     /// Tells a Pod to read its mailbox. Does not wait: the mail is already in the store.

@@ -9,7 +9,7 @@ use std::{
 
 use pod::{Pod, PodSpec};
 use pod_store::{HostRow, MailPut, MessageChange, PodChange, PodKey};
-use protocol::{ApiError, ControlEvent, ErrorCode, PodLabel, TurnEvent, WorkerId};
+use protocol::{ApiError, ControlEvent, ErrorCode, PodLabel, Seq, Since, TurnEvent, WorkerId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, time::timeout};
 
@@ -28,6 +28,8 @@ const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
 const TOOL_WAIT_MAX: Duration = Duration::from_secs(15 * 60);
 /// … and for MCP servers that may have to be started.
 const SHELF_WAIT_MAX: Duration = Duration::from_secs(60);
+/// … and for a look at all files of a Pod.
+const FILES_WAIT_MAX: Duration = Duration::from_secs(60);
 /// How often, during a long wait, to check that the other host is still there.
 const THERE_CHECK: Duration = Duration::from_secs(2);
 /// How often to look for answers when no notice comes.
@@ -70,6 +72,14 @@ pub(crate) enum Call {
     Shelf {
         worker_id: WorkerId,
         asked: ShelfAsked,
+    },
+    Changes {
+        worker_id: WorkerId,
+        since: Since,
+    },
+    RewindPreview {
+        worker_id: WorkerId,
+        to_seq: Seq,
     },
     /// Somebody views the Pod. Has no answer.
     Read {
@@ -155,6 +165,7 @@ impl Call {
         match self {
             Self::Tool { .. } => TOOL_WAIT_MAX,
             Self::Shelf { .. } => SHELF_WAIT_MAX,
+            Self::Changes { .. } | Self::RewindPreview { .. } => FILES_WAIT_MAX,
             _ => ANSWER_WAIT_MAX,
         }
     }

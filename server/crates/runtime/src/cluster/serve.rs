@@ -80,6 +80,8 @@ async fn carry_out(cluster: &Arc<Cluster>, call: Call) -> Result<Answer, ApiErro
         Call::Commands { worker_id } => done(&cluster.commands(&worker_id).await?),
         Call::Output { worker_id, id, after } => done(&cluster.command_output(&worker_id, &id, after).await?),
         Call::Shelf { worker_id, asked } => done(&cluster.shelf::<serde_json::Value>(&worker_id, asked).await?),
+        Call::Changes { worker_id, since } => done(&cluster.changes(&worker_id, since).await?),
+        Call::RewindPreview { worker_id, to_seq } => done(&cluster.preview_rewind(&worker_id, to_seq).await?),
         Call::Read { worker_id } => done(&cluster.read_elsewhere(&worker_id).await?),
         Call::Wake { worker_id } => done(&cluster.actors.send(&worker_id, Request::Wake).await?),
         Call::Hold { hold, worker_id } => done(&cluster.stand_still.hold(hold, &worker_id).await?),
@@ -100,6 +102,8 @@ fn pod_of(call: &Call) -> Option<&WorkerId> {
         | Call::Commands { worker_id }
         | Call::Output { worker_id, .. }
         | Call::Shelf { worker_id, .. }
+        | Call::Changes { worker_id, .. }
+        | Call::RewindPreview { worker_id, .. }
         | Call::Read { worker_id }
         | Call::Wake { worker_id }
         | Call::Hold { worker_id, .. } => Some(worker_id),

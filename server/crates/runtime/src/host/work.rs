@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 
 use protocol::{
-    ApiError, BackgroundCommand, BackgroundOutput, CommandId, CommitAnswer, CommitCommand, ErrorCode, InputCommand,
-    McpContent, McpPrompt, McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput, Receipt, RewindCommand,
-    ToolAnswer, ToolBy, ToolCommand, WorkerId, WorktreeAnswer, WorktreeCommand,
+    ApiError, BackgroundCommand, BackgroundOutput, Changes, CommandId, CommitAnswer, CommitCommand, ErrorCode,
+    InputCommand, McpContent, McpPrompt, McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput, Receipt,
+    RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview, Seq, Since, ToolAnswer, ToolBy, ToolCommand,
+    UndoCommand, WorkerId, WorktreeAnswer, WorktreeCommand,
 };
 use serde_json::{Map, Value};
 use tokio::net::UnixStream;
@@ -96,6 +97,49 @@ impl Work<'_> {
         command: CommitCommand,
     ) -> Result<CommitAnswer, ApiError> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::CommitChanges(command)).await
+    }
+
+    /// Takes a change of a file back.
+    pub async fn revert(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RevertCommand,
+    ) -> Result<Reverted, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Revert(command)).await
+    }
+
+    /// Undoes a revert.
+    pub async fn undo_revert(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: UndoCommand,
+    ) -> Result<Reverted, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::UndoRevert(command)).await
+    }
+
+    /// Sends comments on changes as one message.
+    pub async fn review(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: ReviewCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Review(command)).await
+    }
+
+    /// What has changed in the Pod's folders.
+    pub async fn changes(self, worker_id: &WorkerId, since: Since) -> Result<Changes, ApiError> {
+        self.inner.cluster.changes(worker_id, since).await
+    }
+
+    /// What a rewind to a record would change.
+    pub async fn preview_rewind(self, worker_id: &WorkerId, to_seq: Seq) -> Result<RewindPreview, ApiError> {
+        self.inner.cluster.preview_rewind(worker_id, to_seq).await
     }
 
     /// Runs one tool as this Pod would and waits until it has ended.

@@ -125,7 +125,7 @@ async fn a_loan_survives_compaction_and_rewind_of_the_lender() {
     ground.control(&ada, protocol::ControlVerb::Compact).await.unwrap();
     ground.stage.until(&ada, |records| crate::ground::count(records, "compacted") == 1).await;
     let records = ground.until_state(&ada, protocol::PodState::Idle).await;
-    let rewind = protocol::RewindCommand { to_seq: protocol::Seq(2), expected_head: records.last().unwrap().seq };
+    let rewind = protocol::RewindCommand::context(protocol::Seq(2), records.last().unwrap().seq);
     ground.host().work().rewind(crate::ground::fresh_key(), &crate::stage::origin(), &ada, rewind).await.unwrap();
     assert!(ground.may(&ada, &file).await.1.contains("is lent"));
     assert_eq!(ground.may(&bob, &file).await.1, YES);

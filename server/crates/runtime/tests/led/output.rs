@@ -51,7 +51,7 @@ async fn where_it_was_read_to_survives_restart_compaction_and_rewind_of_the_read
     ground.stage.until(&ada, |records| count(records, "compacted") == 1 && is_at_rest(records)).await;
     assert_eq!(read(&ground, &ada, "bob").await, nothing);
     let head = ground.stage.records(&ada).await.last().unwrap().seq;
-    let rewind = RewindCommand { to_seq: Seq(1), expected_head: head };
+    let rewind = RewindCommand::context(Seq(1), head);
     ground.host().work().rewind(fresh_key(), &origin(), &ada, rewind).await.unwrap();
     assert_eq!(read(&ground, &ada, "bob").await, nothing);
     let ground = ground.restarted().await;

@@ -41,7 +41,7 @@ async fn one_that_is_rewound_before_it_was_read_has_expired_on_both_sides() {
     let before = ground.records(&bob).await.last().unwrap().seq;
     let message = ground.send(&ada, &bob, "never mind").await.unwrap().message_id;
     let expected_head = ground.records(&bob).await.last().unwrap().seq;
-    let rewind = RewindCommand { to_seq: before, expected_head };
+    let rewind = RewindCommand::context(before, expected_head);
     ground.host().work().rewind(fresh_key(), &origin(), &bob, rewind).await.unwrap();
     both_know(&ground, [&ada, &bob], &message, &[STORED, (ReceiptState::Expired, None)]).await;
 }

@@ -57,7 +57,7 @@ async fn eventful(bench: &Bench) -> WorkerId {
     let head = bench.stage.host.pods().get(&pod).await.unwrap().summary.head_seq;
     bench.turn(&pod, "say unsaid \u{0} \"é\" 😀").await;
     let present = bench.stage.host.pods().get(&pod).await.unwrap().summary.head_seq;
-    let back = protocol::RewindCommand { to_seq: head, expected_head: present };
+    let back = protocol::RewindCommand::context(head, present);
     bench.stage.host.work().rewind(fresh(), &origin(), &pod, back).await.unwrap();
     bench.turn(&pod, "call Note {\"name\": \"last\"}\nsay three").await;
     pod

@@ -51,7 +51,7 @@ async fn an_older_turn_is_retried_after_a_rewind_to_its_message() {
     let message = records.iter().find(|record| record.event.kind() == "user_message").unwrap().seq;
     bench.turn(&pod, "say two").await;
     let expected_head = bench.stage.host.pods().get(&pod).await.unwrap().summary.head_seq;
-    let back = RewindCommand { to_seq: message, expected_head };
+    let back = RewindCommand::context(message, expected_head);
     bench.stage.host.work().rewind(fresh(), &origin(), &pod, back).await.unwrap();
     assert_eq!(bench.history(&pod).await, ["user: say one"]);
     bench.control(&pod, ControlVerb::Retry).await.unwrap();

@@ -16,7 +16,7 @@ impl Bench {
     }
 
     async fn rewind(&self, pod: &WorkerId, to_seq: Seq) -> Result<Receipt, protocol::ApiError> {
-        let command = RewindCommand { to_seq, expected_head: self.head(pod).await };
+        let command = RewindCommand::context(to_seq, self.head(pod).await);
         self.stage.host.work().rewind(fresh(), &origin(), pod, command).await
     }
 }
@@ -65,7 +65,7 @@ async fn a_caller_that_has_not_seen_the_newest_record_is_told_to_look_again() {
     let head = bench.head(&pod).await;
     let before = bench.stage.records(&pod).await;
     let rewind = async |name: &str, to_seq: Seq, expected_head: Seq| {
-        let command = RewindCommand { to_seq, expected_head };
+        let command = RewindCommand::context(to_seq, expected_head);
         bench.stage.host.work().rewind(key(name), &origin(), &pod, command).await
     };
     assert_eq!(code(rewind("a", Seq(1), Seq(head.0 - 1)).await), ErrorCode::HeadMoved);
@@ -84,7 +84,7 @@ async fn a_repeat_gives_the_first_receipt() {
     let bench = Bench::new().await;
     let pod = bench.stage.create("ada").await;
     bench.turn(&pod, "say one").await;
-    let command = RewindCommand { to_seq: Seq(1), expected_head: bench.head(&pod).await };
+    let command = RewindCommand::context(Seq(1), bench.head(&pod).await);
     let first = bench.stage.host.work().rewind(key("r1"), &origin(), &pod, command).await.unwrap();
     let head = bench.head(&pod).await;
     assert_eq!(bench.stage.host.work().rewind(key("r1"), &origin(), &pod, command).await.unwrap(), first);

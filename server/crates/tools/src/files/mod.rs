@@ -22,6 +22,7 @@ mod preview;
 mod read;
 mod seen;
 mod target;
+mod tracked;
 mod walk;
 mod work;
 mod write;
@@ -35,6 +36,10 @@ pub use glob::Glob;
 pub use grep::Grep;
 pub use preview::{Preview, is_change, previews};
 pub use read::Read;
+pub use tracked::{
+    CONTENT_BYTES_MAX as TRACKED_BYTES_MAX, Content, Found, Keep, Refused, is_tracked, look, named, read_file,
+    replace_file,
+};
 pub use write::Write;
 
 use crate::Tool;

@@ -93,12 +93,22 @@ impl<'a> Target<'a> {
 
     /// Replaces `old`, which must still be what is there (`None`: nothing must be there), by `content`.
     pub(super) fn replace(&self, content: &str, old: Option<&Opened>) -> Result<(), Failure> {
+        self.replace_bytes(content.as_bytes(), old, None)
+    }
+
+    /// The same for any content. `is_executable`: what the file's mode becomes; otherwise it stays as it is.
+    pub(super) fn replace_bytes(
+        &self,
+        content: &[u8],
+        old: Option<&Opened>,
+        is_executable: Option<bool>,
+    ) -> Result<(), Failure> {
         if old.is_some() {
             let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
             accessat(&self.folder, &self.name, Access::WRITE_OK, flags).map_err(|errno| self.failed(errno))?;
         }
         let (draft, file) = self.draft()?;
-        fill(&file, content, old.map(|old| &old.stat))
+        fill(&file, content, old.map(|old| &old.stat), is_executable)
             .map_err(|error| Failure::Io(format!("{} was not written: {error}", self.asked)))?;
         self.work.go_on()?;
         self.recheck()?;
@@ -108,6 +118,16 @@ impl<'a> Target<'a> {
             None => draft.take_name(RenameFlags::NOREPLACE),
         }
         .map_err(|errno| if errno == Errno::EXIST { self.changed() } else { self.failed(errno) })
+    }
+
+    /// Removes `old`, which must still be what is there.
+    pub(super) fn remove(&self, old: &Opened) -> Result<(), Failure> {
+        self.work.go_on()?;
+        self.recheck()?;
+        match self.is_still(&old.stat) {
+            true => unlinkat(&self.folder, &self.name, AtFlags::empty()).map_err(|errno| self.failed(errno)),
+            false => Err(self.changed()),
+        }
     }
 
     /// Checks that the folder is still where it was when it was checked.
@@ -183,12 +203,18 @@ impl Drop for Draft<'_> {
 
 /// Writes everything to the disk. Owner and mode are copied from the old file; set-id bits never survive a change of
 /// content.
-fn fill(mut file: &File, content: &str, old: Option<&Stat>) -> std::io::Result<()> {
-    file.write_all(content.as_bytes())?;
+fn fill(mut file: &File, content: &[u8], old: Option<&Stat>, is_executable: Option<bool>) -> std::io::Result<()> {
+    file.write_all(content)?;
     if let Some(old) = old {
         // Only a privileged server can change a file's owner; for any other the file belongs to it already.
         let _ = fchown(file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
         fchmod(file, Mode::from_raw_mode(old.st_mode & 0o777))?;
+    }
+    if let Some(is_executable) = is_executable {
+        let mode = rustix::fs::fstat(file)?.st_mode & 0o777;
+        // Whoever may read it may run it.
+        let mode = if is_executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };
+        fchmod(file, Mode::from_raw_mode(mode))?;
     }
     Ok(fsync(file)?)
 }

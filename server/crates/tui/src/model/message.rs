@@ -4,10 +4,10 @@ use client::{ClientError, StreamItem};
 use commands::PreviewAct;
 use crossterm::event::KeyEvent;
 use protocol::{
-    Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, GiveKey, HeldDecision,
-    InputCommand, Listing, McpPromptText, McpResource, McpServerItem, PeerAnswer, PeerView, PodDetail, PodName, PodRef,
-    Preview, ProviderTest, ProviderView, QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule,
-    SearchHit, Segment, Seq, ToolAnswer, WallItem,
+    Approval, ApprovalCommand, Changes, CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, GiveKey,
+    HeldDecision, InputCommand, Listing, McpPromptText, McpResource, McpServerItem, PeerAnswer, PeerView, PodDetail,
+    PodName, PodRef, Preview, ProviderTest, ProviderView, QueuedInput, Receipt, Record, RequestDecision, RewindCommand,
+    ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
 };
 
 use super::{Asked, Choices, FolderWord, Sending};
@@ -74,6 +74,10 @@ pub(crate) enum Message {
         done: Result<Vec<SearchHit>, ClientError>,
     },
     Walls(Result<Vec<WallItem>, ClientError>),
+    Changed {
+        pod: PodRef,
+        done: Result<Changes, ClientError>,
+    },
     /// The choices for a new Pod.
     Choices(Result<Box<Choices>, ClientError>),
     Folders {
@@ -165,6 +169,8 @@ pub(crate) enum Effect {
     },
     /// Load the approvals of these Pods, and all peer requests.
     LoadInbox(Vec<PodRef>),
+    /// Load what has changed in a Pod's folders.
+    LoadChanges(PodRef),
     /// Load the state of the sandbox.
     LoadWalls,
     /// Load the choices for a new Pod.

@@ -1,7 +1,7 @@
 //! Overlays on top of the dashboard or a Pod.
 
 use commands::Topic;
-use protocol::{Approval, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
+use protocol::{Approval, Changes, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
 
 use super::{Asking, ProviderSheet};
 
@@ -17,6 +17,7 @@ pub(crate) enum Sheet {
     Walls(Walls),
     Providers(ProviderSheet),
     Servers(Servers),
+    Changed(Changed),
     /// The agent of the open Pod; drawn from the Pod itself.
     Agent {
         /// The number of lines scrolled off at the top.
@@ -71,6 +72,16 @@ impl Asked {
 pub(crate) struct Walls {
     /// `None` while loading.
     pub(crate) items: Option<Vec<WallItem>>,
+    /// How many lines are scrolled off at the top.
+    pub(crate) skipped: usize,
+}
+
+/// What has changed in the open Pod's folders.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) pod: PodRef,
+    /// `None` while loading.
+    pub(crate) changes: Option<Changes>,
     /// How many lines are scrolled off at the top.
     pub(crate) skipped: usize,
 }

@@ -96,7 +96,7 @@ fn a_rewind_wants_a_y_and_a_second_enter_is_none_and_carries_the_head_that_was_s
     // More records arrive while the confirmation is open: the head that was shown is what counts.
     story.records(vec![said(3)]);
     story.key(KeyCode::Char('y'));
-    let expected = RewindCommand { to_seq: Seq(2), expected_head: Seq(4) };
+    let expected = RewindCommand::context(Seq(2), Seq(4));
     assert_eq!(story.act(), (address("ada"), Act::Rewind(expected)));
     story.done(Err(refused(ErrorCode::HeadMoved, "the head is 5")));
     story.shows("ada has moved on since you looked, so nothing was rewound");

@@ -98,6 +98,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Choose(id) => return choose(model, &id),
         Command::Fill(text) => return fill(model, &text),
         Command::Agent => return sheets::open_agent(model),
+        Command::Changes => return sheets::open_changes(model, pod),
         Command::Rewind => return rewind(model),
         Command::Queue => return sheets::open_queue(model),
         Command::Attach(path) => {
@@ -238,7 +239,7 @@ fn rewind(model: &mut Model) {
     });
     let Some((seq, segments)) = newest else { return model.complain("no loaded message to rewind to") };
     let words = Segment::join(&segments);
-    let command = RewindCommand { to_seq: Seq(seq.0 - 1), expected_head: open.transcript.head() };
+    let command = RewindCommand::context(Seq(seq.0 - 1), open.transcript.head());
     let question = format!("rewind to before \"{}\"? y confirms, any other key cancels", fit(&words, QUOTE_COLUMNS));
     let effect = Effect::act(open.pod.clone(), Act::Rewind(command));
     model.confirm = Some(Confirm { question, effect });

@@ -6,7 +6,7 @@ use protocol::RequestDecision;
 use super::{begin_line, choices, open, queue};
 use crate::{
     model::{Act, Asked, LineOf, Model, Seek, Sheet},
-    view::{agent_lines, help_lines, server_lines, wall_lines},
+    view::{agent_lines, change_lines, help_lines, server_lines, wall_lines},
 };
 
 /// How many pages may be loaded to reach a search result.
@@ -42,6 +42,7 @@ pub(super) fn select(model: &mut Model, step: isize) {
     let list_height = match &model.sheet {
         Some(Sheet::Walls(walls)) => wall_lines(walls, model.size.0).len(),
         Some(Sheet::Servers(servers)) => server_lines(servers, model.size.0).len(),
+        Some(Sheet::Changed(changed)) => change_lines(changed, model.size.0).len(),
         _ => 0,
     };
     let agent_height = match &model.sheet {
@@ -58,6 +59,7 @@ pub(super) fn select(model: &mut Model, step: isize) {
         Some(Sheet::Providers(sheet)) => sheet.selected = moved(sheet.selected, providers),
         Some(Sheet::Walls(walls)) => walls.skipped = moved(walls.skipped, list_height),
         Some(Sheet::Servers(servers)) => servers.skipped = moved(servers.skipped, list_height),
+        Some(Sheet::Changed(changed)) => changed.skipped = moved(changed.skipped, list_height),
         Some(Sheet::Inbox(inbox)) => inbox.selected = moved(inbox.selected, inbox.asked.len()),
         Some(Sheet::Found(found)) => {
             found.selected = moved(found.selected, found.hits.as_ref().map_or(0, Vec::len));
@@ -80,6 +82,7 @@ fn enter(model: &mut Model) {
             | Sheet::Queue { .. }
             | Sheet::Providers(_)
             | Sheet::Walls(_)
+            | Sheet::Changed(_)
             | Sheet::Servers(_),
         )
         | None => None,

@@ -2,10 +2,10 @@
 
 use client::ClientError;
 use commands::Topic;
-use protocol::{McpServerItem, PodState, SearchHit, WallItem};
+use protocol::{Changes, McpServerItem, PodRef, PodState, SearchHit, WallItem};
 
 use crate::{
-    model::{Act, Asked, Effect, Found, Inbox, Model, Servers, Sheet, Walls},
+    model::{Act, Asked, Changed, Effect, Found, Inbox, Model, Servers, Sheet, Walls},
     sentences,
 };
 
@@ -37,6 +37,11 @@ pub(super) fn open_walls(model: &mut Model) {
     model.start(Effect::LoadWalls);
 }
 
+pub(super) fn open_changes(model: &mut Model, pod: PodRef) {
+    model.sheet = Some(Sheet::Changed(Changed { pod: pod.clone(), changes: None, skipped: 0 }));
+    model.start(Effect::LoadChanges(pod));
+}
+
 pub(super) fn open_servers(model: &mut Model) {
     model.sheet = Some(Sheet::Servers(Servers::default()));
     model.start(Effect::LoadServers);
@@ -51,6 +56,14 @@ pub(super) fn walls(model: &mut Model, done: Result<Vec<WallItem>, ClientError>)
     match (&mut model.sheet, done) {
         (Some(Sheet::Walls(walls)), Ok(items)) => walls.items = Some(items),
         (Some(Sheet::Walls(_)), Err(error)) => give_up(model, &error),
+        _ => {}
+    }
+}
+
+pub(super) fn changed(model: &mut Model, pod: &PodRef, done: Result<Changes, ClientError>) {
+    match (&mut model.sheet, done) {
+        (Some(Sheet::Changed(changed)), Ok(changes)) if changed.pod == *pod => changed.changes = Some(changes),
+        (Some(Sheet::Changed(changed)), Err(error)) if changed.pod == *pod => give_up(model, &error),
         _ => {}
     }
 }

@@ -14,7 +14,7 @@ use transcript::snippet_words;
 use super::{
     agent,
     blocks::Look,
-    entry, help, indented, providers, servers,
+    changes, entry, help, indented, providers, servers,
     tool::{asked_lines, option_lines, telling},
     walls,
 };
@@ -40,6 +40,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
         Sheet::Walls(_) => "Command sandbox".to_owned(),
+        Sheet::Changed(changed) => format!("Changes of {}", model.called(&changed.pod)),
         Sheet::Providers(_) => "Model providers".to_owned(),
         Sheet::Servers(_) => "MCP servers".to_owned(),
         Sheet::Queue { .. } => "Queued and held messages".to_owned(),
@@ -65,6 +66,11 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Walls(walls) => {
             let lines = walls::lines(walls, body.width);
             let skipped = walls.skipped.min(lines.len().saturating_sub(area.height.into()));
+            lines.into_iter().skip(skipped).collect()
+        }
+        Sheet::Changed(changed) => {
+            let lines = changes::lines(changed, body.width);
+            let skipped = changed.skipped.min(lines.len().saturating_sub(area.height.into()));
             lines.into_iter().skip(skipped).collect()
         }
         Sheet::Providers(sheet) => {

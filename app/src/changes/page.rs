@@ -1,0 +1,356 @@
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::{use_params_map, use_query_map};
+use protocol::{ErrorCode, FileChange, FileStatus, PodRef, RevertCommand, Since, UndoCommand};
+
+use super::{drafts::Drafts, file::FileView, lines::commented, seen::Seen, side::Side};
+use crate::{
+    UiError,
+    codec::fetched,
+    components::deed::Deed,
+    console::{Console, fresh_command, pod_href, use_console},
+    format::{counted, sentence_case},
+    live,
+    server_fns::{ChangesData, pod_changes, revert_change, undo_revert},
+};
+
+/// `/pods/{runtime_id}/{worker_id}/changes`: files on the left, hunks in the middle, comments on the right.
+#[component]
+pub(crate) fn ChangesPage() -> impl IntoView {
+    let params = use_params_map();
+    let query = use_query_map();
+    let wanted = Memo::new(move |_| {
+        let part = |name: &str| params.with(|params| params.get(name).unwrap_or_default());
+        let since = query.with(|query| query.get("since"));
+        let since = Since::ALL.into_iter().find(|one| since.as_deref() == Some(one.as_str())).unwrap_or_default();
+        (format!("{}/{}", part("runtime_id"), part("worker_id")), since)
+    });
+    let address = Memo::new(move |_| wanted.with(|(address, _)| address.clone()));
+    let lasting = Lasting {
+        drafts: Drafts::of(address),
+        seen: Seen::of(address),
+        undo: RwSignal::default(),
+        at: RwSignal::default(),
+    };
+    let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
+    view! {
+        <main id="main" class="page changes" tabindex="-1">
+            <Transition fallback=|| view! { <p class="hint">"Looking at the files…"</p> }.into_any()>
+                {move || {
+                    page.get()
+                        .map(|loaded| match loaded {
+                            Ok(data) => {
+                                let again = Callback::new(move |()| page.refetch());
+                                view! { <ChangesView data=data lasting=lasting again=again /> }.into_any()
+                            }
+                            Err(error) => view! { <Missing error=error wanted=wanted.get_untracked() /> }.into_any(),
+                        })
+                }}
+            </Transition>
+        </main>
+    }
+}
+
+#[component]
+fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
+    let title = match error.code() {
+        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => "No such Pod",
+        _ => "Changes unavailable",
+    };
+    let (address, since) = wanted;
+    let start = (since != Since::Start).then(|| {
+        view! {
+            <a class="button" href="?since=start">
+                "Since start"
+            </a>
+        }
+        .into_any()
+    });
+    view! {
+        <Title text=title />
+        <section class="missing">
+            <h1>{title}</h1>
+            <p>{sentence_case(error.sentence())}</p>
+            <p>
+                {start} " "
+                <a class="button" href=format!("/pods/{address}")>
+                    "Transcript"
+                </a>
+            </p>
+        </section>
+    }
+}
+
+/// What stays when the changes are read again.
+#[derive(Clone, Copy)]
+struct Lasting {
+    drafts: Drafts,
+    seen: Seen,
+    undo: RwSignal<Option<UndoCommand>>,
+    at: RwSignal<(usize, usize)>,
+}
+
+/// What the parts of the page share.
+#[derive(Clone, Copy)]
+pub(super) struct Review {
+    pub(super) console: Console,
+    pub(super) pod: StoredValue<PodRef>,
+    pub(super) since: Since,
+    pub(super) files: StoredValue<Arc<[FileChange]>>,
+    pub(super) drafts: Drafts,
+    pub(super) seen: Seen,
+    /// Reads the changes again.
+    pub(super) again: Callback<()>,
+    pub(super) deed: Deed,
+    /// The newest revert, which can be undone.
+    undo: RwSignal<Option<UndoCommand>>,
+    /// The hunk that keys act on: the number of its file, and its own in that file.
+    at: RwSignal<(usize, usize)>,
+}
+
+impl Review {
+    /// Takes a hunk or a file back.
+    pub(super) fn revert(self, file: &FileChange, hunk: Option<String>) {
+        let version = hunk.is_none().then(|| file.version.clone());
+        let command = RevertCommand { path: file.path.clone(), hunk, since: self.since, version };
+        let pod = self.pod.get_value();
+        self.deed.begin(Box::pin(async move {
+            let done = revert_change(pod, fresh_command(), command).await?;
+            self.console.note(format!("{} is reverted", done.path));
+            self.undo.try_set(Some(UndoCommand { path: done.path, before: done.before, after: done.after }));
+            self.again.try_run(());
+            Ok(())
+        }));
+    }
+
+    fn take_back(self) {
+        let Some(command) = self.undo.get_untracked() else { return };
+        let pod = self.pod.get_value();
+        self.deed.begin(Box::pin(async move {
+            self.undo.try_set(None);
+            undo_revert(pod, fresh_command(), command).await?;
+            self.again.try_run(());
+            Ok(())
+        }));
+    }
+
+    /// Does what a key means. Returns false if it means nothing here.
+    fn press(self, key: &str) -> bool {
+        let files = self.files.get_value();
+        let (file, hunk) = self.at.get_untracked();
+        let Some(present) = files.get(file) else { return false };
+        match key {
+            "j" | "k" => self.step(&files, key == "j"),
+            "v" => self.seen.flip(present),
+            "c" => match present.hunks.get(hunk).and_then(commented) {
+                Some(line) => self.drafts.begin(&present.path, line),
+                None => return false,
+            },
+            "x" => match present.hunks.get(hunk) {
+                Some(hunk) => self.revert(present, Some(hunk.id.clone())),
+                None => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    /// Goes to the next or the previous hunk.
+    fn step(self, files: &[FileChange], forward: bool) {
+        let all: Vec<(usize, usize)> = files
+            .iter()
+            .enumerate()
+            .flat_map(|(file, change)| (0..change.hunks.len().max(1)).map(move |hunk| (file, hunk)))
+            .collect();
+        let now = all.iter().position(|place| *place == self.at.get_untracked()).unwrap_or_default();
+        let is_begun = live::has_focus(&hunk_id(self.at.get_untracked()));
+        let next = match (is_begun, forward) {
+            (false, _) => now,
+            (true, true) => (now + 1).min(all.len().saturating_sub(1)),
+            (true, false) => now.saturating_sub(1),
+        };
+        if let Some(place) = all.get(next) {
+            self.at.set(*place);
+            live::focus(&hunk_id(*place));
+        }
+    }
+}
+
+/// The id of a hunk's element.
+pub(super) fn hunk_id((file, hunk): (usize, usize)) -> String {
+    format!("hunk-{file}-{hunk}")
+}
+
+#[component]
+fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl IntoView {
+    let console = use_console();
+    let ChangesData { pod, changes } = data;
+    let files: Arc<[FileChange]> = changes.files.into();
+    let review = Review {
+        console,
+        since: changes.since,
+        files: StoredValue::new(files.clone()),
+        drafts: lasting.drafts,
+        seen: lasting.seen,
+        again,
+        deed: Deed::default(),
+        undo: lasting.undo,
+        at: lasting.at,
+        pod: StoredValue::new(pod.pod.clone()),
+    };
+    console.page_keys.set_value(Some(Callback::new(move |key: String| review.press(&key))));
+    on_cleanup(move || console.page_keys.set_value(None));
+    let count = files.len();
+    let seen = {
+        let files = files.clone();
+        Memo::new(move |_| files.iter().filter(|file| review.seen.has(file)).count())
+    };
+    let name = pod.name.to_string();
+    let error = move || {
+        review.deed.error.get().map(|error| {
+            let look = move |_| {
+                review.deed.error.set(None);
+                review.again.run(());
+            };
+            view! {
+                <div class="problem" role="alert">
+                    {sentence_case(error.sentence())} " "
+                    <button type="button" class="button" on:click=look>
+                        "Look again"
+                    </button>
+                </div>
+            }
+            .into_any()
+        })
+    };
+    let notes = changes.notes.into_iter().map(sentence_of);
+    let left_out = changes.left_out.into_iter().map(|one| format!("{} is left out: {}.", one.path, one.why));
+    let notes: Vec<String> = notes.chain(left_out).collect();
+    let nothing = (count == 0).then(|| {
+        view! {
+            <section class="changes-none">
+                <h2>"Nothing has changed"</h2>
+                <p>"What " {name.clone()} " changes on the disk appears here, its commands' doings too."</p>
+            </section>
+        }
+        .into_any()
+    });
+    let views = files
+        .iter()
+        .cloned()
+        .enumerate()
+        .map(|(number, file)| view! { <FileView review=review number=number file=file /> }.into_any());
+    view! {
+        <Title text=format!("Changes of {name}") />
+        <header class="changes-head">
+            <a class="back" href=pod_href(&pod.pod)>
+                "‹ "
+                {name.clone()}
+            </a>
+            <h1>"Changes"</h1>
+            <nav class="changes-since" aria-label="Compare with">
+                {[(Since::Turn, "Last turn"), (Since::Start, "Since start"), (Since::Branch, "Branch")]
+                    .map(|(since, words)| {
+                        let is_here = (since == review.since).then_some("page");
+                        view! {
+                            <a href=format!("?since={}", since.as_str()) aria-current=is_here>
+                                {words}
+                            </a>
+                        }
+                            .into_any()
+                    })}
+            </nav>
+            <span class="changes-counts">
+                {counted(count as u64, "file")} " " <b class="added">"+" {changes.added}</b> " "
+                <b class="removed">"−" {changes.removed}</b>
+            </span>
+            {move || {
+                review.undo
+                    .get()
+                    .map(|_| {
+                        view! {
+                            <button type="button" class="button" on:click=move |_| review.take_back()>
+                                "Undo revert"
+                            </button>
+                        }
+                            .into_any()
+                    })
+            }}
+            <span class="changes-seen" role="status">
+                {move || seen.get()} " of " {count} " seen "
+                <progress max=count.max(1) value=move || seen.get() aria-hidden="true"></progress>
+            </span>
+        </header>
+        {error}
+        <div class="changes-body">
+            <Index review=review files=files.clone() notes=notes />
+            <section class="changes-files" aria-label="Changed files">
+                {nothing}
+                {views.collect_view()}
+            </section>
+            <Side review=review name=name />
+        </div>
+    }
+}
+
+fn sentence_of(note: String) -> String {
+    format!("{}.", sentence_case(&note))
+}
+
+/// The list of files, by folder.
+#[component]
+fn Index(review: Review, files: Arc<[FileChange]>, notes: Vec<String>) -> impl IntoView {
+    let mut before: Option<String> = None;
+    let rows = files.iter().enumerate().map(|(number, file)| {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+        let (folder, name) = (folder.to_owned(), name.to_owned());
+        let heading = (before.as_ref() != Some(&folder) && !folder.is_empty()).then(|| folder.clone());
+        before = Some(folder);
+        let (sign, word) = mark_of(file.status);
+        let path = file.path.clone();
+        let comments = move || match review.drafts.count(&path) {
+            0 => None,
+            count => Some(view! { <span class="badge">{count}</span> }.into_any()),
+        };
+        let is_seen = {
+            let file = file.clone();
+            move || review.seen.has(&file)
+        };
+        let counts = (file.added, file.removed);
+        view! {
+            {heading.map(|folder| view! { <h2>{folder}</h2> }.into_any())}
+            <a class="changes-row" class:is-seen=is_seen href=format!("#file-{number}") title=file.path.clone()>
+                <abbr class=word title=word>
+                    {sign}
+                </abbr>
+                <span>{name}</span>
+                {comments}
+                <small>
+                    <b class="added">"+" {counts.0}</b> " " <b class="removed">"−" {counts.1}</b>
+                </small>
+            </a>
+        }
+        .into_any()
+    });
+    let rows = rows.collect_view();
+    view! {
+        <nav class="changes-index" aria-label="Files">
+            {rows}
+            {notes.into_iter().map(|note| view! { <p class="hint">{note}</p> }.into_any()).collect_view()}
+            <p class="changes-keys hint">
+                <kbd>"j"</kbd> " " <kbd>"k"</kbd> " hunk " <kbd>"c"</kbd> " comment " <kbd>"v"</kbd> " seen " <kbd>"x"</kbd> " revert"
+            </p>
+        </nav>
+    }
+}
+
+/// A letter and a word for what became of a file.
+pub(super) fn mark_of(status: FileStatus) -> (&'static str, &'static str) {
+    match status {
+        FileStatus::Added => ("A", "added"),
+        FileStatus::Modified => ("M", "modified"),
+        FileStatus::Deleted => ("D", "deleted"),
+    }
+}

@@ -1,0 +1,275 @@
+//! What differs from the commit at which a branch left the branch that it came from, committed or not.
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    process::Command,
+    time::timeout,
+};
+
+use super::{Lent, Repository, git, is_commit, told};
+
+/// How long all of it may take.
+const TIME_MAX: Duration = Duration::from_secs(20);
+/// The most files that differ.
+const FILES_MAX: usize = 2_000;
+/// The most bytes of git's list of them.
+const LIST_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// The most bytes of their former contents, of one file and of all.
+const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+const ALL_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Branches that others usually come from.
+const TRUNKS: [&str; 2] = ["main", "master"];
+
+/// What git is asked for the files that differ from a commit.
+const DIFF: [&str; 8] =
+    ["diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
+
+/// The files that differ from a commit.
+#[derive(Debug)]
+pub(crate) struct SinceBranch {
+    pub(crate) commit: String,
+    /// Absolute paths, with what was there; `None`: nothing.
+    pub(crate) files: Vec<(String, Option<Former>)>,
+    /// There are more.
+    pub(crate) is_cut: bool,
+}
+
+/// A file in a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Former {
+    /// `None`: too long.
+    pub(crate) content: Option<Vec<u8>>,
+    pub(crate) is_executable: bool,
+}
+
+/// A line of git's list: a path, and what it was in the commit.
+struct Listed {
+    path: String,
+    /// Its mode and the id of its content.
+    former: Option<(String, String)>,
+}
+
+/// What differs from where the branch that is checked out around `cwd` began. `from`: the branch that it came from, if
+/// that is known. `None`: there is no repository with a commit, or git does not answer in time.
+pub(crate) async fn since_branch(cwd: &Path, from: Option<&str>) -> Option<SinceBranch> {
+    timeout(TIME_MAX, look(cwd, from)).await.ok().flatten()
+}
+
+async fn look(cwd: &Path, from: Option<&str>) -> Option<SinceBranch> {
+    let repository = Repository::around(cwd).await?;
+    let commit = repository.beginning(from).await?;
+    let format = commit.clone();
+    let lent = tokio::task::spawn_blocking(move || Lent::make(Some(&format))).await.ok()?.ok()?;
+    let asking = Asking { repository: &repository, lent: &lent };
+    let mut listed = changed_in(&asking.list(&[&DIFF[..], &[&commit, "--"]].concat()).await?);
+    let others = asking.list(&["ls-files", "--others", "--exclude-standard", "-z"]).await?;
+    let others = others.split('\0').filter(|path| !path.is_empty());
+    listed.extend(others.map(|path| Listed { path: path.to_owned(), former: None }));
+    let is_cut = listed.len() > FILES_MAX;
+    listed.truncate(FILES_MAX);
+    let files = asking.contents(listed).await?;
+    Some(SinceBranch { commit, files, is_cut })
+}
+
+impl Repository {
+    /// The commit at which the branch left the one that it came from; the newest one if it came from none.
+    async fn beginning(&self, from: Option<&str>) -> Option<String> {
+        let head = self.head().await?;
+        let newest = head.commit?;
+        let branch = head.branch.as_deref().and_then(|branch| branch.strip_prefix("refs/heads/"));
+        let is_trunk = branch.is_some_and(|branch| TRUNKS.contains(&branch));
+        let trunks = TRUNKS.into_iter().filter(|_| !is_trunk);
+        let named = from.into_iter().chain(trunks).filter(|name| Some(*name) != branch);
+        let upstream = branch.map(|branch| format!("refs/heads/{branch}@{{upstream}}"));
+        for other in named.map(|name| format!("refs/heads/{name}")).chain(upstream) {
+            let verified = format!("{other}^{{commit}}");
+            let asked = ["rev-parse", "--quiet", "--verify", "--end-of-options", &verified];
+            let Some(other) = told(git(&self.top).args(asked)).await.map(|text| text.trim().to_owned()) else {
+                continue;
+            };
+            if !is_commit(&other) {
+                continue;
+            }
+            let base = told(git(&self.top).args(["merge-base", &newest, &other])).await;
+            if let Some(base) = base.map(|text| text.trim().to_owned()).filter(|text| is_commit(text)) {
+                return Some(base);
+            }
+        }
+        Some(newest)
+    }
+}
+
+/// Asks git with a git folder of our own, which lends the repository's index and objects.
+struct Asking<'a> {
+    repository: &'a Repository,
+    lent: &'a Lent,
+}
+
+impl Asking<'_> {
+    fn git(&self, arguments: &[&str]) -> Option<Command> {
+        let Repository { top, git_folder, common_folder, .. } = self.repository;
+        let excludes = common_folder.join("info/exclude");
+        let mut command = git(top);
+        command
+            .arg("-c")
+            .arg(format!("core.excludesFile={}", excludes.to_str()?))
+            .arg(format!("--git-dir={}", self.lent.0.to_str()?))
+            .arg(format!("--work-tree={}", top.to_str()?))
+            .args(arguments)
+            .env("GIT_INDEX_FILE", git_folder.join("index"))
+            .env("GIT_OBJECT_DIRECTORY", common_folder.join("objects"));
+        Some(command)
+    }
+
+    /// What it says, without paths that are not UTF-8.
+    async fn list(&self, arguments: &[&str]) -> Option<String> {
+        let mut child = self.git(arguments)?.spawn().ok()?;
+        let mut said = Vec::new();
+        child.stdout.take()?.take(LIST_BYTES_MAX).read_to_end(&mut said).await.ok()?;
+        // Ends it where it says too much.
+        drop(child);
+        Some(String::from_utf8_lossy(&said).into_owned())
+    }
+
+    /// The files with what they were.
+    async fn contents(&self, listed: Vec<Listed>) -> Option<Vec<(String, Option<Former>)>> {
+        let mut child = self.git(&["cat-file", "--batch"])?.stdin(Stdio::piped()).spawn().ok()?;
+        let mut input = child.stdin.take()?;
+        let ids: Vec<String> = listed.iter().filter_map(|one| Some(format!("{}\n", one.former.as_ref()?.1))).collect();
+        let asking = tokio::spawn(async move {
+            for id in ids {
+                input.write_all(id.as_bytes()).await?;
+            }
+            input.shutdown().await
+        });
+        let mut output = BufReader::new(child.stdout.take()?);
+        let (mut files, mut room) = (Vec::new(), ALL_BYTES_MAX);
+        for Listed { path, former } in listed {
+            let whole = self.repository.top.join(&path);
+            let Some(whole) = whole.to_str().map(str::to_owned) else { continue };
+            let former = match former {
+                None => None,
+                Some((mode, _)) => {
+                    let content = read_one(&mut output, &mut room).await?;
+                    // A link is told by the snapshots alone.
+                    if mode == "120000" {
+                        continue;
+                    }
+                    Some(Former { content, is_executable: mode == "100755" })
+                }
+            };
+            files.push((whole, former));
+        }
+        drop(child);
+        asking.abort();
+        Some(files)
+    }
+}
+
+/// One answer of `cat-file --batch`: the content, or `None` if it is too long or missing.
+async fn read_one(output: &mut BufReader<tokio::process::ChildStdout>, room: &mut usize) -> Option<Option<Vec<u8>>> {
+    let mut head = String::new();
+    output.read_line(&mut head).await.ok()?;
+    let Some(size) = head.trim_end().rsplit(' ').next().and_then(|size| size.parse::<usize>().ok()) else {
+        return Some(None);
+    };
+    if size > FILE_BYTES_MAX || size > *room {
+        let mut rest = (&mut *output).take(size as u64 + 1);
+        tokio::io::copy(&mut rest, &mut tokio::io::sink()).await.ok()?;
+        return Some(None);
+    }
+    let mut content = vec![0; size + 1];
+    output.read_exact(&mut content).await.ok()?;
+    content.truncate(size);
+    *room -= size;
+    Some(Some(content))
+}
+
+/// Reads `:MODE MODE ID ID STATUS\0PATH\0…`.
+fn changed_in(list: &str) -> Vec<Listed> {
+    let mut parts = list.split('\0');
+    let mut listed = Vec::new();
+    while let (Some(facts), Some(path)) = (parts.next(), parts.next()) {
+        let mut facts = facts.trim_start_matches(':').split(' ');
+        let (Some(mode), Some(_), Some(id)) = (facts.next(), facts.next(), facts.next()) else { break };
+        let is_there = mode != "000000" && is_commit(id);
+        let former = is_there.then(|| (mode.to_owned(), id.to_owned()));
+        // A submodule is a repository of its own.
+        if mode != "160000" {
+            listed.push(Listed { path: path.to_owned(), former });
+        }
+    }
+    listed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn run(folder: &Path, arguments: &[&str]) {
+        let names = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main"];
+        let done = std::process::Command::new("git").current_dir(folder).args(names).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    #[tokio::test]
+    async fn a_branch_is_compared_with_where_it_left_the_other_one_committed_or_not() {
+        let kept = tempfile::tempdir().unwrap();
+        let at = kept.path().canonicalize().unwrap();
+        let put = |path: &str, content: &str| fs::write(at.join(path), content).unwrap();
+        run(&at, &["init", "-q"]);
+        assert!(since_branch(&at, None).await.is_none(), "there is no commit");
+        ["a", "b", "c"].into_iter().for_each(|path| put(path, "1\n"));
+        run(&at, &["add", "."]);
+        run(&at, &["commit", "-qm", "one"]);
+        run(&at, &["checkout", "-qb", "work"]);
+        put("a", "2\n");
+        run(&at, &["commit", "-qam", "two"]);
+        put("b", "2\n");
+        put(".gitignore", "made\n");
+        put("made", "x");
+        fs::remove_file(at.join("c")).unwrap();
+        let since = since_branch(&at, None).await.unwrap();
+        let name = |path: &String| path.strip_prefix(at.to_str().unwrap()).unwrap()[1..].to_owned();
+        let text = |former: &Option<Former>| {
+            former.as_ref().map(|former| String::from_utf8(former.content.clone().unwrap()).unwrap())
+        };
+        let files: Vec<_> = since.files.iter().map(|(path, former)| (name(path), text(former))).collect();
+        let one = Some("1\n".to_owned());
+        assert_eq!(
+            files,
+            [
+                ("a".to_owned(), one.clone()),
+                ("b".to_owned(), one.clone()),
+                ("c".to_owned(), one),
+                (".gitignore".to_owned(), None)
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn nothing_that_a_repository_names_is_run() {
+        let kept = tempfile::tempdir().unwrap();
+        let at = kept.path().canonicalize().unwrap();
+        run(&at, &["init", "-q"]);
+        fs::write(at.join("a"), "1\n").unwrap();
+        run(&at, &["add", "."]);
+        run(&at, &["commit", "-qm", "one"]);
+        let trace = at.join("ran");
+        let program = format!("touch {}; cat", trace.display());
+        for setting in
+            ["core.fsmonitor", "diff.external", "diff.x.textconv", "diff.x.command", "filter.x.clean", "core.pager"]
+        {
+            run(&at, &["config", setting, &program]);
+        }
+        fs::write(at.join(".gitattributes"), "* diff=x filter=x\n").unwrap();
+        fs::write(at.join("a"), "2\n").unwrap();
+        let since = since_branch(&at, None).await.unwrap();
+        assert_eq!(since.files.len(), 2);
+        assert!(!trace.exists());
+    }
+}
