@@ -6,6 +6,7 @@
 mod approvals;
 mod audit;
 mod background;
+mod board;
 mod highlight;
 mod input;
 mod peers;
@@ -30,6 +31,7 @@ pub use {
     approvals::{answer_approval, asked_change, open_approvals, pod_approvals},
     audit::{AuditAsked, list_audit},
     background::{command_output, list_commands, stop_command},
+    board::{BoardFound, read_board},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{fitting_files, steer_input, submit_input, take_back_input},
     peers::{

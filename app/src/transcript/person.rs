@@ -7,7 +7,10 @@ use crate::{
     console::{Console, Dialog, PodContext, Returned, use_console, use_pod},
     format::paste_words,
     live,
-    transcript::attached::{file, picture},
+    transcript::{
+        attached::{file, picture},
+        markup::plain,
+    },
 };
 
 /// A person's message and its state: stored, read, or returned.
@@ -122,7 +125,7 @@ fn line(segments: Vec<Segment>, blobs: &Blobs) -> AnyView {
 
 fn word(segment: Segment, blobs: &Blobs) -> AnyView {
     match segment {
-        Segment::Text { text } | Segment::Paste { text } => unseen::shown(&text).into_owned().into_any(),
+        Segment::Text { text } | Segment::Paste { text } => plain(&text),
         Segment::Image { blob, name } => picture(&blob, name.as_deref(), blobs.find(&blob)),
         Segment::File { blob, name } => file(&blob, &name, blobs.find(&blob)),
         Segment::FileRef { path } => {
