@@ -108,6 +108,9 @@ async fn asset(Path((hash, path)): Path<(String, String)>, headers: HeaderMap) -
     told.insert(header::CACHE_CONTROL, FOREVER);
     told.insert(header::ETAG, etag);
     told.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if path == "worker.js" {
+        told.insert("service-worker-allowed", HeaderValue::from_static("/"));
+    }
     answer
 }
 
