@@ -89,7 +89,7 @@ fn is_seen(element: &HtmlElement) -> bool {
 pub(crate) fn may_take_focus() -> bool {
     let matches = |query: &str| window().match_media(query).ok().flatten().is_some_and(|found| found.matches());
     let has_place = window().location().hash().is_ok_and(|hash| !hash.is_empty());
-    if matches("(hover: none)") || has_place || matches!(document().query_selector("dialog[open]"), Ok(Some(_))) {
+    if matches("(pointer: coarse)") || has_place || matches!(document().query_selector("dialog[open]"), Ok(Some(_))) {
         return false;
     }
     document().active_element().is_none_or(|active| {
