@@ -1,7 +1,7 @@
 //! Reads what each Pod did: the end of its journal, no further back than needed and never all of it.
 
 use backend::{Backend, RecordForm};
-use jiff::{Timestamp, Zoned, tz::TimeZone};
+use jiff::{SignedDuration, Timestamp, Zoned, tz::TimeZone};
 use protocol::{
     ApiError, ControlEvent, Event, Outcome, PodState, PodSummary, TurnEvent, Usage, UsageDay, operation, operations,
 };
@@ -18,6 +18,8 @@ const PODS_MAX: usize = 60;
 /// Records of a Pod that are read, and how many at a time.
 const RECORDS_MAX: usize = 1_500;
 const PAGE_RECORDS: u32 = 500;
+/// The axis is at least this long.
+const AXIS_MIN: SignedDuration = SignedDuration::from_mins(30);
 /// How much of what a Pod said last is shown, in characters.
 const WORDS_MAX: usize = 170;
 
@@ -61,7 +63,6 @@ pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFou
     let mut pods = backend.read(query).await?.items;
     pods.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
     let now = Zoned::now();
-    let axis = Axis { from: since.min(now.timestamp()), to: now.timestamp() };
     // A day of usage is a day in UTC.
     let midnight = now.timestamp().to_zoned(TimeZone::UTC).start_of_day().map_or(since, |at| at.timestamp());
     let mut done = Vec::with_capacity(pods.len());
@@ -69,6 +70,7 @@ pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFou
         let is_read = index < PODS_MAX && (pod.updated_at >= since || pod.needs_you || pod.state.is_live());
         done.push(if is_read { look(backend, pod, since, midnight).await } else { Done::nothing(pod) });
     }
+    let axis = axis(&done, since, now.timestamp());
     let usage = backend.read(operations::Usage { runtime: Default::default() }).await?;
     let today = now.timestamp().to_string().get(..10).unwrap_or_default().to_owned();
     let spent = usage.days.into_iter().find(|day| day.day.as_deref() == Some(&today)).unwrap_or_default();
@@ -82,6 +84,12 @@ pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFou
         questions: backend.everywhere().open_approvals().await?.items,
         requests: backend.read(requests).await?.items,
     })
+}
+
+/// From when you last looked, or from when the first thing happened if that was later, to now.
+fn axis(done: &[Done], since: Timestamp, now: Timestamp) -> Axis {
+    let first = done.iter().flat_map(|done| &done.moments).min().copied().unwrap_or(since);
+    Axis { from: first.min(now - AXIS_MIN).max(since).min(now), to: now }
 }
 
 fn greeting(hour: i8) -> &'static str {
