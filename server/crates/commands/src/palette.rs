@@ -163,7 +163,7 @@ mod tests {
         let pods = [pod("bob", PodState::Idle), pod("ada", PodState::Waiting)];
         let all = choices(&pods, NOWHERE);
         let titles = titles(&all, "", &[]);
-        assert_eq!(titles[..5], ["ada", "bob", "New Pod", "Pods", "Map"]);
+        assert_eq!(titles[..5], ["ada", "bob", "New Pod", "Board", "Map"]);
         assert!(titles.contains(&":help") && !titles.contains(&":stop") && !titles.contains(&":quit"), "{titles:?}");
         let ids: std::collections::BTreeSet<_> = all.iter().map(|choice| &choice.id).collect();
         assert_eq!(ids.len(), all.len(), "each is there once");
