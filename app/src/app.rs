@@ -73,7 +73,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
 pub fn App() -> impl IntoView {
     provide_meta_context();
     Console::provide();
-    provide_context(Drawer(|over| Box::pin(later::dialog_view(over))));
+    provide_context(Drawer(|over| Box::pin(later::over_view(over))));
     view! {
         <Router>
             <Routes fallback=|| {

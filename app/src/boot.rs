@@ -16,6 +16,10 @@ const b=s&&!s.following&&document.getElementById(s.anchor);\
 if(b)l.scrollTop+=b.getBoundingClientRect().top-l.getBoundingClientRect().top-s.offset;\
 else l.scrollTop=l.scrollHeight})()";
 
+/// Only where the console is installed: its worker has a page for when the server cannot be reached.
+const INSTALLED_SCRIPT: &str = "if(matchMedia('(display-mode: standalone)').matches)\
+navigator.serviceWorker?.register('WORKER',{scope:'/'}).catch(()=>{})";
+
 /// Keeps files that are dropped onto the page from navigating away.
 const DROPS_SCRIPT: &str = include_str!("boot/drops.js");
 
@@ -83,8 +87,20 @@ pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl I
         }
         .into_any()
     });
+    // Fetched with the login, like every other file.
+    let (manifest, touch_icon) = (format!("{pkg}/yoi.webmanifest"), format!("{pkg}/icon-180.png"));
+    let installed = INSTALLED_SCRIPT.replace("WORKER", &format!("{pkg}/worker.js"));
+    let installs = (!is_bare(&options)).then(|| {
+        view! {
+            <link rel="manifest" crossorigin="use-credentials" href=manifest />
+            <link rel="apple-touch-icon" href=touch_icon />
+            <script nonce=nonce.clone()>{installed}</script>
+        }
+        .into_any()
+    });
     view! {
         <link rel="icon" href=ICON />
+        {installs}
         <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
         <script nonce=nonce.clone()>{bare(DROPS_SCRIPT)}</script>
         {loads}
@@ -110,7 +126,7 @@ fn policy(nonce: &str, host: Option<&str>) -> String {
     let sockets = host.filter(fits).map(|host| format!(" ws://{host} wss://{host}")).unwrap_or_default();
     format!(
         "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self' 'nonce-{nonce}'; \
-         img-src 'self' data:; connect-src 'self'{sockets}; base-uri 'none'; form-action 'self'; \
+         img-src 'self' data:; connect-src 'self'{sockets}; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; \
          frame-ancestors 'none'; object-src 'none'"
     )
 }

@@ -162,21 +162,33 @@ fn Field(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
     }
 }
 
-/// After a Pod was made, puts the focus in the message field, also if something drawn beside it takes the focus
-/// meanwhile.
+/// When a Pod is opened, what is typed goes to its message field: Escape leaves it. After a Pod was made the field gets
+/// the focus wherever that is, also if something drawn beside it takes the focus meanwhile; otherwise only if nothing
+/// else is being written, and not where a keyboard would cover half of the screen.
 fn begin_writing(outgoing: Outgoing) {
     Effect::new(move |_| {
-        if outgoing.console.is_writing.get_value() {
-            outgoing.console.is_writing.set_value(false);
-            spawn_local(async {
-                for _ in 0..FRAMES_MAX {
-                    live::painted().await;
-                    live::focus(FIELD);
-                    if live::has_focus(FIELD) {
-                        break;
-                    }
-                }
-            });
+        let is_made = outgoing.console.is_writing.get_value();
+        outgoing.console.is_writing.set_value(false);
+        to_field(is_made);
+    });
+    outgoing.pod.presence.on_turn(|is_here| {
+        if is_here {
+            to_field(false);
+        }
+    });
+}
+
+fn to_field(is_made: bool) {
+    spawn_local(async move {
+        for _ in 0..FRAMES_MAX {
+            live::painted().await;
+            if !is_made && !live::may_take_focus() {
+                return;
+            }
+            live::focus(FIELD);
+            if live::has_focus(FIELD) {
+                return;
+            }
         }
     });
 }

@@ -9,7 +9,7 @@ pub(crate) mod undoing;
 
 use std::{future::Future, pin::Pin};
 
-use commands::{Page, Topic};
+use commands::{Page, Sign, Topic};
 use leptos::prelude::*;
 use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp, WorktreeVerb};
 
@@ -105,6 +105,8 @@ pub(crate) struct Introduction {
 pub(crate) enum Over {
     Dialog(Dialog),
     Selection(Memo<Vec<PodSummary>>),
+    /// What needs you, on the board: the approvals and peer requests that came with the page.
+    Needs(Vec<OpenApproval>, Vec<OpenRequest>),
     /// On the first screen: how to connect a real model.
     FirstModel,
 }
@@ -197,6 +199,16 @@ impl Console {
     pub(crate) fn asking(self) -> usize {
         let requests = self.requests.with(|requests| requests.as_ref().map_or(0, Vec::len));
         requests + self.questioning()
+    }
+
+    /// How many Pods' last runs failed.
+    pub(crate) fn failed(self) -> usize {
+        self.with_pods(|pods| pods.iter().filter(|pod| Sign::of(pod) == Sign::Failed).count())
+    }
+
+    /// How many things need you: the board's count.
+    pub(crate) fn on_board(self) -> usize {
+        self.asking() + self.failed()
     }
 
     fn questioning(self) -> usize {

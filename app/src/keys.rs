@@ -17,6 +17,8 @@ pub(crate) enum Shortcut {
     Answer(&'static str),
     /// Focus the message field.
     Write,
+    /// The same, unless Enter means something to what has the focus.
+    WriteIfFree,
     /// Move to the next or previous row of the list.
     Move(i32),
     /// The same, extending the selection over all rows from where it began.
@@ -72,7 +74,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Shift-J  Shift-K", "Next or previous turn"),
             ("g e", "Jump to the end"),
             ("/", "Find in the transcript"),
-            ("i", "Focus the message field"),
+            ("i  Enter", "Focus the message field (Esc leaves it)"),
             (":", "Command for this Pod"),
             ("Shift-Tab", "Next mode, in the message field"),
             ("Enter", "Send the message"),
@@ -132,6 +134,7 @@ impl KeyReader {
             "x" => Some(Shortcut::Select),
             "u" => Some(Shortcut::Undo),
             "i" => Some(Shortcut::Write),
+            "Enter" => Some(Shortcut::WriteIfFree),
             "f" => Some(Shortcut::Filter),
             "/" => Some(Shortcut::Find),
             ":" => Some(Shortcut::Command),

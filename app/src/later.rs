@@ -5,9 +5,10 @@
 use commands::Topic;
 use leptos::prelude::*;
 use leptos_router::LazyRoute;
+use protocol::{OpenApproval, OpenRequest};
 
 use crate::{
-    approvals::page::ApprovalsPage,
+    approvals::{needs::Needs, page::ApprovalsPage},
     audit::page::AuditPage,
     changes::page::ChangesPage,
     console::{Dialog, Over},
@@ -35,13 +36,28 @@ use crate::{
     usage::page::UsagePage,
 };
 
+/// What goes over a page or into it on request, once its code has been fetched.
+pub(crate) async fn over_view(over: Over) -> AnyView {
+    match over {
+        Over::Needs(questions, requests) => needs_view((questions, requests)).await,
+        over => dialog_view(over).await,
+    }
+}
+
+/// The board's cards, once their code has been fetched.
+#[lazy]
+fn needs_view((questions, requests): (Vec<OpenApproval>, Vec<OpenRequest>)) -> AnyView {
+    view! { <Needs questions=questions requests=requests /> }.into_any()
+}
+
 /// The dialog or other overlay, once its code has been fetched.
 #[lazy]
-pub(crate) fn dialog_view(over: Over) -> AnyView {
+fn dialog_view(over: Over) -> AnyView {
     let dialog = match over {
         Over::Dialog(dialog) => dialog,
         Over::FirstModel => return view! { <FirstModel /> }.into_any(),
         Over::Selection(selected) => return view! { <SelectionActs selected=selected /> }.into_any(),
+        Over::Needs(..) => return ().into_any(),
     };
     match dialog {
         Dialog::NewPod => view! { <NewPodDialog /> }.into_any(),

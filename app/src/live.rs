@@ -3,6 +3,8 @@
 //! On the server the same functions exist and do nothing, so that no component has to ask where it runs.
 
 #[cfg(feature = "hydrate")]
+mod board;
+#[cfg(feature = "hydrate")]
 pub(crate) mod browser;
 #[cfg(feature = "hydrate")]
 mod clipboard;
@@ -33,8 +35,8 @@ mod typeahead;
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
-    browser::*, clipboard::*, colours::*, files::*, focus::*, found::*, keys::*, outside::*, reveal::*, scroll::*,
-    takeover::*, typeahead::*,
+    board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, found::*, keys::*, outside::*, reveal::*,
+    scroll::*, takeover::*, typeahead::*,
 };
 
 /// The theme setting that follows the system; nothing is stored for it.

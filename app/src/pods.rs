@@ -1,6 +1,7 @@
 //! The list of Pods, and making new ones.
 
 pub(crate) mod agent_field;
+pub(crate) mod board;
 pub(crate) mod first_minute;
 pub(crate) mod first_model;
 pub(crate) mod key_dialog;

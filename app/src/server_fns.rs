@@ -6,6 +6,7 @@
 mod approvals;
 mod audit;
 mod background;
+mod board;
 mod changes;
 mod highlight;
 mod input;
@@ -32,6 +33,7 @@ pub use {
     approvals::{answer_approval, answer_approvals, asked_change, open_approvals, pod_approvals},
     audit::{AuditAsked, list_audit},
     background::{command_output, list_commands, stop_command},
+    board::{BoardFound, read_board},
     changes::{ChangesData, changed_files, pod_changes, revert_change, review_changes, rewind_preview, undo_revert},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{

@@ -74,7 +74,7 @@ async fn rows_can_be_selected_by_name_and_nothing_is_at_first() {
     let stage = Stage::start().await;
     stage.pod("ada").await;
     stage.pod("bob").await;
-    let page = stage.page("/").await;
+    let page = stage.page("/?view=table").await;
     let table = part(&page, "<table", "</table>");
     assert!(table.contains("Select ada") && table.contains("Select bob"), "{table}");
     assert!(!page.contains("role=\"toolbar\"") && !page.contains("is-selected"), "{page}");

@@ -149,3 +149,21 @@ async fn lists_over_all_servers_name_the_one_that_is_away_in_one_line() {
     }
     assert!(words(&stage.page("/search?q=turnip").await).contains("2 matches in 1 Pod."));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_board_is_whole_without_a_script_and_what_pods_say_is_text() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    stage.pod("bob").await;
+    stage.say_through(&ada, "say First.\nsay \nsay The **lease** is <b>fine</b>. It holds.").await;
+    let page = stage.page("/").await;
+    let said = words(&page);
+    for word in ["Nothing needs you.", "Since you last looked", "The lease is &lt;b&gt;fine", "It holds.", "today"] {
+        assert!(said.contains(word) || main_of(&page).contains(word), "{word}: {said}");
+    }
+    let main = main_of(&page);
+    assert!(!main.contains("<b>fine") && !main.contains("style="), "{main}");
+    assert!(main.contains("class=\"strip-work\"") && main.contains(&format!("href=\"/pods/{ada}\"")), "{main}");
+    let table = main_of(&stage.page("/?view=table").await);
+    assert!(table.contains("<table") && !table.contains("strip-work"), "{table}");
+}

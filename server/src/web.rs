@@ -29,6 +29,9 @@ const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000,
 /// Pages show what only the logged-in person may see: going back after a logout must not show it again.
 const NEVER: HeaderValue = HeaderValue::from_static("private, no-store");
 
+/// What an installed console runs for all of its pages, although it lies below `/pkg`.
+const WORKER: &str = "worker.js";
+
 /// Pages, server functions under `/fn`, assets under `/pkg`. Everything else is a 404.
 pub(crate) fn router(backend: Backend) -> Router {
     let options = LeptosOptions::builder()
@@ -85,6 +88,7 @@ async fn page_headers(request: Request, next: Next) -> Response {
 async fn asset(Path((hash, path)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let accepts = Accepts::parse(accepts);
+    let is_worker = path == WORKER;
     let found = match (hash == bundle::HASH, accepts.brotli) {
         (false, _) => None,
         (true, true) => bundle::file(&path, accepts),
@@ -108,6 +112,9 @@ async fn asset(Path((hash, path)): Path<(String, String)>, headers: HeaderMap) -
     told.insert(header::CACHE_CONTROL, FOREVER);
     told.insert(header::ETAG, etag);
     told.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_worker {
+        told.insert("service-worker-allowed", HeaderValue::from_static("/"));
+    }
     answer
 }
 

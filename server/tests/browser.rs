@@ -254,15 +254,15 @@ async fn browser_the_list_is_live_and_the_keyboard_moves_in_it() {
     let browser = open(&yoi, 1440, 900).await;
     wait_live(&browser).await;
     yoi.new_pod("bob").await;
-    browser.wait_text("aside", "bob").await;
+    browser.wait_text("main .since", "bob").await;
     yoi.say(&ada, "wait 600").await;
-    browser.wait_text("aside", "Working").await;
+    browser.wait_text("main .since", "running").await;
     browser.find("body").await.send_keys("?").await.unwrap();
     browser.wait_text("dialog[open]", "Create a Pod").await;
     browser.find("body").await.send_keys(Key::Escape + "").await.unwrap();
     browser.wait_until("the help is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser.find("body").await.send_keys("j").await.unwrap();
-    browser.wait_script("return document.activeElement.closest('aside') !== null").await;
+    browser.wait_script("return document.activeElement.closest('main .since') !== null").await;
     no_errors(&browser).await;
     browser.quit().await;
 }

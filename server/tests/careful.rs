@@ -169,8 +169,15 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
     let yoi = YoiProcess::start(YOI).await;
     let ada = yoi.new_pod("ada").await;
     let browser = Browser::open_pod(&yoi, &ada).await;
-    browser.keys("i").await;
+    // What is typed goes to the message field: Escape leaves it, and both keys lead back into it.
     browser.wait_focus("message").await;
+    for key in ["i".to_owned(), Key::Enter + ""] {
+        browser.keys(Key::Escape + "").await;
+        browser.wait_script("return document.activeElement.id !== 'message'").await;
+        browser.keys(key).await;
+        browser.wait_focus("message").await;
+        assert_eq!(message(&browser).await, "");
+    }
     let call = |file: &str| format!("call Write {}", json!({ "path": file, "content": "x" }));
     yoi.say(&ada, &call("one")).await;
     browser.find("article[data-next]").await;

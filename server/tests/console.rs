@@ -263,22 +263,23 @@ async fn browser_a_click_with_shift_selects_all_rows_up_to_there_and_opens_none(
     }
     let row = |pod: &Value| format!("[data-row][href*='{}']", pod["pod"]["worker_id"].as_str().unwrap());
     let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.goto_page(&yoi, "/?view=table").await;
     let chosen = "return [...document.querySelectorAll('main tr.is-selected th a')].map(a => a.textContent)";
 
     // In the table: from the ticked box to the clicked row.
     browser.find("main input[aria-label='Select bob']").await.click().await.unwrap();
-    browser.wait_text("aside .selection", "1 selected").await;
+    browser.wait_text("main .selection", "1 selected").await;
     shift_click(&browser, &format!("main {}", row(&pods[3]))).await;
-    browser.wait_text("aside .selection", "3 selected").await;
+    browser.wait_text("main .selection", "3 selected").await;
     assert_eq!(browser.eval(chosen).await, json!(["bob", "cat", "dan"]));
-    // The list on the left has the same selection, which extends from the same box.
-    shift_click(&browser, &format!("aside.pods {}", row(&pods[0]))).await;
-    browser.wait_text("aside .selection", "4 selected").await;
+    // The other way, it extends from the same box.
+    shift_click(&browser, &format!("main {}", row(&pods[0]))).await;
+    browser.wait_text("main .selection", "4 selected").await;
     assert_eq!(browser.eval(chosen).await, json!(["ada", "bob", "cat", "dan"]));
     browser.wait_text("main h1", "Pods").await;
     assert!(!browser.url().await.contains("/pods/"), "no Pod was opened");
     // Without Shift, a click opens the Pod.
-    browser.find(&format!("aside.pods {}", row(&pods[4]))).await.click().await.unwrap();
+    browser.find(&format!("main {}", row(&pods[4]))).await.click().await.unwrap();
     browser.wait_text("main h1", "eve").await;
     browser.no_errors().await;
     browser.quit().await;
@@ -355,12 +356,12 @@ async fn browser_every_page_is_two_keys_away_and_the_help_lists_them() {
         ("g,", "Settings"),
         ("gm", "Map"),
         ("ga", "Approvals"),
-        ("gp", "Pods"),
+        ("gp", "Nothing needs you"),
     ];
     for (keys, title) in pages {
         browser.shortcut(keys).await;
         browser.wait_text("main h1", title).await;
-        browser.wait_script(&format!("return document.title.startsWith('{title}') || '{title}' === 'Pods'")).await;
+        browser.wait_script(&format!("return document.title.startsWith('{title}') || document.title === 'yoi'")).await;
         browser.wait_script("return document.querySelectorAll('main').length === 1").await;
         // Otherwise it would get the focus after the Escape that leaves it.
         if title == "Search" {
@@ -387,7 +388,7 @@ async fn browser_the_title_counts_who_needs_a_person_and_the_theme_stays_over_a_
     browser.wait_script("return document.title === 'yoi'").await;
     yoi.say(&ada, &format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
     browser.wait_script("return document.title.includes('(1) yoi')").await;
-    browser.wait_text("aside.pods", "Needs you").await;
+    browser.wait_text("main h1", "One thing needs you").await;
     browser.shortcut("ga").await;
     browser.wait_text("main", "1 approval pending").await;
     browser.wait_script("return document.title === 'Approvals · (1) yoi'").await;
@@ -396,6 +397,7 @@ async fn browser_the_title_counts_who_needs_a_person_and_the_theme_stays_over_a_
 
     let colour = "return getComputedStyle(document.body).backgroundColor";
     let before = browser.eval(colour).await;
+    browser.find("#more-pages summary").await.click().await.unwrap();
     browser.button("Light or dark").await.click().await.unwrap();
     browser.wait_until("the colours have changed", async |browser| browser.eval(colour).await != before).await;
     let chosen = browser.eval(colour).await;
@@ -415,6 +417,7 @@ async fn browser_no_state_is_cut_in_the_table_in_a_window_of_any_width() {
     let pod = yoi.new_pod("migrator").await;
     yoi.say(&pod, &format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
     let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.goto_page(&yoi, "/?view=table").await;
     browser.wait_text(".cell-state", "waiting").await;
     for width in [1440, 1101, 1000, 901, 801, 721, 360] {
         browser.set_viewport(width, 900).await;

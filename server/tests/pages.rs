@@ -225,9 +225,9 @@ async fn browser_a_pods_page_on_paper_has_whole_outputs_and_nothing_to_press() {
     let browser = Browser::open_pod(&yoi, &pod).await;
     browser.find("main article[data-question] button.primary").await.click().await.unwrap();
     browser.wait_text("main .log", "completed").await;
-    browser.wait_text("main .show-all", "40 lines").await;
+    browser.wait_text("main .output", "35 lines above").await;
     browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" })).await;
-    let is_whole = "const pre = document.querySelector('.output pre'); return pre.scrollHeight <= pre.clientHeight + 1";
+    let is_whole = "const pre = document.querySelector('.above pre'); return pre.getBoundingClientRect().height > 500";
     browser.wait_script(is_whole).await;
     let pressed = "return [...document.querySelectorAll('.frame :is(button, .button, .back)')] \
         .filter(it => it.checkVisibility({ visibilityProperty: true })).map(it => it.outerHTML)";

@@ -4,6 +4,7 @@
 //! JavaScript glue, join the style sheets, strip what only human readers need, reorder functions by similarity,
 //! compress, hash. Without a module (`YOI_WEB=skip`) nothing is produced.
 
+mod icons;
 mod order;
 mod script;
 mod site;
@@ -11,7 +12,7 @@ mod slim;
 mod split;
 mod styles;
 
-use std::{env, path::PathBuf, process::ExitCode};
+use std::{env, fs, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result};
 
@@ -20,6 +21,9 @@ const HASH_ABSENT: &str = "absent";
 
 /// Cargo sets this variable from the metadata that `hydrate`'s build script prints: the path of the module.
 const MODULE: &str = "DEP_HYDRATE_MODULE";
+
+/// What the installed console runs where the server cannot be reached.
+const WORKER: &str = "app/src/boot/worker.js";
 
 fn main() -> ExitCode {
     match build() {
@@ -43,6 +47,7 @@ fn build() -> Result<String> {
 
     println!("cargo::rerun-if-changed={}", manifest_dir.join("build").display());
     println!("cargo::rerun-if-changed={}", workspace.join("style").display());
+    println!("cargo::rerun-if-changed={}", workspace.join(WORKER).display());
 
     let site = out_dir.join("site");
     site::empty(&site)?;
@@ -56,5 +61,8 @@ fn build() -> Result<String> {
     script::write(&main, &site)?;
     slim::script_and_module(&site)?;
     styles::bundle(&workspace.join("style"), &site)?;
+    icons::write(&site)?;
+    let worker = workspace.join(WORKER);
+    fs::copy(&worker, site.join("worker.js")).with_context(|| format!("could not copy {}", worker.display()))?;
     site::seal(&site)
 }

@@ -67,6 +67,13 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         }
         Shortcut::Answer(key) => return answer(console, key),
         Shortcut::Write => live::focus("message"),
+        Shortcut::WriteIfFree => {
+            let is_meant = console.viewed.with_untracked(Option::is_some) && live::is_focus_free();
+            if is_meant {
+                live::focus("message");
+            }
+            return is_meant;
+        }
         Shortcut::GoEnd => with_transcript(console, |keys| (keys.to_end)()),
         Shortcut::Move(step) => live::move_row(step),
         Shortcut::Extend(_) | Shortcut::SelectAll if row().is_none() => return false,
@@ -79,6 +86,12 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         Shortcut::Undo => undo_newest(console),
         Shortcut::Turn(step) => with_transcript(console, |keys| (keys.to_turn)(step)),
         Shortcut::Find if console.viewed.with_untracked(Option::is_some) => find::open(),
+        Shortcut::Filter | Shortcut::Find if path == Page::Pods.href() => {
+            live::focus("table-filter");
+            if !live::has_focus("table-filter") {
+                go("/?view=table");
+            }
+        }
         Shortcut::Filter | Shortcut::Find => live::focus("filter"),
         Shortcut::Command => {
             live::focus("message");

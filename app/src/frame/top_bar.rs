@@ -26,41 +26,36 @@ pub(crate) fn TopBar() -> impl IntoView {
             </a>
             <nav aria-label="Console">
                 <a href=Page::Pods.href() aria-current=at_pods>
-                    "Pods"
-                    <LiveCount count=Console::needing title="Pods that need you" said=" waiting for you" />
+                    {Page::Pods.title()}
+                    <LiveCount count=Console::on_board title="things that need you" said=" waiting for you" />
                 </a>
                 <PageLink page=Page::Map />
-                <a href=Page::Approvals.href() aria-current=on(Page::Approvals)>
-                    "Approvals"
-                    <LiveCount count=Console::asking title="pending approvals" />
-                </a>
                 <PageLink page=Page::Search />
-                <span class="nav-rest">
-                    <RestOfPages />
-                </span>
-                <span class="nav-more">
-                    <Menu id="more-pages" label="More">
-                        <RestOfPages />
-                    </Menu>
-                </span>
+                <PageLink page=Page::Usage />
+                <Menu id="more-pages" label="More">
+                    <a href=Page::Approvals.href() aria-current=on(Page::Approvals)>
+                        "Approvals"
+                        <LiveCount count=Console::asking title="pending approvals" />
+                    </a>
+                    <PageLink page=Page::Audit />
+                    <PageLink page=Page::Settings />
+                    <button type="button" on:click=|_| flip_theme()>
+                        "Light or dark"
+                    </button>
+                </Menu>
             </nav>
             <ConnectionLine />
             <button
-                class="icon"
+                class="palette-key"
                 type="button"
                 title="Palette (Ctrl-K)"
                 aria-label="Palette"
                 on:click=move |_| palette::flip(console, pod_of_path(&path.get_untracked()))
             >
-                <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                <kbd class="wide">"Ctrl K"</kbd>
+                <svg class="narrow" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
                     <circle cx="7" cy="7" r="4.25" class="stroke" />
                     <path d="M10.2 10.2L14 14" class="stroke" />
-                </svg>
-            </button>
-            <button class="icon" type="button" title="Light or dark" aria-label="Light or dark" on:click=|_| flip_theme()>
-                <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-                    <circle cx="8" cy="8" r="5.5" class="stroke" />
-                    <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" class="fill" />
                 </svg>
             </button>
             <button
@@ -70,19 +65,9 @@ pub(crate) fn TopBar() -> impl IntoView {
                 aria-label="Keys"
                 on:click=move |_| console.dialog.set(Some(Dialog::Help(Topic::Keys)))
             >
-                <kbd>"?"</kbd>
+                "?"
             </button>
         </header>
-    }
-}
-
-/// Links to the less frequently used pages.
-#[component]
-fn RestOfPages() -> impl IntoView {
-    view! {
-        <PageLink page=Page::Usage />
-        <PageLink page=Page::Audit />
-        <PageLink page=Page::Settings />
     }
 }
 

@@ -3,7 +3,7 @@
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use super::browser::{all, before_paint, document, element};
+use super::browser::{all, before_paint, document, element, window};
 use crate::live::Answering;
 
 pub(crate) fn focus(id: &str) {
@@ -93,6 +93,27 @@ fn is_seen(element: &HtmlElement) -> bool {
     let (x, y) = (place.x() + place.width() / 2.0, place.y() + place.height() / 2.0);
     let top = document().element_from_point(x as f32, y as f32);
     top.is_some_and(|top| element.contains(Some(&top)))
+}
+
+/// Whether a page that was just opened may put the focus where one writes: not on a touch screen, not away from another
+/// field, a dialog or an approval, and not if the address names a place on the page.
+pub(crate) fn may_take_focus() -> bool {
+    let matches = |query: &str| window().match_media(query).ok().flatten().is_some_and(|found| found.matches());
+    let has_place = window().location().hash().is_ok_and(|hash| !hash.is_empty());
+    if matches("(pointer: coarse)") || has_place || matches!(document().query_selector("dialog[open]"), Ok(Some(_))) {
+        return false;
+    }
+    document().active_element().is_none_or(|active| {
+        let is_row = active.has_attribute("data-row");
+        is_row || matches!(active.tag_name().as_str(), "BODY" | "MAIN") || active.id() == "log"
+    })
+}
+
+/// Whether nothing in particular has the focus, so that Enter is free.
+pub(crate) fn is_focus_free() -> bool {
+    document()
+        .active_element()
+        .is_none_or(|active| matches!(active.tag_name().as_str(), "BODY" | "MAIN") || active.id() == "log")
 }
 
 pub(crate) fn has_focus(id: &str) -> bool {

@@ -67,6 +67,24 @@ pub(crate) fn focus_if_lost(_id: &str) {}
 
 pub(crate) fn blur() {}
 
+pub(crate) fn may_take_focus() -> bool {
+    false
+}
+
+pub(crate) fn is_focus_free() -> bool {
+    false
+}
+
+pub(crate) fn html_in(_id: &str) -> String {
+    String::new()
+}
+
+pub(crate) fn replace_rows(_id: &str, _html: &str) {}
+
+pub(crate) fn hold_height(_id: &str) {}
+
+pub(crate) fn keep_looked(_since_ms: i64) {}
+
 pub(crate) fn move_row(_step: i32) {}
 
 pub(crate) fn show_dialog(_id: &'static str) {}

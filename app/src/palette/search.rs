@@ -134,7 +134,7 @@ impl Search {
             (Some(line), _) => self.take(line),
             (None, Some(Found::Offer(offer))) => self.type_in(format!(":{} ", offer.line)),
             (None, Some(Found::Choice(choice))) => {
-                if let Some(entry) = choice.grave() {
+                if let Does::Command(entry) = choice.does {
                     self.type_in(format!(":{} ", entry.word));
                 }
             }
@@ -238,6 +238,9 @@ fn preselected(lines: &[Found], typed: &str) -> Option<usize> {
     let leads = |line: &Found| matches!(line, Found::Choice(choice) if choice.leads(typed));
     // With only unavailable lines the first is chosen, so that Enter gives its reason.
     let all_refused = || lines.iter().all(|line| line.refusal().is_some()).then_some(0);
+    if typed.trim().is_empty() {
+        return None;
+    }
     lines.iter().position(leads).or_else(all_refused).filter(|at| *at < lines.len())
 }
 
@@ -327,11 +330,20 @@ mod tests {
     #[test]
     fn arrows_move_the_choice_and_stop_at_the_ends() {
         let search = palette(None);
-        assert_eq!(search.chosen.get_untracked(), Some(0));
+        assert_eq!(search.chosen.get_untracked(), None, "nothing is chosen beforehand");
+        search.enter();
+        assert_eq!(search.next.get_value(), None, "and Enter does nothing");
         search.step(-1);
         assert_eq!(search.chosen.get_untracked(), Some(0));
         search.step(1_000);
         assert_eq!(search.chosen.get_untracked().unwrap() + 1, search.lines.with_untracked(Vec::len));
+    }
+
+    #[test]
+    fn a_command_that_is_only_described_by_the_letters_is_shown_in_full_before_it_runs() {
+        let search = typed(palette(Some("ada")), "older");
+        search.enter();
+        assert_eq!((search.next.get_value(), search.typed.get_untracked()), (None, ":compact ".to_owned()));
     }
 
     #[test]

@@ -35,9 +35,12 @@ pub(crate) fn MapPicture(
 }
 
 fn edge_view(edge: &Edge) -> impl IntoView + use<> {
+    // A line is as strong as its traffic.
     let class = match edge.line {
-        Line::Leads => "edge edge-leads",
-        Line::Knows => "edge edge-knows",
+        Line::Leads if edge.label.is_empty() => "edge edge-leads",
+        Line::Leads => "edge edge-leads edge-lends",
+        Line::Knows if edge.label.is_empty() => "edge edge-knows",
+        Line::Knows => "edge edge-knows edge-busy",
         Line::Asked => "edge edge-asked",
     };
     let (x, y) = edge.label_at;
@@ -62,7 +65,7 @@ fn node_view(node: &Node) -> impl IntoView + use<> {
     let short = short(&name, node.name.as_str());
     let mark = format!("mark mark-{}", node.sign.word());
     view! {
-        <g class="node">
+        <g class=format!("node node-{}", node.sign.word())>
             <a href=pod_href(&node.pod) aria-label=format!("{name}, {}", node.sign.word())>
                 <rect x=left y=top width=NODE_WIDTH height=NODE_HEIGHT rx="8" />
                 <g class=mark transform=format!("translate({} {})", left + 10, node.y - 6)>

@@ -1,32 +1,57 @@
 use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
 
 use crate::{
+    codec::fetched,
     components::{read_first::Unreadable, with_pods::PodsResource},
-    console::{Console, Dialog, use_console},
-    pods::{first_minute::FirstMinute, pods_table::PodsTable},
+    console::{Console, use_console},
+    pods::{
+        board::{Board, BoardBar},
+        first_minute::FirstMinute,
+        pods_table::PodsTable,
+    },
+    server_fns::{BoardFound, read_board},
 };
 
-/// `/`: all Pods; on a fresh start, the first screen.
+/// `/`: the board, or all Pods as a table; on a fresh start, the first screen.
 #[component]
 pub(crate) fn PodsPage() -> impl IntoView {
     let console = use_console();
+    let query = use_query_map();
+    let is_table = Memo::new(move |_| query.with(|query| query.get("view").as_deref() == Some("table")));
     let pods = expect_context::<PodsResource>();
+    let found = fetched(
+        move || is_table.get(),
+        |is_table| async move {
+            match is_table {
+                true => Ok(None),
+                false => read_board().await.map(Some),
+            }
+        },
+    );
     view! {
-        <main id="main" class="page" tabindex="-1">
+        <main id="main" class="page board-page" tabindex="-1">
             <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>
                 {move || {
                     pods.get()
-                        .map(|list| match list {
-                            Ok(list) => {
+                        .zip(found.get())
+                        .map(|read| match read {
+                            (Ok(list), Ok(found)) => {
                                 console.seed(list);
-                                view! { <Dashboard console=console /> }.into_any()
+                                view! { <Dashboard console=console found=found /> }.into_any()
                             }
-                            Err(error) => view! {
-                                <section class="dashboard">
-                                    <h1>"Pods"</h1>
-                                    <Unreadable error=error again=move || pods.refetch() />
-                                </section>
-                            }.into_any(),
+                            (Err(error), _) | (_, Err(error)) => {
+                                let again = move || {
+                                    pods.refetch();
+                                    found.refetch();
+                                };
+                                view! {
+                                    <section class="board">
+                                        <h1>"Pods"</h1>
+                                        <Unreadable error=error again=again />
+                                    </section>
+                                }.into_any()
+                            }
                         })
                 }}
             </Suspense>
@@ -39,21 +64,17 @@ fn is_fresh(console: Console) -> Memo<bool> {
     Memo::new(move |_| console.with_pods(<[_]>::is_empty))
 }
 
+/// `found` is absent where the table is asked for.
 #[component]
-fn Dashboard(console: Console) -> impl IntoView {
+fn Dashboard(console: Console, found: Option<BoardFound>) -> impl IntoView {
     let is_fresh = is_fresh(console);
-    move || {
-        match is_fresh.get() {
-        true => view! { <FirstMinute /> }.into_any(),
-        false => view! {
-            <section class="dashboard" aria-labelledby="pods-title">
-                <header class="page-head">
-                    <h1 id="pods-title">"Pods"</h1>
-                    <button class="button primary" type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod))>
-                        "New Pod"
-                        <kbd>"n"</kbd>
-                    </button>
-                </header>
+    move || match (is_fresh.get(), found.clone()) {
+        (true, _) => view! { <FirstMinute /> }.into_any(),
+        (false, Some(found)) => view! { <Board first=found /> }.into_any(),
+        (false, None) => view! {
+            <section class="board" aria-labelledby="pods-title">
+                <h1 id="pods-title">"Pods"</h1>
+                <BoardBar is_table=true />
                 <PodsTable />
                 <p class="hint">
                     <a href="/settings#models">"Models and keys"</a>
@@ -61,6 +82,5 @@ fn Dashboard(console: Console) -> impl IntoView {
             </section>
         }
         .into_any(),
-    }
     }
 }

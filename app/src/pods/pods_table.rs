@@ -27,6 +27,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
     view! {
         <div class="table-tools">
             <input
+                id="table-filter"
                 type="search"
                 placeholder="Filter"
                 aria-label="Filter the table"

@@ -7,7 +7,7 @@ mod heights;
 use std::{hash::Hash, ops::Range};
 
 pub(crate) use self::{
-    estimate::{LINES_MAX, block_px, only_looks},
+    estimate::{LINES_MAX, block_px, end_lines, only_looks},
     heights::Heights,
 };
 

@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::Approval;
+use protocol::{Approval, Decision};
 use transcript::{ApprovalState, Block, BlockKind};
 
 use crate::{
@@ -33,7 +33,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
                 view! { <QuestionCard question=question answered=RwSignal::new(None) is_next=is_next /> }.into_any()
             }
             false => view! {
-                <p class="note-line">
+                <p class="note-line" class:is-allowed=is_allowed(asked.decision)>
                     <b>{asked.tool.clone()}</b>
                     <code>{summary(Some(&asked.arguments), "")}</code>
                     <span>{words(&asked)}</span>
@@ -42,6 +42,11 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
             .into_any(),
         })
     }
+}
+
+/// Whether the call went on, so that its own line says enough.
+fn is_allowed(decision: Option<Decision>) -> bool {
+    decision == Some(Decision::Allow)
 }
 
 fn asked(block: &Block) -> Option<Approval> {

@@ -4,7 +4,7 @@ mod growing;
 
 use leptos::prelude::*;
 use transcript::{
-    markup::{Alignment, Inline, ListItem, MarkupBlock, inline_text},
+    markup::{Alignment, Inline, ListItem, MarkupBlock, bare_links, inline_text},
     unseen,
 };
 
@@ -58,6 +58,13 @@ fn block_view(block: MarkupBlock, code: DrawCode) -> AnyView {
         MarkupBlock::Quote(content) => view! { <blockquote>{blocks_view(content, code)}</blockquote> }.into_any(),
         MarkupBlock::Table { alignments, head, rows } => table(alignments, head, rows),
         MarkupBlock::Rule => view! { <hr /> }.into_any(),
+        MarkupBlock::Footnote { name, content } => view! {
+            <div class="footnote" role="note">
+                <sup>{unseen::shown(&name).into_owned()}</sup>
+                <div>{blocks_view(content, code)}</div>
+            </div>
+        }
+        .into_any(),
     }
 }
 
@@ -130,6 +137,11 @@ fn table(alignments: Vec<Alignment>, head: Vec<Vec<Inline>>, rows: Vec<Vec<Vec<I
     .into_any()
 }
 
+/// A text as it is, with its addresses as links.
+pub(super) fn plain(text: &str) -> AnyView {
+    inlines(bare_links(text))
+}
+
 fn inlines(content: Vec<Inline>) -> AnyView {
     content.into_iter().map(inline).collect_view().into_any()
 }
@@ -142,6 +154,9 @@ fn inline(inline: Inline) -> AnyView {
         Inline::Strong(content) => view! { <strong>{inlines(content)}</strong> }.into_any(),
         Inline::Strikethrough(content) => view! { <del>{inlines(content)}</del> }.into_any(),
         Inline::Link { href, content } => link(href, content),
+        Inline::Footnote(name) => {
+            view! { <sup class="footnote-mark">{unseen::shown(&name).into_owned()}</sup> }.into_any()
+        }
         // A line break in a model's text is kept, as in any chat.
         Inline::SoftBreak | Inline::LineBreak => view! { <br /> }.into_any(),
     }

@@ -10,6 +10,7 @@ use crate::{
     transcript::{
         again::retry_turn,
         attached::{file, picture},
+        markup::plain,
     },
 };
 
@@ -135,7 +136,7 @@ fn line(segments: Vec<Segment>, blobs: &Blobs) -> AnyView {
 
 fn word(segment: Segment, blobs: &Blobs) -> AnyView {
     match segment {
-        Segment::Text { text } | Segment::Paste { text } => unseen::shown(&text).into_owned().into_any(),
+        Segment::Text { text } | Segment::Paste { text } => plain(&text),
         Segment::Image { blob, name } => picture(&blob, name.as_deref(), blobs.find(&blob)),
         Segment::File { blob, name } => file(&blob, &name, blobs.find(&blob)),
         Segment::FileRef { path } => {

@@ -29,15 +29,17 @@ fn ReadsView(reads: Reads) -> impl IntoView {
             rows.with(|rows| rows.iter().all(|row| row.block.with_untracked(|block| block.is_rewound(rewinds))))
         })
     });
+    // A failure opens by itself.
+    let has_failed = Memo::new(move |_| gist.with(|gist| gist.has_failed));
     let words = move || gist.with(|gist| gist.words.clone());
     let paths = move || gist.with(|gist| gist.paths.clone());
     let mark = move || match gist.with(|gist| gist.took.clone()) {
-        Some(took) => view! { <span class="figure">{took} " " <span class="ok">"✓"</span></span> }.into_any(),
+        Some(took) => view! { <span class="figure">{took}</span> }.into_any(),
         None => view! { <span class="figure">"running " <i class="pulse" aria-hidden="true"></i></span> }.into_any(),
     };
     view! {
         <div class="block block-tool" class:is-rewound=move || is_gone.get() data-block="" data-reads="" id=reads_dom_id(&id)>
-            <details class="tool tool-looked tool-reads">
+            <details class="tool tool-looked tool-reads" open=move || has_failed.get()>
                 <summary on:click=|_| live::log_stop_following()>
                     <header>
                         <b>{words}</b>
@@ -67,6 +69,7 @@ struct Gist {
     paths: String,
     /// The total duration; `None` while one is still running.
     took: Option<String>,
+    has_failed: bool,
 }
 
 impl Gist {
@@ -83,7 +86,10 @@ impl Gist {
         });
         let (paths, took): (Vec<_>, Vec<_>) = calls.unzip();
         let took = took.into_iter().sum::<Option<u64>>().map(duration_words);
-        Self { words: reads_words(blocks), paths: paths.join(", "), took }
+        let has_failed = blocks
+            .clone()
+            .any(|block| matches!(&block.kind, BlockKind::Tool { result: Some(result), .. } if result.is_error));
+        Self { words: reads_words(blocks), paths: paths.join(", "), took, has_failed }
     }
 }
 

@@ -12,7 +12,8 @@ use crate::{
     server_fns::control_pod,
 };
 
-/// The end of a run: outcome, tokens, time, cost. A failure is shown here, so that it is still there after a reload.
+/// The end of a run: outcome, tokens, time, cost; if all went well, only while one looks there. A failure is shown here,
+/// so that it is still there after a reload.
 #[component]
 pub(crate) fn RunEndView(block: RwSignal<Block>) -> impl IntoView {
     move || block.with(|block| line(block.seq, &block.kind))
@@ -29,7 +30,7 @@ fn line(seq: Seq, kind: &BlockKind) -> Option<impl IntoView + use<>> {
     let marked = usage.estimated.then_some(ESTIMATED);
     Some(
         view! {
-            <div class="end" class:end-failed=failed>
+            <div class="end" class:end-failed=failed class:is-quiet={*outcome == Outcome::Completed}>
                 <span class="outcome">{outcome_words(*outcome)}</span>
                 {tokens(usage).map(|tokens| view! { <span title=marked>{tokens}</span> }.into_any())}
                 {took.map(|took| view! { <span>{took}</span> }.into_any())}

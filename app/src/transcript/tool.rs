@@ -3,21 +3,25 @@ use protocol::ToolBy;
 use transcript::{Block, BlockKind, ToolResult, words::duration_words};
 
 use crate::{
-    components::{copy_button::CopyButton, diff::DiffView, output::OutputView},
+    components::{
+        copy_button::CopyButton,
+        diff::DiffView,
+        output::{OutputView, output_lines},
+    },
     console::use_console,
     format::ms_between,
     live,
-    rows::window::only_looks,
+    rows::window::{end_lines, only_looks},
     transcript::{
         attached::pictures,
         background::BackgroundCard,
         sent::{SentText, SentView, is_sent},
-        tool_line::{diff_counts, failure_words, last_lines, running_words, said_beside, summary},
+        tool_line::{diff_counts, failure_words, last_lines, running_words, said_beside, succeeded_words, summary},
     },
 };
 
 /// How many lines of a running tool's output are shown.
-const LIVE_LINES: usize = 12;
+const LIVE_LINES: usize = 8;
 
 /// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +43,8 @@ impl Standing {
     }
 }
 
-/// A call: its name, its subject, its duration, its output. A read-only call is one line, which expands.
+/// A call: one line with its name, its subject and how it ended, and below it the end of its output. A read-only call is
+/// one line, which expands.
 #[component]
 pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
     let name = Memo::new(move |_| with_tool(block, |tool| tool.name.unwrap_or("…").to_owned()));
@@ -71,6 +76,7 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
         false => view! {
             <article
                 class="tool"
+                tabindex="-1"
                 class:tool-failed=move || standing.get() == Standing::Failed
                 class:tool-cut=move || standing.get() == Standing::Interrupted
             >
@@ -108,6 +114,7 @@ fn ToolHead(block: RwSignal<Block>, name: Memo<String>, standing: Memo<Standing>
             <b>{name}</b>
             {by_person}
             <code title=line>{line}</code>
+            <Counts block=block />
             <Outcome block=block standing=standing />
         </header>
     }
@@ -139,42 +146,55 @@ fn with_tool<T>(block: RwSignal<Block>, read: impl FnOnce(Tool<'_>) -> T) -> T {
     })
 }
 
-/// At the right of the card's head: duration and mark, and the lines that an edit added and removed.
+/// The numbers of lines that an edit added and removed.
+#[component]
+fn Counts(block: RwSignal<Block>) -> impl IntoView {
+    let counts = Memo::new(move |_| with_tool(block, |tool| tool.result?.diff.as_deref().map(diff_counts)));
+    move || {
+        counts.get().map(|(added, removed)| {
+            let added = (added > 0).then(|| view! { <span class="ok">{format!("+{added}")}</span> }.into_any());
+            let removed = (removed > 0).then(|| view! { <span class="bad">{format!("−{removed}")}</span> }.into_any());
+            view! { <span class="counts">{added} " " {removed}</span> }.into_any()
+        })
+    }
+}
+
+/// At the right of the line: how the call ended and how long it took.
 #[component]
 fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
     let clock = use_console().clock;
     let began = block.with_untracked(|block| block.at);
     let facts = Memo::new(move |_| {
         with_tool(block, |tool| {
-            tool.result
-                .map(|result| (result.duration_ms, failure_words(result), result.diff.as_deref().map(diff_counts)))
+            tool.result.map(|result| (result.duration_ms, failure_words(result), succeeded_words(result)))
         })
     });
-    let words = move || {
-        let (duration, failure, counts) = facts.get().unwrap_or_default();
-        let counts = counts.map(|(added, removed)| format!("+{added} −{removed} · ")).unwrap_or_default();
+    let words = move || match standing.get() {
+        Standing::Running => running_words(ms_between(began, clock.now())),
+        Standing::Interrupted => "interrupted".to_owned(),
+        Standing::Done | Standing::Failed => facts.get().map_or_else(String::new, |(took, ..)| duration_words(took)),
+    };
+    let mark = move || {
+        let (_, failure, success) = facts.get().unwrap_or_default();
         match standing.get() {
-            Standing::Running => running_words(ms_between(began, clock.now())),
-            Standing::Interrupted => "interrupted".to_owned(),
-            Standing::Done => format!("{counts}{}", duration_words(duration)),
-            Standing::Failed => format!("{failure} · {}", duration_words(duration)),
+            Standing::Done => view! { <span class="ok">{format!("✓ {success}")}</span> }.into_any(),
+            Standing::Failed => view! { <span class="bad">{format!("✗ {failure}")}</span> }.into_any(),
+            Standing::Running => view! { <i class="pulse" aria-hidden="true"></i> }.into_any(),
+            Standing::Interrupted => ().into_any(),
         }
     };
-    let mark = move || match standing.get() {
-        Standing::Done => view! { <span class="ok">"✓"</span> }.into_any(),
-        Standing::Failed => view! { <span class="bad">"✗"</span> }.into_any(),
-        Standing::Running => view! { <i class="pulse" aria-hidden="true"></i> }.into_any(),
-        Standing::Interrupted => ().into_any(),
-    };
-    view! { <span class="figure">{words} " " {mark}</span> }
+    view! { <span class="figure">{mark} " " {words}</span> }
 }
 
 /// The newest lines while the call runs, or the output so far if it was interrupted.
 #[component]
 fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
-    let tail =
-        Memo::new(move |_| with_tool(block, |tool| transcript::ansi::strip(last_lines(tool.output, LIVE_LINES))));
-    move || (!tail.with(String::is_empty)).then(|| view! { <pre class="live-output">{tail}</pre> }.into_any())
+    let tail = Memo::new(move |_| with_tool(block, |tool| last_lines(tool.output, LIVE_LINES).to_owned()));
+    move || {
+        tail.with(|tail| {
+            (!tail.is_empty()).then(|| view! { <pre class="live-output">{output_lines(tail)}</pre> }.into_any())
+        })
+    }
 }
 
 /// A result never changes, so it is drawn once.
@@ -187,7 +207,10 @@ fn ResultView(block: RwSignal<Block>) -> impl IntoView {
     let said = said_beside(&result).map(|said| view! { <p class="no-output">{said}</p> }.into_any());
     let body = match result.diff {
         Some(diff) => view! { <DiffView diff=diff /> }.into_any(),
-        None => view! { <OutputView text=output_of(result.content, result.summary) /> }.into_any(),
+        None => {
+            let last = end_lines(result.is_error);
+            view! { <OutputView text=output_of(result.content, result.summary) last=last /> }.into_any()
+        }
     };
     let shown = pictures(&result.blobs);
     Some(

@@ -44,6 +44,11 @@ pub(crate) fn said_beside(result: &ToolResult) -> Option<String> {
     (!is_said && !result.summary.is_empty()).then(|| result.summary.clone())
 }
 
+/// How a command succeeded; nothing for any other call.
+pub(crate) fn succeeded_words(result: &ToolResult) -> &'static str {
+    if result.summary.starts_with("exit 0") { "exit 0" } else { "" }
+}
+
 /// How a call failed: a command by its exit status, any other by its code.
 pub(crate) fn failure_words(result: &ToolResult) -> String {
     match result.code.as_deref().unwrap_or("failed") {

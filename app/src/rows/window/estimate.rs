@@ -4,8 +4,13 @@
 use protocol::tool::{self, Card};
 use transcript::{Block, BlockKind};
 
-/// How many lines are visible before "show all".
+/// How many lines of a change are visible before "show all".
 pub(crate) const LINES_MAX: usize = 12;
+
+/// How many lines of an output are visible: its end, which is longer where a failure is explained.
+pub(crate) fn end_lines(is_error: bool) -> usize {
+    if is_error { 12 } else { 5 }
+}
 
 /// Whether the tool changes nothing and its output is rarely read, so that its card is one line.
 pub(crate) fn only_looks(tool: &str) -> bool {
@@ -13,9 +18,9 @@ pub(crate) fn only_looks(tool: &str) -> bool {
 }
 
 /// Height of a line of text, in CSS pixels.
-const LINE_PX: f64 = 22.0;
+const LINE_PX: f64 = 24.0;
 /// Height of a line of code or output.
-const CODE_PX: f64 = 19.0;
+const CODE_PX: f64 = 18.0;
 /// Height of a line between blocks, with the margin below it.
 const NOTE_PX: f64 = 30.0;
 /// Typical height of a picture.
@@ -45,12 +50,13 @@ pub(crate) fn block_px(block: &Block, columns: usize) -> f64 {
             Some(name) if only_looks(name) && !result.is_error => NOTE_PX + 8.0,
             _ => {
                 let shown = result.diff.as_deref().or(result.content.as_deref()).unwrap_or(&result.summary);
-                let shown = shown.lines().take(LINES_MAX + 1).count();
-                let toggle = if shown > LINES_MAX { 28.0 } else { 0.0 };
-                90.0 + toggle + shown.min(LINES_MAX) as f64 * CODE_PX
+                let most = if result.diff.is_some() { LINES_MAX } else { end_lines(result.is_error) };
+                let shown = shown.lines().take(most + 1).count();
+                let toggle = if shown > most { 24.0 } else { 0.0 };
+                48.0 + toggle + shown.min(most) as f64 * CODE_PX
             }
         },
-        BlockKind::Tool { .. } => 80.0,
+        BlockKind::Tool { .. } => 42.0,
         BlockKind::Approval { .. } => NOTE_PX,
         _ => NOTE_PX,
     }

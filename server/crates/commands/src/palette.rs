@@ -35,11 +35,18 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Whether it may be preselected: it is available, and if it is grave its whole word has been typed.
+    /// Whether it may be preselected: something has been typed and it is available. A command only if the letters are in
+    /// its word, not in what is said about it, and a grave one only if its whole word has been typed.
     pub fn leads(&self, typed: &str) -> bool {
         let word = typed.trim();
         let is_typed = |entry: &Entry| word.strip_prefix(':').unwrap_or(word) == entry.word;
-        self.refusal.is_none() && self.grave().is_none_or(is_typed)
+        let is_named = || fit(word, std::iter::once(self.title.as_str())).into_iter().next().is_some();
+        let is_meant = match self.does {
+            Does::Command(entry) if entry.is_grave => is_typed(entry),
+            Does::Command(_) => is_named(),
+            Does::Open(_) | Does::Go(_) => true,
+        };
+        !word.is_empty() && self.refusal.is_none() && is_meant
     }
 
     /// Its command, if that is one which is never preselected.
@@ -170,7 +177,7 @@ mod tests {
         let pods = [pod("bob", PodState::Idle), pod("ada", PodState::Waiting)];
         let all = choices(&pods, NOWHERE);
         let titles = titles(&all, "", &[]);
-        assert_eq!(titles[..5], ["ada", "bob", "New Pod", "Pods", "Map"]);
+        assert_eq!(titles[..5], ["ada", "bob", "New Pod", "Board", "Map"]);
         assert!(titles.contains(&":help") && !titles.contains(&":stop") && !titles.contains(&":quit"), "{titles:?}");
         let ids: std::collections::BTreeSet<_> = all.iter().map(|choice| &choice.id).collect();
         assert_eq!(ids.len(), all.len(), "each is there once");
@@ -230,7 +237,7 @@ mod tests {
         let all = choices(&[pod("ada", PodState::Idle)], on(PodState::Idle));
         let stop = all.iter().find(|choice| choice.title == ":stop").unwrap();
         assert!(stop.leads("stop") && stop.leads(":stop ") && !stop.leads("sto") && !stop.leads(""));
-        assert!(all.iter().find(|choice| choice.title == "ada").unwrap().leads(""));
+        assert!(all.iter().find(|choice| choice.title == "ada").unwrap().leads("ad"));
         assert_eq!(titles(&all, "", &["stop", "map"])[..2], ["Map", "ada"], "not even when it was chosen lately");
     }
 

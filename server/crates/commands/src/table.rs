@@ -77,7 +77,7 @@ impl Page {
 
     pub fn title(self) -> &'static str {
         match self {
-            Self::Pods => "Pods",
+            Self::Pods => "Board",
             Self::Map => "Map",
             Self::Approvals => "Approvals",
             Self::Search => "Search",

@@ -48,6 +48,33 @@ pub fn strip(output: &str) -> String {
     parse(output).into_iter().map(|span| span.text).collect()
 }
 
+/// Splits parsed output before its last lines, at most `count` of them.
+pub fn split_end(spans: Vec<Span>, count: usize) -> (Vec<Span>, Vec<Span>) {
+    let breaks = spans.iter().map(|span| span.text.matches('\n').count()).sum::<usize>();
+    let Some(mut above) = (breaks + 1).checked_sub(count).filter(|above| *above > 0) else {
+        return (Vec::new(), spans);
+    };
+    let (mut before, mut end) = (Vec::new(), Vec::new());
+    for span in spans {
+        let here = span.text.matches('\n').count();
+        if above == 0 {
+            end.push(span);
+        } else if here < above {
+            above -= here;
+            before.push(span);
+        } else {
+            let at = span.text.match_indices('\n').nth(above - 1).map_or(span.text.len(), |(at, _)| at + 1);
+            above = 0;
+            let (head, tail) = span.text.split_at(at);
+            before.push(Span { text: head.to_owned(), style: span.style });
+            if !tail.is_empty() {
+                end.push(Span { text: tail.to_owned(), style: span.style });
+            }
+        }
+    }
+    (before, end)
+}
+
 #[derive(Default)]
 struct Screen {
     done: Vec<Span>,
@@ -216,6 +243,23 @@ mod tests {
         ] {
             assert_eq!(strip(output), text, "{output:?}");
         }
+    }
+
+    #[test]
+    fn the_last_lines_are_split_off_with_their_colours() {
+        let (text, styles) = ("a\nb\x1b[31mc\nd\x1b[m\ne", |spans: &[Span]| {
+            spans.iter().map(|span| (span.text.clone(), span.style.color)).collect::<Vec<_>>()
+        });
+        let split = |count| {
+            let (before, end) = split_end(parse(text), count);
+            (styles(&before), styles(&end))
+        };
+        let piece = |text: &str, color| (text.to_owned(), color);
+        let red = Some(1);
+        assert_eq!(split(4), (vec![], styles(&parse(text))));
+        assert_eq!(split(2), (vec![piece("a\nb", None), piece("c\n", red)], vec![piece("d\n", red), piece("e", None)]));
+        assert_eq!(split(1).1, vec![piece("e", None)]);
+        assert_eq!(split_end(Vec::new(), 3), (vec![], vec![]));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod change;
 mod complete;
 pub mod export;
 pub mod group;
+mod last_words;
 pub mod markup;
 mod reach;
 mod reduce;
@@ -26,6 +27,7 @@ pub use block::{
 };
 pub use change::Change;
 pub use export::{export_markdown, plain_text, record_text};
+pub use last_words::last_words;
 pub use reduce::{PodStatus, Transcript};
 pub use rows::OPEN_BLOCKS_MAX;
 pub use snippet::snippet_words;

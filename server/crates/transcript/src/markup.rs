@@ -2,12 +2,14 @@
 //!
 //! Top-level blocks do not depend on one another, so that only the last one is redrawn while a text streams.
 
+mod bare;
 mod build;
 mod stream;
 
 use pulldown_cmark::{Options, Parser};
 use serde::{Deserialize, Serialize};
 
+pub use bare::bare_links;
 pub use stream::MarkupStream;
 
 /// The maximum nesting depth; deeper elements are drawn as their content only.
@@ -41,6 +43,11 @@ pub enum MarkupBlock {
         rows: Vec<Vec<Vec<Inline>>>,
     },
     Rule,
+    /// What a footnote says; the text refers to it by [`Inline::Footnote`].
+    Footnote {
+        name: String,
+        content: Vec<MarkupBlock>,
+    },
 }
 
 /// One item of a list.
@@ -75,6 +82,8 @@ pub enum Inline {
         href: String,
         content: Vec<Inline>,
     },
+    /// A reference to the footnote of this name.
+    Footnote(String),
     /// A line break in the source only; a space on a screen.
     SoftBreak,
     LineBreak,
@@ -100,6 +109,7 @@ fn push_text(content: &[Inline], text: &mut String) {
                 push_text(content, text);
             }
             Inline::Link { content, .. } => push_text(content, text),
+            Inline::Footnote(name) => text.push_str(&format!("[{name}]")),
             Inline::SoftBreak => text.push(' '),
             Inline::LineBreak => text.push('\n'),
         }
@@ -107,7 +117,10 @@ fn push_text(content: &[Inline], text: &mut String) {
 }
 
 fn parser(text: &str) -> Parser<'_> {
-    Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
+    Parser::new_ext(
+        text,
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES,
+    )
 }
 
 /// Whether a link may lead there. Anything else (`javascript:`, `data:`, paths of this server) is not a link.

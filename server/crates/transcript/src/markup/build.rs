@@ -3,7 +3,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Tag};
 
-use super::{Alignment, Inline, ListItem, MarkupBlock, NESTING_MAX, is_allowed};
+use super::{Alignment, Inline, ListItem, MarkupBlock, NESTING_MAX, bare::with_bare_links, is_allowed};
 
 /// A tree, and where its top-level blocks begin.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) fn build<'a>(events: impl Iterator<Item = (Event<'a>, usize)>) -> Bui
     events.for_each(|(event, at)| builder.event(event, at));
     let mut root = builder.stack.swap_remove(0);
     root.close_paragraph();
-    Built { blocks: root.blocks, starts: builder.starts }
+    Built { blocks: with_bare_links(root.blocks), starts: builder.starts }
 }
 
 /// An open element.
@@ -31,6 +31,7 @@ enum Open {
     Code(Option<String>),
     List(Option<u64>, Vec<ListItem>),
     Item(Option<bool>),
+    Footnote(String),
     Table(Table),
     Head,
     Row,
@@ -82,7 +83,7 @@ impl Builder {
                 self.top().push(Inline::Code(text.into_string()));
             }
             Event::Html(text) | Event::InlineHtml(text) => self.top().push_lines(&text),
-            Event::FootnoteReference(name) => self.top().push(Inline::Text(format!("[^{name}]"))),
+            Event::FootnoteReference(name) => self.top().push(Inline::Footnote(name.into_string())),
             Event::SoftBreak => self.top().push(Inline::SoftBreak),
             Event::HardBreak => self.top().push(Inline::LineBreak),
             Event::Rule => self.top().add(MarkupBlock::Rule),
@@ -176,6 +177,7 @@ fn open(tag: Tag<'_>) -> Open {
         Tag::CodeBlock(CodeBlockKind::Indented) => Open::Code(None),
         Tag::List(start) => Open::List(start, Vec::new()),
         Tag::Item => Open::Item(None),
+        Tag::FootnoteDefinition(name) => Open::Footnote(name.into_string()),
         Tag::Table(alignments) => {
             Open::Table(Table { alignments: alignments.into_iter().map(alignment).collect(), ..Table::default() })
         }
@@ -201,6 +203,10 @@ fn close(frame: Frame, around: &mut Frame, is_in_link: bool) {
         Open::Code(language) => around.add(MarkupBlock::Code { language, text: code_text(frame.inlines) }),
         Open::List(start, items) => around.add(MarkupBlock::List { start, items }),
         Open::Item(checked) => close_item(checked, frame, around),
+        Open::Footnote(ref name) => {
+            let name = name.clone();
+            around.add(MarkupBlock::Footnote { name, content: frame.into_blocks() });
+        }
         Open::Table(table) => {
             let Table { alignments, head, rows } = table;
             around.add(MarkupBlock::Table { alignments, head, rows });

@@ -45,6 +45,11 @@ fn block_lines(block: &MarkupBlock, width: usize) -> Vec<Line<'static>> {
         }
         MarkupBlock::Quote(content) => prefixed(blocks(content, width.saturating_sub(2)), "▏ ", "▏ "),
         MarkupBlock::Table { head, rows, .. } => table(head, rows, width),
+        MarkupBlock::Footnote { name, content } => {
+            let mark = format!("[{name}] ");
+            let indent = width_of(&mark);
+            prefixed(blocks(content, width.saturating_sub(indent).max(1)), &mark, &" ".repeat(indent))
+        }
         MarkupBlock::Rule => vec![Line::from("─".repeat(width.min(40))).dim()],
     }
 }
@@ -108,6 +113,7 @@ fn spans(content: &[Inline], style: Style, lines: &mut Vec<Vec<Span<'static>>>) 
         match inline {
             Inline::Text(text) => put(text, style),
             Inline::Code(text) => put(text, style.fg(Color::Cyan)),
+            Inline::Footnote(name) => put(&format!("[{name}]"), style.dim()),
             Inline::SoftBreak => put(" ", style),
             Inline::LineBreak => lines.push(Vec::new()),
             Inline::Emphasis(content) => spans(content, style.italic(), lines),

@@ -1,0 +1,45 @@
+//! What the board does to the document by itself: rows that the server has drawn, and cards that keep their place.
+
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlDocument, HtmlElement};
+
+use super::browser::{all, document, element, now_ms};
+
+/// Replaces what is in this element by HTML that our own server has drawn. The row with the focus keeps it, and what
+/// was opened stays open.
+pub(crate) fn replace_rows(id: &str, html: &str) {
+    let Some(place) = element(id).filter(|place| place.inner_html() != html) else { return };
+    let focused = document().active_element().filter(|active| place.contains(Some(active)));
+    let href = focused.and_then(|row| row.get_attribute("href"));
+    let is_open = place.query_selector("details[open]").ok().flatten().is_some();
+    place.set_inner_html(html);
+    if is_open && let Some(details) = place.query_selector("details").ok().flatten() {
+        let _ = details.set_attribute("open", "");
+    }
+    let is_it = |row: &HtmlElement| row.get_attribute("href") == href && place.contains(Some(row));
+    if href.is_some()
+        && let Some(row) = all("[data-row]").into_iter().find(is_it)
+    {
+        let _ = row.focus();
+    }
+}
+
+/// What is in this element, as HTML.
+pub(crate) fn html_in(id: &str) -> String {
+    element(id).map(|place| place.inner_html()).unwrap_or_default()
+}
+
+/// Keeps an element at least as high as it is now, so that nothing below it moves when there is less in it.
+pub(crate) fn hold_height(id: &str) {
+    if let Some(card) = element(id) {
+        let _ = card.style().set_property("min-height", &format!("{}px", card.offset_height()));
+    }
+}
+
+/// Remembers, for the server, when the board was left and what it began with.
+pub(crate) fn keep_looked(since_ms: i64) {
+    if let Ok(document) = document().dyn_into::<HtmlDocument>() {
+        let cookie = format!("yoi-looked={since_ms}.{}; path=/; max-age=31536000; samesite=strict", now_ms());
+        let _ = document.set_cookie(&cookie);
+    }
+}

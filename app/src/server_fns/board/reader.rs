@@ -1,0 +1,170 @@
+//! Reads what each Pod did: the end of its journal, no further back than needed and never all of it.
+
+use backend::{Backend, RecordForm};
+use jiff::{SignedDuration, Timestamp, Zoned, tz::TimeZone};
+use protocol::{
+    ApiError, ControlEvent, Event, Outcome, PodState, PodSummary, TurnEvent, Usage, UsageDay, operation, operations,
+};
+
+use super::{
+    BoardFound,
+    drawing::{cost_html, lede, rows_html},
+    strip::Axis,
+};
+use crate::server_fns::door::decode;
+
+/// The Pods that are looked at; the table has all.
+const PODS_MAX: usize = 60;
+/// Records of a Pod that are read, and how many at a time.
+const RECORDS_MAX: usize = 1_500;
+const PAGE_RECORDS: u32 = 500;
+/// The axis is at least this long.
+const AXIS_MIN: SignedDuration = SignedDuration::from_mins(30);
+/// How much of what a Pod said last is shown, in characters.
+const WORDS_MAX: usize = 170;
+
+/// What a Pod did since you last looked.
+#[derive(Debug, Clone)]
+pub(super) struct Done {
+    pub(super) pod: PodSummary,
+    /// When its records were committed.
+    pub(super) moments: Vec<Timestamp>,
+    /// Its own last words, if it has said anything in what was read.
+    pub(super) words: String,
+    /// When it began to wait for you, if it still does.
+    pub(super) waits_since: Option<Timestamp>,
+    /// When its last run failed, if nothing came after it.
+    pub(super) failed_at: Option<Timestamp>,
+    /// What its runs of today cost.
+    pub(super) today: UsageDay,
+}
+
+impl Done {
+    fn nothing(pod: PodSummary) -> Self {
+        Self {
+            pod,
+            moments: Vec::new(),
+            words: String::new(),
+            waits_since: None,
+            failed_at: None,
+            today: UsageDay::default(),
+        }
+    }
+
+    /// Whether it belongs to the rows: it did something, or something is open.
+    pub(super) fn is_shown(&self) -> bool {
+        let state = self.pod.state;
+        !self.moments.is_empty() || self.pod.needs_you || matches!(state, PodState::Running | PodState::Waiting)
+    }
+}
+
+pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFound, ApiError> {
+    let query = operations::Pods { limit: operation::Limit(1_000), ..Default::default() };
+    let mut pods = backend.read(query).await?.items;
+    pods.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
+    let now = Zoned::now();
+    // A day of usage is a day in UTC.
+    let midnight = now.timestamp().to_zoned(TimeZone::UTC).start_of_day().map_or(since, |at| at.timestamp());
+    let mut done = Vec::with_capacity(pods.len());
+    for (index, pod) in pods.into_iter().enumerate() {
+        let is_read = index < PODS_MAX && (pod.updated_at >= since || pod.needs_you || pod.state.is_live());
+        done.push(if is_read { look(backend, pod, since, midnight).await } else { Done::nothing(pod) });
+    }
+    let axis = axis(&done, since, now.timestamp());
+    let usage = backend.read(operations::Usage { runtime: Default::default() }).await?;
+    let today = now.timestamp().to_string().get(..10).unwrap_or_default().to_owned();
+    let spent = usage.days.into_iter().find(|day| day.day.as_deref() == Some(&today)).unwrap_or_default();
+    let requests = operations::OpenRequests { runtime: Default::default(), page: Default::default() };
+    Ok(BoardFound {
+        greeting: greeting(now.hour()).to_owned(),
+        since,
+        lede: lede(&done, &now, since),
+        cost: cost_html(&done, &spent),
+        rows: rows_html(&done, axis, now.time_zone()),
+        questions: backend.everywhere().open_approvals().await?.items,
+        requests: backend.read(requests).await?.items,
+    })
+}
+
+/// From when you last looked, or from when the first thing happened if that was later, to now.
+fn axis(done: &[Done], since: Timestamp, now: Timestamp) -> Axis {
+    let first = done.iter().flat_map(|done| &done.moments).min().copied().unwrap_or(since);
+    Axis { from: first.min(now - AXIS_MIN).max(since).min(now), to: now }
+}
+
+fn greeting(hour: i8) -> &'static str {
+    match hour {
+        5..12 => "Good morning.",
+        12..18 => "Good afternoon.",
+        _ => "Good evening.",
+    }
+}
+
+/// A Pod whose journal cannot be read now is shown with what its summary says.
+async fn look(backend: &Backend, pod: PodSummary, since: Timestamp, midnight: Timestamp) -> Done {
+    let mut done = Done::nothing(pod);
+    let until = since.min(midnight);
+    let (mut before, mut count, mut is_after_run) = (None, 0, false);
+    while count < RECORDS_MAX {
+        let page = backend.journals().page(&done.pod.pod, before.as_deref(), PAGE_RECORDS, RecordForm::Shown).await;
+        let Ok(page) = page else { break };
+        let Ok(records) = decode(&page.items) else { break };
+        count += records.len();
+        for record in records.iter().rev() {
+            if record.at >= since {
+                done.moments.push(record.at);
+            }
+            note(&mut done, &record.event, record.at, midnight, &mut is_after_run);
+        }
+        let has_all = records.first().is_none_or(|first| first.at < until) && !done.words.is_empty();
+        before = page.next;
+        if has_all || before.is_none() {
+            break;
+        }
+    }
+    done
+}
+
+/// Takes from a record what the board shows. The newest records come first.
+fn note(done: &mut Done, event: &Event, at: Timestamp, midnight: Timestamp, is_after_run: &mut bool) {
+    match event {
+        Event::Turn(TurnEvent::MessageFinished { text, .. }) if done.words.is_empty() => {
+            done.words = transcript::last_words(text, WORDS_MAX);
+        }
+        Event::Control(ControlEvent::ApprovalAsked { .. }) if done.pod.state == PodState::Waiting => {
+            done.waits_since.get_or_insert(at);
+        }
+        Event::Control(ControlEvent::RunFinished { outcome, usage, .. }) => {
+            if !*is_after_run && *outcome == Outcome::Error {
+                done.failed_at = Some(at);
+            }
+            *is_after_run = true;
+            if at >= midnight {
+                done.today.add(&day_of(usage));
+            }
+        }
+        Event::Control(ControlEvent::RunStarted { .. }) => *is_after_run = true,
+        _ => (),
+    }
+}
+
+fn day_of(usage: &Usage) -> UsageDay {
+    UsageDay {
+        day: None,
+        input: usage.input,
+        cached: usage.cached,
+        written: usage.written,
+        output: usage.output,
+        cost: usage.cost,
+        currency: usage.currency,
+        estimated: usage.estimated,
+    }
+}
+
+/// What several Pods used, added up.
+pub(super) fn sum<'a>(of: impl Iterator<Item = &'a UsageDay>) -> UsageDay {
+    of.fold(UsageDay::default(), |mut total, more| {
+        total.add(more);
+        total
+    })
+}

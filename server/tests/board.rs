@@ -1,0 +1,71 @@
+//! The board in real Chromium: what needs you is answered on the spot, nothing below it moves, and what each Pod did is
+//! told in its own words.
+
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Value, json};
+use testkit::{
+    browser::Browser,
+    yoi::{YoiProcess, pod_path},
+};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+async fn until_status(yoi: &YoiProcess, pod: &Value, state: &str) {
+    let mut socket = yoi.events().await;
+    socket.subscribe("a", pod, None).await;
+    let is_it = |record: &Value| record["event"]["kind"] == "status" && record["event"]["state"] == state;
+    socket.records_until("a", is_it).await;
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn browser_what_needs_you_is_answered_on_the_board_and_nothing_below_it_moves() {
+    let yoi = YoiProcess::start(YOI).await;
+    let (ada, old) = (yoi.new_pod("ada").await, yoi.new_pod("old").await);
+    yoi.new_pod("quiet").await;
+    yoi.say(&ada, "say First words.\nsay \nsay **All** tests pass. One file is left.").await;
+    until_status(&yoi, &ada, "idle").await;
+    yoi.say(&ada, &format!("call Write {}", json!({ "path": "a.txt", "content": "one\ntwo\n" }))).await;
+    until_status(&yoi, &ada, "waiting").await;
+    yoi.say(&old, "fail 401").await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.wait_text("main h1", "Two things need you.").await;
+    browser.wait_text(".since .pod-row", "All tests pass. One file is left.").await;
+    browser.wait_text(".need .failed-card", "401").await;
+    browser.wait_script("return !document.querySelector('aside.pods').checkVisibility()").await;
+
+    // Live cards take the place of those that the server has drawn.
+    let place = "return document.getElementById('since').getBoundingClientRect().top";
+    browser.wait_script("return !document.getElementById('cards')").await;
+    let before = browser.eval(place).await;
+    browser.find(".need button[data-answer=a]").await.click().await.unwrap();
+    let file = yoi.launch().work_dir().join("a.txt");
+    browser.wait_until("the file is there", async |_| file.exists()).await;
+    browser.wait_text(".need.is-answered", "allowed by you").await;
+    browser.wait_text("main h1", "One thing needs you.").await;
+    assert_eq!(browser.eval(place).await, before, "nothing below it moves");
+
+    // Retry fails again: another card, for the same Pod.
+    browser.find(".failed-card button[aria-label='Retry old']").await.click().await.unwrap();
+    browser
+        .wait_until("it has failed twice", async |_| {
+            let page = yoi.get(&format!("{}/transcript", pod_path(&old))).await.expect(200);
+            page.to_string().matches("\"outcome\":\"error\"").count() == 2
+        })
+        .await;
+
+    // By keyboard: a row has the focus and keeps it while the rows change.
+    browser.shortcut("j").await;
+    browser.wait_script("return document.activeElement.matches('.since [data-row]')").await;
+    yoi.say(&ada, "say New words.").await;
+    browser.wait_text(".since .pod-row", "New words.").await;
+    browser.wait_script("return document.activeElement.matches('.since [data-row]')").await;
+
+    browser.link("Table").await.click().await.unwrap();
+    browser.wait_text(".pods-table", "quiet").await;
+    browser.link("Board").await.click().await.unwrap();
+    browser.wait_text(".since", "Since you last looked").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
