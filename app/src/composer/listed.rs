@@ -295,7 +295,7 @@ impl List {
             Listed::OfAgent(commands) => {
                 commands.get(chosen).is_some_and(|command| agent_word(&typed) != Some(command.id.as_str()))
             }
-            Listed::Commands(_) | Listed::Nothing => false,
+            Listed::Commands(_) | Listed::Prompts(_) | Listed::Nothing => false,
         })
     }
 

@@ -23,7 +23,7 @@ pub(super) fn retry_turn(console: Console, pod: PodContext, message: Seq) {
     let head = pod.rows.status.with_untracked(|(head, _)| *head);
     let expected_head = head.max(pod.summary.with_untracked(|summary| summary.head_seq));
     spawn_local(async move {
-        let rewind = RewindCommand { to_seq: message, expected_head };
+        let rewind = RewindCommand::context(message, expected_head);
         let asked = match rewind_pod(target.clone(), fresh_command(), rewind).await {
             Ok(_) => control_pod(target, fresh_command(), ControlVerb::Retry).await.map(drop),
             Err(refusal) => Err(refusal),

@@ -41,9 +41,9 @@ impl Choice {
         let word = typed.trim();
         let is_typed = |entry: &Entry| word.strip_prefix(':').unwrap_or(word) == entry.word;
         let is_named = || fit(word, std::iter::once(self.title.as_str())).into_iter().next().is_some();
-        let is_meant = match self.does {
+        let is_meant = match &self.does {
             Does::Command(entry) if entry.is_grave => is_typed(entry),
-            Does::Command(_) => is_named(),
+            Does::Command(_) | Does::Write(_) => is_named(),
             Does::Open(_) | Does::Go(_) => true,
         };
         !word.is_empty() && self.refusal.is_none() && is_meant

@@ -155,9 +155,9 @@ impl Looking<'_> {
         let mut touch = self.touch_path(&scope, tool, given, leads).await?;
         // An agent may say that one call is about several files.
         let named = arguments.get("locations").and_then(Value::as_array).filter(|_| is_agents);
-        for location in named.into_iter().flatten().take_while(|_| touch.is_in_scope) {
+        for location in named.into_iter().flatten() {
             let path = location.get("path").and_then(Value::as_str).unwrap_or_default();
-            touch.is_in_scope = self.touch_path(&scope, tool, path, None).await?.is_in_scope;
+            touch.is_in_scope &= self.touch_path(&scope, tool, path, None).await?.is_in_scope;
         }
         touch.cannot = touch.cannot.filter(|_| !is_agents);
         Ok(touch)

@@ -7,7 +7,7 @@ use agent_client_protocol::v1::schema::{
 };
 use client::Client;
 use protocol::{
-    AgentChoice, CommandId, ModelItem, NetworkPolicy, PatchPod, PodDetail, PodRef, Thinking,
+    AgentChoice, CommandId, Mode, ModelItem, NetworkPolicy, PatchPod, PodDetail, PodRef, Thinking,
     operation::Page,
     operations::{Models, Patch, Pod},
 };
@@ -27,8 +27,16 @@ struct Modes {
     all: Vec<AgentChoice>,
 }
 
-/// Its agent's modes. Before the agent's first turn nobody knows them.
+/// Its agent's modes, which nobody knows before the agent's first turn; without an agent, the Pod's own.
 fn modes_of(pod: &PodDetail) -> Option<Modes> {
+    if pod.summary.agent.is_none() {
+        let choice = |mode: Mode| AgentChoice {
+            id: mode.as_str().to_owned(),
+            name: mode.words().to_owned(),
+            description: Some(mode.about().to_owned()),
+        };
+        return Some(Modes { now: pod.mode.as_str().to_owned(), all: Mode::ALL.map(choice).into() });
+    }
     let session = pod.session.as_ref()?;
     let all = session.offers.modes.clone();
     let now = session.mode.clone().or_else(|| Some(all.first()?.id.clone()))?;
@@ -147,7 +155,8 @@ pub(super) async fn choose(
 
 /// Sets the Pod's mode.
 pub(super) async fn set_mode(client: &Client, pod: &PodRef, mode: &str) -> Result<(), Refused> {
-    let body = PatchPod { mode: Some(mode.to_owned()), ..PatchPod::default() };
+    let detail = client.read(&Pod { pod: pod.clone() }).await?;
+    let body = patch(MODE, mode, detail.summary.agent.is_some())?;
     client.carry_out(&CommandId::random(), &Patch { pod: pod.clone(), body }).await?;
     Ok(())
 }
@@ -156,7 +165,8 @@ fn patch(what: &str, value: &str, has_agent: bool) -> Result<PatchPod, Refused> 
     let none = || Refused::params(format!("`{what}` has no such value"));
     let body = PatchPod::default();
     match what {
-        MODE => Ok(PatchPod { mode: Some(value.to_owned()), ..body }),
+        MODE if has_agent => Ok(PatchPod { agent_mode: Some(value.to_owned()), ..body }),
+        MODE => Ok(PatchPod { mode: Some(value.parse().map_err(|_| none())?), ..body }),
         MODEL if has_agent => Ok(PatchPod { model: Some(value.to_owned()), ..body }),
         MODEL => {
             let (provider, model) = value.split_once('/').ok_or_else(none)?;

@@ -97,7 +97,7 @@ fn a_call_that_waits_for_an_answer_does_not_say_that_it_runs() {
 #[test]
 fn without_a_question_the_keys_do_nothing_but_say_so() {
     let mut story = Story::with_ada();
-    story.key(KeyCode::BackTab);
+    story.control('t');
     story.key(KeyCode::Char('a'));
     assert_eq!(story.effects, []);
     story.shows("it has no pending approval");

@@ -208,7 +208,7 @@ fn an_error_stays_until_it_was_read_and_a_success_until_the_next_key() {
 #[test]
 fn g_goes_to_the_pages_that_the_browser_has_too() {
     let mut story = Story::with_ada();
-    story.key(KeyCode::BackTab);
+    story.control('t');
     story.types("ga");
     assert_eq!(story.effects, [Effect::LoadInbox(Vec::new())]);
     story.key(KeyCode::Esc);

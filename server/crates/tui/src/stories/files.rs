@@ -81,7 +81,7 @@ fn a_late_answer_and_one_for_another_name_change_nothing() {
 fn a_picture_is_attached_by_its_path_and_goes_with_the_message() {
     let mut story = Story::with_ada();
     story.types("look ");
-    story.key(KeyCode::BackTab);
+    story.control('t');
     story.types(":attach /tmp/my cat.png");
     story.key(KeyCode::Enter);
     let [Effect::LoadChoices, Effect::Attach { path, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };

@@ -43,7 +43,7 @@ fn chosen(story: &Story, then: Then, id: &str) {
 #[test]
 fn what_waits_is_listed_with_what_can_be_done_about_it() {
     let mut story = waiting();
-    story.key(KeyCode::BackTab);
+    story.control('t');
     story.types("w");
     insta::assert_snapshot!("waiting", story.screen());
     story.types("s");
@@ -67,7 +67,7 @@ fn what_waits_is_listed_with_what_can_be_done_about_it() {
 fn a_message_that_is_taken_back_stands_behind_what_is_being_written() {
     let mut story = waiting();
     story.types("draft");
-    story.key(KeyCode::BackTab);
+    story.control('t');
     story.types("w");
     story.key(KeyCode::Enter);
     chosen(&story, Then::Edit, "q1");
@@ -101,7 +101,7 @@ fn the_commands_do_the_same_and_say_when_there_is_nothing() {
 #[test]
 fn a_message_that_could_not_be_sent_again_is_in_the_composer() {
     let mut story = waiting();
-    story.key(KeyCode::BackTab);
+    story.control('t');
     story.types("ws");
     story.done(Ok(Answer::NotSteered { input: input("q1", "and the tests"), why: no_server() }));
     story.shows("not sent; it is back in your message");
@@ -132,7 +132,7 @@ fn escape_ends_the_run_and_brings_back_what_was_queued() {
     story.done(Ok(Answer::Stopped(vec![input("q1", "and the tests"), input("q2", "stop there")])));
     assert_eq!((story.composer().as_str(), focus(&story)), ("draft\nand the tests\nstop there", Focus::Composer));
     story.shows("the run is stopped; queued messages are back in your message");
-    story.key(KeyCode::BackTab);
+    story.control('t');
     assert_eq!(focus(&story), Focus::Transcript);
     story.enters(":cancel");
     assert!(matches!(story.act().1, Act::StopRun(_)), "the command does the same");

@@ -36,7 +36,7 @@ fn turns_are_gone_to_from_message_to_message() {
         records.extend((turn * 100..turn * 100 + 20).map(said));
     }
     story.records(records);
-    story.key(KeyCode::BackTab);
+    story.control('t');
     story.key(KeyCode::Char('K'));
     assert!(story.screen().lines().nth(2).unwrap().contains("❯ you"), "{}", story.screen());
     story.shows("question 4");

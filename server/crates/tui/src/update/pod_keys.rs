@@ -37,7 +37,7 @@ fn in_text(model: &mut Model, key: KeyEvent) {
         KeyCode::Esc if has_run => queue::stop_run(model),
         KeyCode::Esc => (open.focus, open.naming) = (Focus::Transcript, None),
         // Leaves the field without stopping a run.
-        KeyCode::BackTab => open.focus = Focus::Transcript,
+        KeyCode::Char('t') if is_control(&key, 't') => open.focus = Focus::Transcript,
         KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
         // Terminals send Alt as Esc and the letter; this works while writing, too.
         KeyCode::Char('a') if is_alt(&key) => command::answer(model, commands::Answer::Once),

@@ -25,7 +25,7 @@ const DASHBOARD_KEYS: [(&str, &str); 8] = [
     ("q", "Quit (Ctrl-C anywhere)"),
 ];
 
-const COMPOSER_KEYS: [(&str, &str); 11] = [
+const COMPOSER_KEYS: [(&str, &str); 12] = [
     ("Enter", "Send (queued while the Pod is running)"),
     ("Alt-Enter", "Send into the current run, for its next model call"),
     ("Ctrl-J  Shift-Enter", "New line (most terminals send Enter for Shift-Enter)"),
@@ -37,6 +37,7 @@ const COMPOSER_KEYS: [(&str, &str); 11] = [
     (":", "Command, as the first character"),
     ("Ctrl-A E W U K", "Start, end; cut a word, to the start, to the end"),
     ("Esc", "Stop the run; without one, back to the transcript"),
+    ("Ctrl-T", "Back to the transcript, without stopping the run"),
 ];
 
 const TRANSCRIPT_KEYS: [(&str, &str); 15] = [
