@@ -13,11 +13,10 @@ use crate::{
     console::{Console, Drawer},
     frame::{Frame, not_found::NotFoundPage},
     later::{
-        self, ApprovalsRoute, AuditRoute, ChangesRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute,
-        SearchRoute, SettingsRoute, UsageRoute,
+        self, ApprovalsRoute, AuditRoute, BoardRoute, ChangesRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute,
+        PrintRoute, SearchRoute, SettingsRoute, UsageRoute,
     },
     login::LoginStyle,
-    pods::page::PodsPage,
     print::{self, PrintStyle},
 };
 
@@ -84,7 +83,7 @@ pub fn App() -> impl IntoView {
                 }.into_any()
             }>
                 <ParentRoute path=path!("") view=FramedPages ssr=SsrMode::Async>
-                    <Route path=path!("") view=PodsPage ssr=SsrMode::Async />
+                    <Route path=path!("") view={Lazy::<BoardRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("approvals") view={Lazy::<ApprovalsRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("map") view={Lazy::<MapRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("audit") view={Lazy::<AuditRoute>::new()} ssr=SsrMode::Async />

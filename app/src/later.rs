@@ -28,7 +28,8 @@ use crate::{
         worktree_dialogs::{CommitDialog, WorktreeDialog},
     },
     pods::{
-        first_model::FirstModel, key_dialog::KeyDialog, new_pod_dialog::NewPodDialog, selection_bar::SelectionActs,
+        first_model::FirstModel, key_dialog::KeyDialog, new_pod_dialog::NewPodDialog, page::PodsPage,
+        selection_bar::SelectionActs,
     },
     print::PrintPage,
     search::page::SearchPage,
@@ -77,6 +78,12 @@ fn dialog_view(over: Over) -> AnyView {
         Dialog::Help(Topic::Keys) => view! { <HelpDialog /> }.into_any(),
         Dialog::Help(Topic::Peers) => view! { <PeerHelp /> }.into_any(),
     }
+}
+
+/// The board, once its code has been fetched.
+#[lazy]
+fn board_view(_page: ()) -> AnyView {
+    view! { <PodsPage /> }.into_any()
 }
 
 /// A Pod's page, once its code has been fetched.
@@ -139,6 +146,7 @@ macro_rules! later {
 }
 
 later! {
+    BoardRoute => board_view, __preload_board_view, ();
     PodRoute => conversation_view, __preload_conversation_view, ();
     ExchangeRoute => page_view, __preload_page_view, Page::Exchange;
     ApprovalsRoute => page_view, __preload_page_view, Page::Approvals;
@@ -155,7 +163,8 @@ later! {
 /// The part that the page at this path needs at once, by the bundle's name for it.
 pub(crate) fn part(path: &str) -> Option<&'static str> {
     match path.trim_end_matches('/') {
-        "" | "/login" => None,
+        "" => Some("board_view"),
+        "/login" => None,
         path if path.starts_with("/pods/") && path.matches('/').count() == 3 => Some("conversation_view"),
         _ => Some("page_view"),
     }
@@ -167,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_page_brings_the_part_that_it_needs_and_no_other() {
-        assert_eq!([part("/"), part("/login")], [None, None]);
+        assert_eq!([part("/"), part("/login")], [Some("board_view"), None]);
         assert_eq!([part("/pods/local/ada"), part("/pods/local/ada/")], [Some("conversation_view"); 2]);
         assert_eq!([part("/pods/local/ada/with/local/bob"), part("/search")], [Some("page_view"); 2]);
     }
