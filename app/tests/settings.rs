@@ -4,10 +4,10 @@
 
 mod stage;
 
-use app::server_fns::{AuditAsked, forget_rule, list_audit, read_settings, sign_out, test_provider};
+use app::server_fns::{AuditAsked, list_audit, read_settings, remove_rule, sign_out, test_provider};
 use axum::http::{Request, request::Parts};
 use leptos::prelude::{Owner, provide_context};
-use protocol::{CommandId, ControlVerb, ErrorCode, PatchPod, PermissionDecision, PermissionRule, PodRef};
+use protocol::{CommandId, ControlVerb, ErrorCode, PatchPod, PermissionDecision, PermissionRule, PodRef, RuleItem};
 use runtime::Profile;
 
 use crate::stage::{Stage, words};
@@ -124,10 +124,12 @@ async fn a_rule_is_shown_with_its_pod_until_it_is_forgotten() {
     let said = words(&stage.page("/settings").await);
     assert!(said.contains("allow Bash: cargo test") && said.contains("allow Bash: git *"), "{said}");
     let _owner = asks(&stage);
-    let left = forget_rule(ada.clone(), CommandId::random(), rule("cargo test")).await.unwrap();
-    assert_eq!(left, [rule("git *")]);
-    // Forgetting it twice has no further effect.
-    assert_eq!(forget_rule(ada.clone(), CommandId::random(), rule("cargo test")).await.unwrap(), left);
+    let id = |pattern: &str, items: &[RuleItem]| items.iter().find(|rule| rule.pattern == pattern).unwrap().id.clone();
+    let id = id("cargo test", &read_settings().await.unwrap().rules.items);
+    remove_rule(CommandId::random(), id.clone()).await.unwrap();
+    // It is not there a second time.
+    assert_eq!(remove_rule(CommandId::random(), id).await.unwrap_err().code(), ErrorCode::NotFound);
+    let left = [rule("git *")];
     assert_eq!(stage.backend.pod(&ada).await.unwrap().permissions, left);
     let said = words(&stage.page("/settings").await);
     assert!(!said.contains("cargo test"), "{said}");

@@ -171,7 +171,7 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
     let browser = Browser::open_pod(&yoi, &ada).await;
     // What is typed goes to the message field: Escape leaves it, and both keys lead back into it.
     browser.wait_focus("message").await;
-    for key in ["i".to_owned(), Key::Enter + ""] {
+    for key in ["i".into(), Key::Enter + ""] {
         browser.keys(Key::Escape + "").await;
         browser.wait_script("return document.activeElement.id !== 'message'").await;
         browser.keys(key).await;
