@@ -39,7 +39,7 @@ async fn a_repository_tells_its_pods_what_it_wants_and_offers_skills_and_command
     let missing = tool(&yoi, &pod, "Skill", json!({ "name": "../deploy" })).await;
     assert_eq!(missing["code"], "not_found", "{missing}");
 
-    let prompts = format!("{}/prompts", pod_path(&pod));
+    let prompts = format!("{}/own-commands", pod_path(&pod));
     let listed = yoi.get(&prompts).await.expect(200);
     assert_eq!((&listed["items"][0]["name"], &listed["items"][0]["description"]), (&json!("fix"), &json!("Fixes one")));
     let message = yoi.get(&format!("{prompts}/fix?arguments=it%20now")).await.expect(200);

@@ -615,13 +615,13 @@ operations! {
 
         /// Commands of your own for this Pod: the Markdown files in `.yoi/commands` of its folder, of the folders above it up to the
         /// repository's root, and in `commands` of your configuration folder. The nearest of a name counts.
-        OwnCommands "own_commands": Get at_pod!("/prompts"), "commands" {
+        OwnCommands "own_commands": Get at_pod!("/own-commands"), "commands" {
             pod pod: PodRef,
             part page: Page,
         } -> 200 "The commands" Listing<OwnCommand>;
 
         /// The message that a command of your own stands for, with its arguments filled in; send it as any other.
-        OwnMessageOf "own_message": Get at_pod!("/prompts/{name}"), "commands" {
+        OwnMessageOf "own_message": Get at_pod!("/own-commands/{name}"), "commands" {
             pod pod: PodRef,
             /// The command's name
             path name: String,
