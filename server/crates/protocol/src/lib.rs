@@ -109,8 +109,8 @@ pub use timestamp::{Timestamp, TimestampError};
 pub use unambiguous::unambiguous;
 pub use wall::{Wall, WallItem, WallState};
 pub use worktree::{
-    CommitAnswer, CommitCommand, WorktreeAnswer, WorktreeCommand, WorktreeDone, WorktreeOptions, WorktreeVerb,
-    WorktreeWish,
+    CommitAnswer, CommitCommand, WorktreeAnswer, WorktreeCommand, WorktreeDone, WorktreeOptions, WorktreeSwitch,
+    WorktreeVerb, WorktreeWish,
 };
 
 /// A moment in time. In the browser's half this is a small type of our own.

@@ -7,9 +7,15 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "`worktree` is true, false, or an object with `branch` and `from`, both optional")]
 pub enum WorktreeWish {
-    Plain(bool),
+    Plain(WorktreeSwitch),
     Of(WorktreeOptions),
 }
+
+/// `true` for a work tree with the default branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(transparent)]
+pub struct WorktreeSwitch(pub bool);
 
 /// The work tree that a new Pod gets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,8 +34,8 @@ impl WorktreeWish {
     /// What is wished for; `None` for no work tree.
     pub fn options(&self) -> Option<WorktreeOptions> {
         match self {
-            Self::Plain(false) => None,
-            Self::Plain(true) => Some(WorktreeOptions::default()),
+            Self::Plain(WorktreeSwitch(false)) => None,
+            Self::Plain(WorktreeSwitch(true)) => Some(WorktreeOptions::default()),
             Self::Of(options) => Some(options.clone()),
         }
     }
