@@ -4,7 +4,7 @@
 use commands::Sign;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use leptos::prelude::*;
-use protocol::{PodState, PodSummary, UsageDay};
+use protocol::{GitView, PodState, PodSummary, UsageDay};
 use transcript::{
     unseen,
     words::{about_cost, about_tokens},
@@ -120,8 +120,10 @@ pub(super) fn rows_html(done: &[Done], axis: Axis, zone: &TimeZone) -> String {
         })
         .collect_view();
     let from = axis.from.to_zoned(zone.clone()).strftime("%-H:%M").to_string();
+    let has_branches = shown.iter().any(|done| done.pod.git.is_some());
     let head = (!shown.is_empty()).then(|| {
         view! {
+            <span class="meta">{has_branches.then_some("branch")}</span>
             <svg class="axis" width=SIZE.0 height=SIZE.1 aria-hidden="true">
                 <text y="12">{from}</text>
                 {ticks}
@@ -131,13 +133,16 @@ pub(super) fn rows_html(done: &[Done], axis: Axis, zone: &TimeZone) -> String {
         }
         .into_any()
     });
+    let class = if has_branches { "with-branches" } else { "without-branches" };
     let groups = folders(&shown).into_iter().map(|(folder, pods)| group(&folder, &pods, axis)).collect_view();
     let nothing = shown.is_empty().then(|| {
         view! { <p class="hint">"Nothing yet. Open a Pod and write to it, or press n for a new one."</p> }.into_any()
     });
     view! {
-        <div class="rows-head"><h2>"Since you last looked"</h2> {head}</div>
-        {groups}
+        <div class=class>
+            <div class="rows-head"><h2>"Since you last looked"</h2> {head}</div>
+            {groups}
+        </div>
         {nothing}
         {quiet_view(&quiet)}
     }
@@ -181,7 +186,7 @@ fn folders(done: &[Done]) -> Vec<Folder<'_>> {
     for (pod, depth) in indented(&pods) {
         let Some(one) = done.iter().find(|done| done.pod.pod == pod.pod) else { continue };
         if depth == 0 {
-            here.clone_from(&pod.cwd);
+            here = place_of(&pod).to_owned();
         }
         match folders.iter_mut().find(|(folder, _)| *folder == here) {
             Some((_, pods)) => pods.push((one, depth)),
@@ -191,14 +196,20 @@ fn folders(done: &[Done]) -> Vec<Folder<'_>> {
     folders
 }
 
+/// The repository, so that its work trees stand together; the folder where there is none.
+fn place_of(pod: &PodSummary) -> &str {
+    pod.git.as_ref().map(|git| git.repository.as_str()).filter(|name| !name.is_empty()).unwrap_or(&pod.cwd)
+}
+
 fn group(folder: &str, pods: &[(&Done, usize)], axis: Axis) -> AnyView {
     let rows = pods.iter().enumerate().map(|(index, (done, depth))| {
         // The line goes on to the next child of the same depth.
         let is_last = pods[index + 1..].iter().find(|(_, other)| other <= depth).is_none_or(|(_, other)| other < depth);
         row(done, *depth, is_last, axis)
     });
+    let path = pods.first().map(|(done, _)| short_path(&done.pod.cwd)).unwrap_or_default();
     view! {
-        <h3>{name_of(folder)} " " <span class="meta">{short_path(folder)}</span></h3>
+        <h3>{name_of(folder)} " " <span class="meta">{path}</span></h3>
         <div class="pod-rows">{rows.collect_view()}</div>
     }
     .into_any()
@@ -226,11 +237,20 @@ fn row(done: &Done, depth: usize, is_last: bool, axis: Axis) -> AnyView {
         <a class=class data-row="" href=href_of(pod)>
             <span class="pod-name">{mark(pod)} <b>{pod.name.to_string()}</b> {state(pod)}</span>
             <span class="did">{said(done)} " " {unread}</span>
-            // The branch, once the list knows it.
-            <span class="branch"></span>
+            <span class="branch">{pod.git.as_ref().map(branch)}</span>
             {strip(done, axis)}
             <span class="figure">{cost}</span>
         </a>
+    }
+    .into_any()
+}
+
+/// The branch, and below it what is not committed and how far it is from where it came from.
+fn branch(git: &GitView) -> AnyView {
+    let state = git.state_words().join(", ");
+    view! {
+        <code>{unseen::shown(&git.branch).into_owned()}</code>
+        <small>{state}</small>
     }
     .into_any()
 }
