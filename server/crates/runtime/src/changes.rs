@@ -77,7 +77,8 @@ pub(crate) async fn base(ground: &Ground, key: PodKey, folders: &Folders, since:
 }
 
 async fn since_branch(folders: &Folders) -> Result<Base, ApiError> {
-    let since = git::since_branch(Path::new(&folders.cwd), None).await.ok_or_else(|| {
+    let from = folders.scope.work_tree().and_then(|tree| tree.from.as_deref());
+    let since = git::since_branch(Path::new(&folders.cwd), from).await.ok_or_else(|| {
         ApiError::invalid("the Pod's folder is in no git repository with a commit; use `since` start or turn")
     })?;
     Ok(Base::of_branch(&folders.cwd, since))
