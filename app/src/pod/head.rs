@@ -148,7 +148,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             let merge = act("Merge its branch…", |console, pod| worktree(console, pod, WorktreeVerb::Merge));
             let discard =
                 act("Throw away its work tree…", |console, pod| worktree(console, pod, WorktreeVerb::Discard));
-            view! { {merge}{discard} }.into_any()
+            (merge, discard).into_any()
         })
     };
     view! {

@@ -39,7 +39,7 @@ impl Pods<'_> {
         let detail = with_use(&self.inner.store, row.key, view::detail(&row, inbox, &children)).await?;
         let summary = self.inner.cluster.with_places(vec![detail.summary.clone()]).await.pop();
         let detail = agents::with_limits(&self.inner.actors.equipment.agents, detail);
-        self.inner.with_git(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail }).await
+        Ok(self.inner.with_git(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail }).await)
     }
 
     pub async fn named(self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
@@ -101,13 +101,13 @@ impl Pods<'_> {
         // A repeat gets the first answer, whatever has become of the profile or the folders that it names.
         let asked = Asked { key, origin };
         if let Some(first) = asked.first_answer(self.inner).await? {
-            return self.inner.with_git(first).await;
+            return Ok(self.inner.with_git(first).await);
         }
         let row = self.inner.existing_row(worker_id).await?;
         let patch = recipe::of_patch(&self.inner.family.recipes, &row, patch).await?;
         let patch = PodCommand::Patch(Box::new(patch));
         let detail = self.inner.cluster.command(asked.key, origin, worker_id, patch).await?;
-        self.inner.with_git(detail).await
+        Ok(self.inner.with_git(detail).await)
     }
 
     pub async fn control(
@@ -183,14 +183,14 @@ impl Pods<'_> {
 
 impl Inner {
     /// Adds the state of the repository that the Pod's folder is in, as it is now.
-    async fn with_git(&self, mut detail: PodDetail) -> Result<PodDetail, ApiError> {
-        let row = self.existing_row(&detail.summary.pod.worker_id).await?;
-        let Ok(opened) = view::open(&row) else { return Ok(detail) };
+    async fn with_git(&self, mut detail: PodDetail) -> PodDetail {
+        let Ok(row) = self.existing_row(&detail.summary.pod.worker_id).await else { return detail };
+        let Ok(opened) = view::open(&row) else { return detail };
         let state = git::state_of(&git::Spot::of(&opened.spec)).await.map(|state| git::owned(state, &opened.spec));
         if state != detail.summary.git {
             self.list.tell_changed(&row.worker_id);
         }
         detail.summary.git = state;
-        Ok(detail)
+        detail
     }
 }
