@@ -78,7 +78,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
         let page = words(&stage.page(&path).await);
         assert!(page.contains("cargo test --all"), "{path}: {page}");
         assert!(page.contains("asks for permission") && page.contains("Allow once"), "{path}: {page}");
-        assert!(page.contains("exactly this Bash command, in this folder and Pod"), "{path}: {page}");
+        assert!(page.contains("lets you choose which calls are meant"), "{path}: {page}");
         assert!(page.contains("Approvals, 1 waiting"), "the count is beside the name: {page}");
     }
     let deny = ApprovalCommand { reason: Some("not today".to_owned()), ..ApprovalCommand::once(Decision::Deny) };

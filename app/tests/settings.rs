@@ -81,7 +81,7 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
         "in this server",
         "live, since",
         "ListPods",
-        "No Pod has its own rules yet.",
+        "There are no rules yet.",
         "Desk &lt;b&gt;browser",
         "this one",
         "No other browser is logged in.",

@@ -289,11 +289,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "rename" => named(Command::Rename),
         "fork" => named(Command::Fork),
         "commit" => named(Command::Commit),
-        "worktree" => match argument {
-            "merge" => Ok(Command::Worktree(WorktreeVerb::Merge)),
-            "discard" => Ok(Command::Worktree(WorktreeVerb::Discard)),
-            _ => Err(":worktree needs merge or discard after it".to_owned()),
-        },
+        "worktree" => worktree(argument),
         "model" if argument.is_empty() && here.client == Client::Terminal => {
             Err(":model needs a name after it; `yoi models` lists them".to_owned())
         }
@@ -340,6 +336,14 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             (None, Some(page)) => Ok(Command::Go(page)),
             (None, None) => Err(format!("there is no command :{word}")),
         },
+    }
+}
+
+fn worktree(argument: &str) -> Result<Command, String> {
+    match argument {
+        "merge" => Ok(Command::Worktree(WorktreeVerb::Merge)),
+        "discard" => Ok(Command::Worktree(WorktreeVerb::Discard)),
+        _ => Err(":worktree needs merge or discard after it".to_owned()),
     }
 }
 

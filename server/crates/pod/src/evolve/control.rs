@@ -48,10 +48,8 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             }
         }
         ControlEvent::SettingsChanged { provider, model, budget, .. } => {
-            // What was learned about the previous model does not apply to another one.
             if provider.is_some() || model.is_some() {
-                (pod.fits, pod.suspicion, pod.learnt_limit) = (None, None, 0);
-                pod.stand_in = None;
+                forget_model(pod);
             }
             if budget.is_some() {
                 pod.budget_alerts.clear();
@@ -90,6 +88,12 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         ControlEvent::MessageReceipt { message_id, state, .. } => mail::receipt(pod, message_id, *state),
         _ => (),
     }
+}
+
+/// What was learned about the previous model does not apply to another one.
+fn forget_model(pod: &mut Pod) {
+    (pod.fits, pod.suspicion, pod.learnt_limit) = (None, None, 0);
+    pod.stand_in = None;
 }
 
 /// Updates what is known about the session with the Pod's agent.

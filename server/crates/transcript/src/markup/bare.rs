@@ -14,7 +14,7 @@ pub fn bare_links(text: &str) -> Vec<Inline> {
     while let Some(start) = next_address(rest, plain) {
         let end = start + address_len(&rest[start..]);
         let href = &rest[start..end];
-        if SCHEMES.iter().any(|scheme| href == *scheme) || !is_allowed(href) {
+        if SCHEMES.contains(&href) || !is_allowed(href) {
             plain = end;
             continue;
         }
