@@ -213,7 +213,11 @@ fn every_flag_that_the_pages_name_is_one_of_ours() {
         "--security-opt",
     ];
     fn flags(command: &clap::Command, known: &mut std::collections::BTreeSet<String>) {
-        known.extend(command.get_arguments().filter_map(|argument| Some(format!("--{}", argument.get_long()?))));
+        let names = |argument: &clap::Arg| {
+            let aliases = argument.get_visible_aliases().unwrap_or_default().into_iter();
+            aliases.chain(argument.get_long()).map(|name| format!("--{name}")).collect::<Vec<_>>()
+        };
+        known.extend(command.get_arguments().flat_map(names));
         command.get_subcommands().for_each(|verb| flags(verb, known));
     }
     let mut known = std::collections::BTreeSet::from(["--help".to_owned(), "--version".to_owned()]);

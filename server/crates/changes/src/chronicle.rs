@@ -172,8 +172,11 @@ mod tests {
         files.iter().map(|(path, content)| ((*path).to_owned(), entry(content))).collect()
     }
 
-    /// Snapshots of these states: the position, whether a call runs then, and the files.
-    fn chronicle(states: &[(i64, bool, &[(&str, &str)])]) -> Chronicle {
+    /// A position, whether a call runs then, and the files.
+    type State<'a> = (i64, bool, &'a [(&'a str, &'a str)]);
+
+    /// Snapshots of these states.
+    fn chronicle(states: &[State<'_>]) -> Chronicle {
         let mut before = Tree::new();
         let snapshots = states.iter().map(|(seq, is_open, files)| {
             let now = tree(files);

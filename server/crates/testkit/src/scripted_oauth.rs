@@ -267,6 +267,6 @@ mod tests {
     #[test]
     fn a_challenge_is_that_of_the_standard() {
         let challenge = super::challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
-        assert_eq!(challenge, "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWBuGJSstw-cM");
+        assert_eq!(challenge, "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }
 }

@@ -95,13 +95,30 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             Message::PromptMade { done: client.read(&asked).await, pod }
         }
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
-        Effect::LoadServers => {
-            let page = client.read(&operations::McpServers { page: Page::default() }).await;
-            Message::Servers(page.map(|page| page.items))
-        }
         Effect::LoadChanges(pod) => {
             let query = operations::ChangesOf { pod: pod.clone(), since: Default::default() };
             Message::Changed { pod, done: client.read(&query).await }
+        }
+        Effect::Send { pod, message } => {
+            let input = InputCommand { segments: message.segments, queue: true, steer: message.steer };
+            let done = client
+                .carry_out(&message.command_id, &operations::Input { pod: pod.clone(), body: input.clone() })
+                .await;
+            Message::Sent { command_id: message.command_id, done }
+        }
+        Effect::Do { pod, command_id, act } => {
+            Message::Done { done: acts::perform(client, &pod, &command_id, &act).await, pod, act }
+        }
+        other => return of_server(client, other).await,
+    })
+}
+
+/// The same for what is not about one Pod.
+async fn of_server(client: &Client, effect: Effect) -> Option<Message> {
+    Some(match effect {
+        Effect::LoadServers => {
+            let page = client.read(&operations::McpServers { page: Page::default() }).await;
+            Message::Servers(page.map(|page| page.items))
         }
         Effect::LoadWalls => {
             Message::Walls(client.read(&operations::Walls { page: Page::default() }).await.map(|walls| walls.items))
@@ -120,17 +137,7 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             Message::KeyGiven { done: client.read(&asked).await, provider }
         }
         Effect::Search(words) => Message::Found { done: found(client, &words).await, words },
-        Effect::Send { pod, message } => {
-            let input = InputCommand { segments: message.segments, queue: true, steer: message.steer };
-            let done = client
-                .carry_out(&message.command_id, &operations::Input { pod: pod.clone(), body: input.clone() })
-                .await;
-            Message::Sent { command_id: message.command_id, done }
-        }
-        Effect::Do { pod, command_id, act } => {
-            Message::Done { done: acts::perform(client, &pod, &command_id, &act).await, pod, act }
-        }
-        Effect::Subscribe(_) | Effect::Unsubscribe(_) | Effect::Copy(_) => return None,
+        _ => return None,
     })
 }
 
@@ -201,7 +208,8 @@ async fn inbox(client: &Client, pods: Vec<PodRef>) -> Result<Vec<Asked>, ClientE
     for pod in pods {
         match client.read(&operations::Approvals { pod: pod.clone(), all: false, page: Page::default() }).await {
             Ok(listing) => {
-                asked.extend(listing.items.into_iter().map(|approval| Asked::Tool { pod: pod.clone(), approval }));
+                let approvals = listing.items.into_iter().map(Box::new);
+                asked.extend(approvals.map(|approval| Asked::Tool { pod: pod.clone(), approval }));
             }
             Err(ClientError::Api(_)) => {}
             Err(error) => return Err(error),

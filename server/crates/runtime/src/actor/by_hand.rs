@@ -86,7 +86,7 @@ impl Carrying<'_> {
         });
         let input = Input::Rewind { to_seq, expected_head, context_used: counted.await };
         match files {
-            true => self.rewind_with_files(command, input).await,
+            true => Box::pin(self.rewind_with_files(command, input)).await,
             false => self.enter(input, "rewind", |kind| kind == "rewound").await,
         }
     }

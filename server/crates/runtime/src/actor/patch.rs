@@ -51,7 +51,7 @@ impl Carrying<'_> {
         let action = if inputs.is_empty() { "rename" } else { "settings" };
         // What is decided by the new mode is decided with the new settings.
         let old = std::mem::replace(&mut self.actor.state.spec, spec.clone());
-        let patched = self.commit_patch(patch, (name, spec), inputs, (action, now)).await;
+        let patched = Box::pin(self.commit_patch(patch, (name, spec), inputs, (action, now))).await;
         if !matches!(patched, Ok(Done::Now(_))) {
             self.actor.state.spec = old;
         }

@@ -8,14 +8,14 @@ use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 use crate::bench::{Bench, last_of, of_kind};
 
 /// The context of the tests' model, in bytes of a whole request.
-const ROOM_BYTES: usize = 24_000;
+const ROOM_BYTES: usize = 32_000;
 const TURN_BYTES: usize = 4_000;
 
 fn error(message: &str) -> Value {
     json!({ "error": { "code": "context_length_exceeded", "message": message } })
 }
 
-const SENTENCE: &str = "This model's maximum context length is 6000 tokens.";
+const SENTENCE: &str = "This model's maximum context length is 8000 tokens.";
 
 /// Every way in which servers have been seen to say it.
 fn reports() -> Vec<(&'static str, Answer)> {
@@ -116,13 +116,13 @@ async fn the_limit_that_was_told_is_kept_to_so_that_it_happens_once() {
     let records = bench.stage.records(&pod).await;
     assert_eq!(of_kind(&records, "provider_retry").len(), 1);
     assert!(of_kind(&records, "compacted").len() > 2, "it is compacted beforehand");
-    assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().summary.usage.context_limit, 6000);
+    assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().summary.usage.context_limit, 8000);
 }
 
 #[tokio::test]
 async fn a_model_that_counts_its_tokens_is_compacted_by_what_it_counts() {
     let model = small_model(Answer::refuse(400, error(SENTENCE).to_string())).await;
-    model.otherwise(Answer::new().text("x").usage(Tokens { input: 4_900, cached: 0, output: 1 }).finish());
+    model.otherwise(Answer::new().text("x").usage(Tokens { input: 6_500, cached: 0, output: 1 }).finish());
     let bench = Bench::on(&model).await;
     let pod = bench.stage.create("ada").await;
     let mut compacted = 0;
@@ -132,7 +132,7 @@ async fn a_model_that_counts_its_tokens_is_compacted_by_what_it_counts() {
     }
     let records = bench.stage.records(&pod).await;
     assert_eq!(of_kind(&records, "provider_retry").len(), 1);
-    assert_eq!(of_kind(&records, "compacted").len(), compacted + 1, "4901 of 6000 is more than 80 %");
+    assert_eq!(of_kind(&records, "compacted").len(), compacted + 1, "6501 of 8000 is more than 80 %");
 }
 
 #[tokio::test]

@@ -18,34 +18,6 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
     let pod = pod.clone();
     let command: Command = match act {
         Act::Control(verb) => verb.of(pod),
-        Act::Rename(name) => {
-            let body = PatchPod { name: Some(name.clone()), ..PatchPod::default() };
-            operations::Patch { pod, body }.into()
-        }
-        Act::Network(policy) => {
-            let body = PatchPod { network: Some(*policy), ..PatchPod::default() };
-            operations::Patch { pod, body }.into()
-        }
-        Act::Model(model, provider) => {
-            let body = PatchPod { model: Some(model.clone()), provider: provider.clone(), ..PatchPod::default() };
-            operations::Patch { pod, body }.into()
-        }
-        Act::Mode(mode) => {
-            let body = PatchPod::of_mode(mode);
-            operations::Patch { pod, body }.into()
-        }
-        Act::Think(level) => {
-            let body = PatchPod { thinking: Some(*level), ..PatchPod::default() };
-            operations::Patch { pod, body }.into()
-        }
-        Act::Budget(budget) => {
-            let body = PatchPod { budget: Some(*budget), ..PatchPod::default() };
-            operations::Patch { pod, body }.into()
-        }
-        Act::AutoResume(is_on) => {
-            let body = PatchPod { auto_resume: Some(*is_on), ..PatchPod::default() };
-            operations::Patch { pod, body }.into()
-        }
         Act::Commit(body) => operations::CommitChanges { pod, body: body.clone() }.into(),
         Act::Worktree(body) => operations::ChangeWorktree { pod, body: body.clone() }.into(),
         Act::Delete(name) => operations::Delete { pod, confirm: Some(name.to_string()) }.into(),
@@ -88,11 +60,33 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let body = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
             operations::Input { pod, body }.into()
         }
+        Act::Rename(_)
+        | Act::Network(_)
+        | Act::Model(..)
+        | Act::Mode(_)
+        | Act::Think(_)
+        | Act::Budget(_)
+        | Act::AutoResume(_) => operations::Patch { pod, body: change(act) }.into(),
         Act::StopRun(queued) => return stop_run(client, &pod, id, queued).await,
         Act::Preview(act) => return preview(client, pod, act).await,
         Act::Export(name) => return export::export(client, &pod, name).await.map(Answer::File),
     };
     client.command(id, &command).await.map(|_| Answer::Accepted)
+}
+
+/// What an act changes in a Pod's settings; nothing if it is about something else.
+fn change(act: &Act) -> PatchPod {
+    let unchanged = PatchPod::default();
+    match act {
+        Act::Rename(name) => PatchPod { name: Some(name.clone()), ..unchanged },
+        Act::Network(policy) => PatchPod { network: Some(*policy), ..unchanged },
+        Act::Model(model, provider) => PatchPod { model: Some(model.clone()), provider: provider.clone(), ..unchanged },
+        Act::Mode(mode) => PatchPod::of_mode(mode),
+        Act::Think(level) => PatchPod { thinking: Some(*level), ..unchanged },
+        Act::Budget(budget) => PatchPod { budget: Some(*budget), ..unchanged },
+        Act::AutoResume(is_on) => PatchPod { auto_resume: Some(*is_on), ..unchanged },
+        _ => unchanged,
+    }
 }
 
 async fn preview(client: &Client, pod: PodRef, act: &PreviewAct) -> Result<Answer, ClientError> {

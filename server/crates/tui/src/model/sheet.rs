@@ -52,7 +52,7 @@ pub(crate) struct Inbox {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Asked {
     /// An approval.
-    Tool { pod: PodRef, approval: Approval },
+    Tool { pod: PodRef, approval: Box<Approval> },
     /// A peer request.
     Peer(OpenRequest),
 }
