@@ -77,14 +77,20 @@ async fn it_survives_the_turn_and_ends_with_its_pod() {
     let path = pod_path(&pod);
     let rules = json!({ "permissions": [{ "tool": "Bash", "decision": "allow" }] });
     yoi.patch(&path, &rules).await.expect(200);
-    let call = json!({ "command": "sleep 7777.2", "background": true });
+    let call = json!({ "command": "trap 'echo bye; exit' TERM; sleep 7777.2 & wait", "background": true });
     yoi.say(&pod, &format!("call Bash {call}")).await;
     until("the turn is over", async || (yoi.get(&path).await.expect(200)["state"] == "idle").then_some(())).await;
     wait_for("it runs on", "7777.2", true).await;
     yoi.post(&format!("{path}/stop"), &json!({})).await.expect(202);
     assert!(!is_there("7777.2"), "nothing is left once the Pod is stopped");
-    let journal = yoi.journal(&pod).await;
-    assert!(ends(&journal)[0]["detail"].as_str().unwrap().starts_with("stopped with its Pod"));
+    let journal = until("its end is recorded", async || {
+        let journal = yoi.journal(&pod).await;
+        (!ends(&journal).is_empty()).then_some(journal)
+    })
+    .await;
+    let end = ends(&journal)[0];
+    assert!(end["detail"].as_str().unwrap().starts_with("stopped with its Pod"), "{end}");
+    assert!(end["output"].as_str().is_some_and(|output| output.contains("bye")), "what it said last: {end}");
     yoi.post(&format!("{path}/restore"), &json!({})).await.expect(202);
     let history = yoi.get(&format!("{path}/history")).await.expect(200).to_string();
     assert!(history.contains("[background command call-b"), "the model is told: {history}");
@@ -107,7 +113,7 @@ async fn it_ends_with_yoi_which_says_so_afterwards() {
     assert_eq!(ends(&journal)[0]["detail"], "ended when yoi ended");
     let asked = tool(&yoi, &pod, "BashOutput", &id).await;
     assert_eq!((&asked["code"], &asked["is_error"]), (&json!("not_found"), &json!(true)));
-    assert!(asked["summary"].as_str().unwrap().contains("has ended with it"), "{asked}");
+    assert!(asked["summary"].as_str().unwrap().contains("Commands end when yoi ends"), "{asked}");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 use anyhow::Result;
+use jiff::Timestamp;
 use protocol::{
     McpArgument, McpPrompt, McpResource, McpServerItem,
     operation::{Loose, Page},
@@ -54,7 +55,8 @@ async fn log_in(caller: &Caller, name: String) -> Result<()> {
     if caller.config.json {
         return output::json(&login);
     }
-    let minutes = 10;
+    let left = login.expires_at.duration_since(Timestamp::now()).as_secs();
+    let minutes = (left + 59) / 60;
     output::line(&login.url)?;
     output::note(&format!(
         "open this address of {} in a browser on the server's machine within {minutes} minutes; `yoi mcp ls` then shows the state",

@@ -45,20 +45,23 @@ fn row(command: &BackgroundCommand) -> [String; 4] {
 }
 
 async fn print(caller: &Caller, pod: PodRef, id: String, follow: bool) -> Result<()> {
-    let mut after = 0;
+    let (mut after, mut until) = (0, None);
     loop {
         let query = operations::CommandOutput { pod: pod.clone(), id: id.clone(), after: Filled(Some(after)) };
-        let BackgroundOutput { command, output: text, next, dropped, .. } = caller.client.read(&query).await?;
+        let read: BackgroundOutput = caller.client.read(&query).await?;
         if caller.config.json && !follow {
-            return output::json(&BackgroundOutput { command, output: text, from: after, next, dropped });
+            return output::json(&read);
         }
+        let BackgroundOutput { command, output: text, next, dropped, .. } = read;
+        // Without following, what it writes meanwhile is not waited for.
+        let until = *until.get_or_insert(command.bytes);
         if dropped > 0 {
             output::note(&format!("{dropped} bytes of it are no longer kept"));
         }
         if !text.is_empty() {
             output::bytes(output::printable(&text).as_bytes())?;
         }
-        let is_all = next >= command.bytes;
+        let is_all = next >= if follow || command.state == CommandState::Exited { command.bytes } else { until };
         after = next;
         match command.state {
             _ if !is_all => (),

@@ -84,11 +84,11 @@ impl Clients {
 
     /// Ends all servers, to the last process. Returns false if something does not end.
     pub async fn end(&mut self) -> bool {
+        let ends: Vec<_> =
+            self.used.iter_mut().filter_map(|used| used.connection.take()).map(Connection::end).collect();
         let mut is_over = true;
-        for used in &mut self.used {
-            if let Some(connection) = used.connection.take() {
-                is_over &= connection.end().await;
-            }
+        for end in ends {
+            is_over &= end.await;
         }
         is_over
     }

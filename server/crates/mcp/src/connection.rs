@@ -11,7 +11,7 @@ use rmcp::{
 use tokio::{
     sync::{oneshot, watch},
     task::JoinHandle,
-    time::{Instant, sleep, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 use tools::Lifeline;
 
@@ -61,9 +61,13 @@ impl Connection {
     }
 
     /// Ends the connection and waits for that. Returns false if something does not end.
-    pub(crate) async fn end(self) -> bool {
-        drop(self.stop);
-        timeout(Duration::from_secs(6), self.task).await.is_ok()
+    ///
+    /// It is told at once, before this is awaited, so that several can end together.
+    pub(crate) fn end(self) -> impl Future<Output = bool> + Send {
+        let Self { stop, task, .. } = self;
+        drop(stop);
+        let deadline = Instant::now() + Duration::from_secs(6);
+        async move { timeout_at(deadline, task).await.is_ok() }
     }
 }
 

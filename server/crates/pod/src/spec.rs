@@ -132,7 +132,7 @@ impl PodSpec {
     /// server itself is.
     pub fn offers(&self, tool: &str) -> bool {
         let Some(names) = &self.tools else { return true };
-        let is_named = |wanted: &str| names.iter().any(|name| name == wanted);
+        let is_named = |wanted: &str| protocol::tool::is_listed(names, wanted);
         match tool.split_once(SERVER_TOOL) {
             None => is_named(tool),
             Some((server, _)) => {

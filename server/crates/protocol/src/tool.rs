@@ -182,6 +182,13 @@ pub fn facts(name: &str) -> &'static Facts {
     TOOLS.iter().chain(&AGENT_TOOLS).find(|tool| tool.name == name).unwrap_or(unknown)
 }
 
+/// Whether a list of names offers a tool: by its own name, or by that of the tool that it belongs to. A command that
+/// runs in the background can always be read and ended by whoever may start it.
+pub fn is_listed(names: &[String], tool: &str) -> bool {
+    let belongs_to = matches!(tool, "BashOutput" | "BashStop").then_some("Bash");
+    names.iter().any(|name| name == tool || belongs_to == Some(name.as_str()))
+}
+
 /// Returns arguments as one line of JSON with sorted field names: the same arguments always give the same line.
 pub fn arguments_line(arguments: &Value) -> String {
     fn sorted(value: &Value) -> Value {

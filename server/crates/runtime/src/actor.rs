@@ -133,7 +133,13 @@ impl Actor {
     }
 
     /// The inputs that a happening means for the Pod.
-    fn inputs(&mut self, happening: Happening) -> Vec<Input> {
+    async fn inputs(&mut self, happening: Happening) -> Vec<Input> {
+        let is_wish = matches!(happening, Happening::Called(calls::News::Wished(_)));
+        if is_wish && let Err(error) = sight::look_up(&self.actors, &mut self.state).await {
+            // Nobody answers it, which means no.
+            tracing::warn!(%error, pod = %self.state.name, "a connection is refused, because the rules cannot be read");
+            return Vec::new();
+        }
         match happening {
             Happening::Heard(heard) => {
                 self.exchange.inputs(&self.actors, &mut self.state, &self.servers.clients, heard)
@@ -214,7 +220,7 @@ impl Actor {
                 Effect::Prompt => self.exchange.prompt(&self.actors, &self.state),
                 Effect::AnswerAgent { ask, option } => self.exchange.answer(ask, option),
                 Effect::Reply { id, outcome } => self.exchange.reply(id, outcome),
-                Effect::EndCommands => drop(self.end_commands().await),
+                Effect::EndCommands => self.end_commands().await,
                 Effect::EndCall { call_id } => self.calls.end_one(&call_id),
                 Effect::Summarise => {
                     self.exchange.ask(&self.actors, &self.state, &self.servers.clients, Purpose::Summary);
@@ -266,9 +272,10 @@ impl Actor {
     async fn end_work(&mut self) -> bool {
         self.exchange.abort();
         self.actors.equipment.agents.end(&self.state.worker_id);
-        let are_over = self.end_commands().await;
-        let is_over = self.calls.end_all().await;
-        self.servers.clients.end().await && is_over && are_over
+        let Self { actors, state, calls, servers, .. } = self;
+        let (calls_end, commands_end, servers_end) =
+            tokio::join!(calls.end_all(), actors.equipment.background.end_all(&state.worker_id), servers.clients.end());
+        calls_end && commands_end && servers_end
     }
 }
 

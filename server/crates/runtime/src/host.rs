@@ -155,7 +155,11 @@ impl Host {
         self.inner.stopping.cancel();
         self.inner.tracker.close();
         self.inner.actors.equipment.agents.end_all();
-        if tokio::time::timeout(limit, self.inner.tracker.wait()).await.is_err() {
+        let at_rest = tokio::time::timeout(limit, self.inner.tracker.wait());
+        let (at_rest, _) = tokio::join!(at_rest, self.inner.actors.equipment.background.end_everything());
+        // What was just being started when the others were told to end.
+        self.inner.actors.equipment.background.end_everything().await;
+        if at_rest.is_err() {
             tracing::warn!("some Pods did not come to a committed point in time; a restart recovers them");
         }
         self.inner.store.close().await;

@@ -137,7 +137,7 @@ impl Toolbox {
 
     /// In order of their names; `only` restricts them to the named ones.
     pub fn offered<'a>(&'a self, only: Option<&'a [String]>) -> impl Iterator<Item = &'a Arc<dyn Tool>> {
-        self.tools.values().filter(move |tool| only.is_none_or(|names| names.iter().any(|name| name == tool.name())))
+        self.tools.values().filter(move |known| only.is_none_or(|names| tool::is_listed(names, known.name())))
     }
 
     /// What a model is told when it calls an unknown tool. `only` as in [`Toolbox::offered`].

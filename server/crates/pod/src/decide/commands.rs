@@ -116,10 +116,6 @@ pub(super) fn stop(draft: &mut Draft) {
         draft.effect(Effect::AbortOperatorCalls);
         draft.close_operator_calls("cancelled", "not finished: the Pod was stopped");
     }
-    if draft.pod.state.is_live() && !draft.pod.background.is_empty() {
-        draft.effect(Effect::EndCommands);
-        draft.end_commands("stopped with its Pod");
-    }
     match draft.pod.state {
         PodState::Running | PodState::Waiting => {
             draft.effect(Effect::Abort);
@@ -135,6 +131,8 @@ pub(super) fn stop(draft: &mut Draft) {
         PodState::Idle => (),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return,
     }
+    // Last, because it waits. How they ended is recorded once they have.
+    draft.effect(Effect::EndCommands);
     draft.status(PodState::Stopped, None);
 }
 

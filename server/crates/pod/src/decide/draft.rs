@@ -190,14 +190,6 @@ impl Draft {
         self.outside(TurnEvent::CommandEnded { call_id, command, by, detail, exit_code, output });
     }
 
-    /// Records that all background commands have ended.
-    pub(crate) fn end_commands(&mut self, detail: &str) {
-        for known in self.pod.background.clone() {
-            let (call_id, detail) = (known.call_id, detail.to_owned());
-            self.end_command(CommandEnd { call_id, detail, exit_code: None, output: None });
-        }
-    }
-
     /// Withdraws the approvals of a call that has ended: those for network access, and the one for an agent's call
     /// itself.
     fn void_asked(&mut self, call_id: &str, by: ToolBy) {

@@ -222,7 +222,7 @@ fn only_a_stop_ends_what_a_person_runs() {
     let journal = running().all([operator_call("Bash"), Input::Pause, resume(), Input::Cancel]);
     assert_eq!(journal.pod.operator_calls.len(), 1);
     let mut journal = journal;
-    assert_eq!(journal.take(Input::Stop).unwrap(), [Effect::AbortOperatorCalls]);
+    assert_eq!(journal.take(Input::Stop).unwrap(), [Effect::AbortOperatorCalls, Effect::EndCommands]);
     assert_eq!(journal.last("tool_finished")["code"], "cancelled");
     assert!(journal.pod.operator_calls.is_empty());
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tools::proxy::Wish;
 
 use super::{Actors, leaders};
-use crate::view;
+use crate::{rules, view};
 
 /// Connections of one command that may wait for a decision.
 const WISHES_MAX: usize = 16;
@@ -39,7 +39,7 @@ pub(super) fn by_rules(actors: &Arc<Actors>, worker_id: &WorkerId) -> mpsc::Send
     sender
 }
 
-/// The Pod's settings with its ancestors' rules; `None` if the Pod is gone.
+/// The Pod's settings with all rules that bind it; `None` if the Pod is gone.
 async fn spec_now(actors: &Actors, worker_id: &WorkerId) -> Result<Option<PodSpec>, ApiError> {
     let Some(row) = actors.store.pods().find(worker_id).await? else { return Ok(None) };
     let Ok(opened) = view::open(&row) else { return Ok(None) };
@@ -49,6 +49,7 @@ async fn spec_now(actors: &Actors, worker_id: &WorkerId) -> Result<Option<PodSpe
     if parent.is_some() && leaders.is_none() {
         return Ok(None);
     }
+    let shared_rules = rules::shared(actors).await?.into_iter().map(|(_, rule)| rule).collect();
     let server_rules = actors.equipment.server_rules.clone();
-    Ok(Some(PodSpec { leaders, server_rules, ..opened.spec }))
+    Ok(Some(PodSpec { leaders, shared_rules, server_rules, ..opened.spec }))
 }

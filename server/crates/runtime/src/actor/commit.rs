@@ -56,7 +56,6 @@ impl Actor {
     pub(super) fn add(&mut self, staged: &mut Staged, steps: Vec<Step>) {
         for mut step in steps {
             self.calls.time(&mut step.event);
-            self.tell_end(&mut step.event);
             let runs = self.state.pod.bare_runs.len();
             let seq = staged.add(&mut self.state, self.exchange.asked_of(), &step);
             if let Event::Turn(event) = &step.event {

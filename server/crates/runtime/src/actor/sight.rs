@@ -41,8 +41,6 @@ pub(super) async fn look(
         return Ok(());
     }
     look_up(actors, state).await?;
-    let shared = actors.patiently(|| rules::shared(actors)).await?;
-    state.spec.shared_rules = shared.into_iter().map(|(_, rule)| rule).collect();
     let mut sights = Sights::default();
     for (tool, arguments) in calls {
         let looking = Looking { actors, state };
@@ -59,10 +57,12 @@ pub(super) async fn look(
     Ok(())
 }
 
-/// Refreshes the rules of this Pod's ancestors.
+/// Refreshes the rules that others than this Pod have: its ancestors, folders, and the whole server.
 pub(super) async fn look_up(actors: &Actors, state: &mut State) -> Result<(), ApiError> {
     let parent = state.parent.as_ref().map(|parent| parent.key);
     state.spec.leaders = leaders(actors, parent, &state.spec).await?;
+    let shared = actors.patiently(|| rules::shared(actors)).await?;
+    state.spec.shared_rules = shared.into_iter().map(|(_, rule)| rule).collect();
     Ok(())
 }
 

@@ -148,7 +148,7 @@ impl Starting<'_> {
         }
     }
 
-    /// Refreshes the rules of the Pod's ancestors.
+    /// Refreshes the rules of the Pod's ancestors, of folders, and of the whole server.
     async fn look_up(&mut self) -> Result<(), ToolOutcome> {
         look_up(self.actors, self.state).await.map_err(|error| ToolOutcome::failed("internal", error.detail))
     }

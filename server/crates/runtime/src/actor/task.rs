@@ -173,7 +173,7 @@ impl PodTask {
 
     /// Handles an outside event: decides, commits, publishes, acts.
     async fn happened(&mut self, happening: Happening) {
-        let inputs = self.actor.inputs(happening);
+        let inputs = self.actor.inputs(happening).await;
         let is_summary = inputs.iter().any(|input| matches!(input, Input::Summarised(_)));
         let is_used = inputs.iter().any(|input| {
             matches!(
@@ -199,8 +199,9 @@ impl PodTask {
         self.go_on().await;
     }
 
-    /// Takes what is waiting: mail first, then the oldest queued input.
+    /// Takes what is waiting: ends of background commands, mail, then the oldest queued input.
     async fn go_on(&mut self) {
+        self.actor.end_unknown_commands();
         self.note_ended_commands().await;
         self.read_mail().await;
         self.start_next().await;
@@ -213,6 +214,7 @@ impl PodTask {
             let pod = &self.actor.state.name;
             tracing::error!(%error, %pod, "the end of a background command could not be recorded; it is tried again");
         }
+        self.actor.forget_commands();
     }
 
     async fn read_mail(&mut self) {

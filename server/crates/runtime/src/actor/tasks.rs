@@ -102,8 +102,13 @@ impl Actors {
         command: PodCommand,
     ) -> Result<String, ApiError> {
         self.count_command();
+        let stops = if let PodCommand::StopCommand(id) = &command { Some(id.clone()) } else { None };
         let (command, origin) = (Box::new(command), origin.clone());
-        self.ask(worker_id, |reply| Request::Command { command, key, origin, reply }).await
+        let answer = self.ask(worker_id, |reply| Request::Command { command, key, origin, reply }).await?;
+        match stops {
+            Some(id) => self.stopped_command(worker_id, &id, &answer).await,
+            None => Ok(answer),
+        }
     }
 
     /// Returns an error if there is no such tool.

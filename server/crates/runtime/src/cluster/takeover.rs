@@ -38,7 +38,12 @@ async fn watch_lease(cluster: Arc<Cluster>) {
 async fn rejoin(cluster: &Arc<Cluster>) -> bool {
     let relied = cluster.lease.end();
     cluster.stand_still.clear();
-    drop_all(&relied).await;
+    // The second time for a command that was just being started.
+    let background = &cluster.actors.equipment.background;
+    tokio::join!(drop_all(&relied), background.end_everything());
+    if !background.end_everything().await {
+        tracing::error!("a background command that relied on a lost lease does not end");
+    }
     cluster.actors.tasks.clear();
     loop {
         match cluster.store.hosts().rejoin().await {

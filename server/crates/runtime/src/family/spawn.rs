@@ -166,7 +166,8 @@ pub(super) fn check_idle(lender: &Held, lent: &[ScopeRule]) -> Result<(), ApiErr
     }
     let name = &lender.label.name;
     let sentence = format!(
-        "a command of {name} is running that can write to what is to be lent; wait until it has ended, or cancel it"
+        "a command of {name} is running that can write to what is to be lent; wait until it has ended, or end it: cancel \
+         the run, or for a background command use BashStop or `yoi ps {name} ID --stop`"
     );
     Err(ApiError::new(ErrorCode::Busy, sentence))
 }

@@ -222,7 +222,7 @@ impl Work<'_> {
         self.inner.cluster.command_output(worker_id, id, after).await
     }
 
-    /// Ends a background command and, if it runs on this host, waits until it has ended.
+    /// Ends a background command and waits until it has ended, for at most 4 s.
     ///
     /// # Errors
     /// `not_found`, as [`Self::command_output`].
@@ -233,10 +233,8 @@ impl Work<'_> {
         worker_id: &WorkerId,
         id: String,
     ) -> Result<BackgroundCommand, ApiError> {
-        let command = PodCommand::StopCommand(id.clone());
-        let told = self.inner.cluster.command(key, origin, worker_id, command).await?;
-        let stopped = self.inner.actors.equipment.background.stopped(worker_id, &id).await;
-        Ok(stopped.unwrap_or(told))
+        let command = PodCommand::StopCommand(id);
+        self.inner.cluster.command(key, origin, worker_id, command).await
     }
 
     /// The prompts of the MCP servers that the Pod uses. A server that is away is left out.

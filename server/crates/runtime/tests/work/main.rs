@@ -23,6 +23,7 @@ mod queue;
 mod recipes;
 mod retries;
 mod rewinds;
+mod rules;
 mod search;
 mod servers;
 mod settings;

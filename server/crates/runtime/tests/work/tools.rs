@@ -6,8 +6,12 @@ use pod::ToolOutcome;
 use protocol::PermissionDecision;
 use serde_json::{Value, json};
 use testkit::WAIT_MAX;
-use tokio::sync::{Barrier, watch};
-use tools::{Output, Place, Tool, Toolbox};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::UnixStream,
+    sync::{Barrier, watch},
+};
+use tools::{Network, Output, Place, Tool, Toolbox};
 
 /// What the tools did, in order, and the gate at which some wait.
 #[derive(Debug, Clone)]
@@ -50,7 +54,7 @@ impl Ledger {
     }
 }
 
-/// - `Bash {command}`: asks by default.
+/// - `Bash {command}`: asks by default. With `connect`, says what the way to the network answers.
 /// - `New {name}`: like `Note`, but not in any list.
 /// - `Note {name}`: changes something; `Look {name}` only reads. Both report when they begin and end.
 /// - `Meet {}`: reads, and ends only when two of it run at once.
@@ -89,9 +93,10 @@ impl Tool for TestTool {
         }
     }
 
-    async fn call(&self, _: &Place, arguments: Value, output: Output) -> ToolOutcome {
+    async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
         let of = |field: &str| arguments[field].as_str().unwrap_or_default().to_owned();
         match self.name {
+            "Bash" if arguments["connect"].is_string() => ToolOutcome::done(answered(place, &of("connect")).await),
             "Bash" => {
                 self.ledger.note(format!("Bash {}", of("command")));
                 ToolOutcome::done(format!("ran {}", of("command"))).with_content("secret output")
@@ -116,6 +121,16 @@ impl Tool for TestTool {
             }
         }
     }
+}
+
+/// What the proxy of this call answers to a request to connect.
+async fn answered(place: &Place, to: &str) -> String {
+    let Network::Through { socket } = &place.network else { panic!("{:?}", place.network) };
+    let mut stream = UnixStream::connect(socket).await.unwrap();
+    stream.write_all(format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n").as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
 }
 
 impl TestTool {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use pod::CommandEnd;
-use protocol::{BackgroundCommand, BackgroundOutput, WorkerId};
+use protocol::{BackgroundCommand, BackgroundOutput, ToolBy, WorkerId};
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     time::timeout,
@@ -61,6 +61,11 @@ impl Background {
         self.jobs(pod).iter().any(|job| job.end().is_none())
     }
 
+    /// The ids of the Pod's commands that run, oldest first.
+    pub fn running(&self, pod: &WorkerId) -> Vec<String> {
+        self.jobs(pod).iter().filter(|job| job.end().is_none()).map(|job| job.id().to_owned()).collect()
+    }
+
     /// The Pod's commands, oldest first.
     pub fn list(&self, pod: &WorkerId) -> Vec<BackgroundCommand> {
         self.jobs(pod).iter().map(|job| job.view()).collect()
@@ -96,21 +101,30 @@ impl Background {
         }
     }
 
-    /// How a command ended, if it is known here and has ended.
-    pub fn known_end(&self, pod: &WorkerId, id: &str) -> Option<CommandEnd> {
-        self.job(pod, id)?.end()
-    }
-
     /// Ends all commands of a Pod and waits until nothing of them is left. Returns false if something does not end.
     pub async fn end_all(&self, pod: &WorkerId) -> bool {
-        let jobs = self.jobs(pod);
-        jobs.iter().for_each(|job| job.stop(Stopper::Pod));
-        let ended = async {
-            for job in &jobs {
-                job.ended().await;
-            }
-        };
-        timeout(END_WAIT_MAX, ended).await.is_ok()
+        end(&self.jobs(pod)).await
+    }
+
+    /// Ends the commands of all Pods, as [`Self::end_all`] does, and forgets those that have ended.
+    pub async fn end_everything(&self) -> bool {
+        let jobs: Vec<Arc<Job>> = self.pods().values().flatten().cloned().collect();
+        let are_over = end(&jobs).await;
+        self.pods().retain(|_, jobs| {
+            jobs.retain(|job| job.end().is_none());
+            !jobs.is_empty()
+        });
+        are_over
+    }
+
+    /// Forgets the commands of a Pod that have ended.
+    pub fn forget_ended(&self, pod: &WorkerId) {
+        let mut pods = self.pods();
+        let Some(jobs) = pods.get_mut(pod) else { return };
+        jobs.retain(|job| job.end().is_none());
+        if jobs.is_empty() {
+            pods.remove(pod);
+        }
     }
 
     /// Forgets the commands of a deleted Pod.
@@ -118,12 +132,15 @@ impl Background {
         self.pods().remove(pod);
     }
 
-    /// Adds a command. The error is a sentence: too many run.
-    pub(super) fn add(&self, pod: &WorkerId, job: Arc<Job>) -> Result<(), String> {
+    /// Adds a command that is about to be started. The error is a sentence: too many run.
+    pub(super) fn add(&self, pod: &WorkerId, job: Arc<Job>) -> Result<Seat, String> {
         let mut pods = self.pods();
         let jobs = pods.entry(pod.clone()).or_default();
         if jobs.iter().filter(|job| job.end().is_none()).count() >= RUNNING_MAX {
-            return Err(format!("{RUNNING_MAX} commands run in the background already; end one with BashStop first"));
+            return Err(format!(
+                "{RUNNING_MAX} commands run in the background already; end one first, with BashStop, or those of a person \
+                 with `yoi ps`"
+            ));
         }
         let too_many = (jobs.iter().filter(|job| job.end().is_some()).count() + 1).saturating_sub(ENDED_MAX);
         let mut left = too_many;
@@ -132,15 +149,8 @@ impl Background {
             left -= usize::from(goes);
             !goes
         });
-        jobs.push(job);
-        Ok(())
-    }
-
-    /// Removes a command that could not be started.
-    pub(super) fn remove(&self, pod: &WorkerId, id: &str) {
-        if let Some(jobs) = self.pods().get_mut(pod) {
-            jobs.retain(|job| job.id() != id);
-        }
+        jobs.push(job.clone());
+        Ok(Seat { background: self.clone(), pod: pod.clone(), job, is_taken: false })
     }
 
     pub(super) fn tell_ended(&self, pod: &WorkerId) {
@@ -148,7 +158,17 @@ impl Background {
         let _ = self.0.ends.send(pod.clone());
     }
 
-    pub(super) fn job(&self, pod: &WorkerId, id: &str) -> Option<Arc<Job>> {
+    /// A command that this caller may read and stop.
+    pub(super) fn job_for(&self, pod: &WorkerId, id: &str, by: ToolBy) -> Option<Arc<Job>> {
+        self.job(pod, id).filter(|job| job.is_for(by))
+    }
+
+    /// The ids of all such commands, oldest first.
+    pub(super) fn ids_for(&self, pod: &WorkerId, by: ToolBy) -> Vec<String> {
+        self.jobs(pod).iter().filter(|job| job.is_for(by)).map(|job| job.id().to_owned()).collect()
+    }
+
+    fn job(&self, pod: &WorkerId, id: &str) -> Option<Arc<Job>> {
         self.pods().get(pod)?.iter().find(|job| job.id() == id).cloned()
     }
 
@@ -158,5 +178,85 @@ impl Background {
 
     fn pods(&self) -> MutexGuard<'_, HashMap<WorkerId, Vec<Arc<Job>>>> {
         self.0.pods.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of a command that is being started. Dropping it takes the command away again, unless it was started.
+#[derive(Debug)]
+pub(super) struct Seat {
+    background: Background,
+    pod: WorkerId,
+    job: Arc<Job>,
+    is_taken: bool,
+}
+
+impl Seat {
+    /// The command was started.
+    pub(super) fn take(mut self) {
+        self.is_taken = true;
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if self.is_taken {
+            return;
+        }
+        self.job.give_up();
+        if let Some(jobs) = self.background.pods().get_mut(&self.pod) {
+            jobs.retain(|job| !Arc::ptr_eq(job, &self.job));
+        }
+    }
+}
+
+/// Tells commands to end with their Pod and waits until nothing of them is left. Returns false if something does not
+/// end.
+async fn end(jobs: &[Arc<Job>]) -> bool {
+    jobs.iter().for_each(|job| job.stop(Stopper::Pod));
+    let ended = async {
+        for job in jobs {
+            job.ended().await;
+        }
+    };
+    timeout(END_WAIT_MAX, ended).await.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use pod::Scope;
+
+    use super::*;
+    use crate::{Lifeline, Network, Place, Questions};
+
+    fn place(call_id: &str) -> Place {
+        Place {
+            worker_id: WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(),
+            call_id: call_id.to_owned(),
+            by: ToolBy::Model,
+            leads: None,
+            cwd: PathBuf::from("/"),
+            scope: Scope::new([], []),
+            seen: Arc::default(),
+            outputs: PathBuf::new(),
+            network: Network::None,
+            way_in: None,
+            questions: Questions::none(),
+            redirects: None,
+            doors: None,
+            lifeline: Lifeline::pair().0,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_start_that_is_given_up_leaves_no_seat_and_nobody_waits_for_it() {
+        let (background, place) = (Background::default(), place("call-b1"));
+        let job = Arc::new(Job::new(&place, "sleep 1", "/".to_owned()));
+        let seat = background.add(&place.worker_id, job.clone()).unwrap();
+        assert_eq!(background.running(&place.worker_id), ["call-b1"]);
+        drop(seat);
+        assert!(background.list(&place.worker_id).is_empty());
+        job.ended().await;
     }
 }

@@ -274,14 +274,9 @@ impl Bash {
         let is_confined = matches!(order.hold, Hold::Room { .. });
         let job = Arc::new(Job::new(place, &order.command, order.cwd.display().to_string()));
         // It takes its seat first, so that no more than the limit can start at once.
-        self.background.add(&place.worker_id, job.clone()).map_err(Failure::TooMany)?;
-        let running = match self.running(place, &order).await {
-            Ok(running) => running,
-            Err(failure) => {
-                self.background.remove(&place.worker_id, &place.call_id);
-                return Err(failure);
-            }
-        };
+        let seat = self.background.add(&place.worker_id, job.clone()).map_err(Failure::TooMany)?;
+        let running = self.running(place, &order).await?;
+        seat.take();
         if is_confined {
             self.helpers.prepare(&self.options);
         }

@@ -5,16 +5,22 @@
 //! themselves, so that none of them can be moved away. What git would read and does not exist yet cannot be mounted; it
 //! is removed when the command has ended. No repository that git itself created has such files. What a command puts
 //! into a repository that it creates itself is reported afterwards.
+//!
+//! A background command may run for days, so what leads git elsewhere is removed while it runs. A second settings file
+//! may be a person's by the end, so it is reported; where git would read one, an empty one is there and protected.
 
 use std::{
     collections::{BTreeSet, VecDeque},
     ffi::OsStr,
-    fs,
+    fs::{self, File},
+    io::Read as _,
+    os::fd::AsRawFd as _,
     path::{Path, PathBuf},
 };
 
 use pod::{IN_GIT_FOLDERS, Scope, WorkTree};
 use protocol::Access;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
 use super::leavings;
 
@@ -29,6 +35,9 @@ const SKIPPED: [&str; 6] = ["node_modules", "target", ".venv", "venv", "vendor",
 const LEADS_AWAY: &str = "commondir";
 /// A second settings file, which git reads only if the first one says so.
 const SECOND_SETTINGS: &str = "config.worktree";
+/// The setting that makes git read them, in lower case, and how much of the first file is searched for it.
+const READS_SECOND: &str = "worktreeconfig";
+const SETTINGS_BYTES_MAX: u64 = 1024 * 1024;
 /// Where git looks for further objects, and for what stands in for others.
 const IN_SHARED: [(&str, &str); 2] = [("objects", "info"), ("refs", "replace")];
 const START_FILE: &str = ".envrc";
@@ -139,6 +148,10 @@ impl Repositories {
             match path.symlink_metadata() {
                 Ok(_) if is_odd => self.missing.push(path),
                 Ok(_) => drop(self.fixed.insert(path)),
+                // Empty, it is as good as none, and can be mounted.
+                Err(_) if *name == SECOND_SETTINGS && reads_second(folder) && File::create_new(&path).is_ok() => {
+                    self.fixed.insert(path);
+                }
                 Err(_) if [LEADS_AWAY, SECOND_SETTINGS].contains(name) => self.missing.push(path),
                 Err(_) => (),
             }
@@ -164,18 +177,51 @@ impl Repositories {
 
     /// Removes what was created and must not exist. The command and everything that it started have ended.
     pub(super) fn tidy(&self) {
-        for path in self.missing.iter().filter(|path| path.symlink_metadata().is_ok()) {
-            let taken = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
-            match taken {
-                Ok(()) => {
-                    tracing::warn!(path = %path.display(), "a command made what leads git elsewhere; it was removed")
-                }
-                Err(error) => {
-                    tracing::error!(path = %path.display(), %error, "what leads git elsewhere could not be removed")
-                }
-            }
+        self.missing.iter().for_each(|path| drop(remove(path)));
+    }
+
+    /// Removes what leads all of git elsewhere, also while a command runs. Returns what was there.
+    pub(super) fn keep(&self) -> Vec<PathBuf> {
+        self.missing.iter().filter(|path| path.ends_with(LEADS_AWAY) && remove(path)).cloned().collect()
+    }
+
+    /// Second settings files that were not there before.
+    pub(super) fn second_settings(&self) -> Vec<PathBuf> {
+        let is_there = |path: &&PathBuf| path.ends_with(SECOND_SETTINGS) && path.symlink_metadata().is_ok();
+        self.missing.iter().filter(is_there).cloned().collect()
+    }
+}
+
+/// Removes what must not exist. Returns whether it was there. No link on the way to it is followed: a command may have
+/// put one in the place of a folder.
+fn remove(path: &Path) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let Ok(folder) = openat2(CWD, folder, flags, Mode::empty(), resolve) else { return false };
+    let there = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
+    if there.symlink_metadata().is_err() {
+        return false;
+    }
+    match fs::remove_file(&there).or_else(|_| fs::remove_dir_all(&there)) {
+        Ok(()) => tracing::warn!(path = %path.display(), "a command made what leads git elsewhere; it was removed"),
+        Err(error) => {
+            tracing::error!(path = %path.display(), %error, "what leads git elsewhere could not be removed");
         }
     }
+    true
+}
+
+/// Whether git reads a second settings file here.
+fn reads_second(folder: &Path) -> bool {
+    let common = if is_of_work_tree(folder) { folder.ancestors().nth(2) } else { Some(folder) };
+    let Some(settings) = common.map(|common| common.join("config")) else { return false };
+    if !settings.symlink_metadata().is_ok_and(|kind| kind.is_file()) {
+        return false;
+    }
+    let mut text = Vec::new();
+    let read = File::open(settings).map(|file| file.take(SETTINGS_BYTES_MAX).read_to_end(&mut text));
+    matches!(read, Ok(Ok(_))) && String::from_utf8_lossy(&text).to_lowercase().contains(READS_SECOND)
 }
 
 /// Whether it is the part of a repository that belongs to an additional work tree.

@@ -104,6 +104,11 @@ tests! {
     background::a_background_command_is_read_piece_by_piece_and_stopped
     background::the_commands_of_a_pod_end_with_it
     background::a_command_that_ends_says_how_and_nobody_runs_too_many
+    background::the_model_reads_and_stops_only_its_own_commands
+    background::the_commands_of_all_pods_end_with_their_host
+    background::what_leads_git_elsewhere_goes_while_a_command_runs
+    background::a_command_that_keeps_leading_git_elsewhere_is_ended
+    background::a_second_settings_file_that_git_reads_is_protected_before_it_exists
     life::the_death_of_the_server_ends_the_command
     life::the_helper_of_the_next_command_waits_is_replaced_and_ends_with_the_tool
     output::output_comes_live_and_in_few_pieces

@@ -1,11 +1,13 @@
 //! One background command: what it wrote, how it is stopped, and how it ended.
 
 use std::{
+    convert::Infallible,
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use pod::CommandEnd;
+use pod::{CommandEnd, Scope};
 use protocol::{BackgroundCommand, BackgroundOutput, CommandState, Timestamp, ToolBy, WorkerId};
 use tokio::{sync::watch, time::sleep};
 
@@ -22,6 +24,12 @@ const READ_BYTES_MAX: usize = 64 * 1024;
 pub(super) const TOLD_BYTES_MAX: usize = 30_000;
 /// The most bytes of output in the record of its end.
 const LAST_BYTES_MAX: usize = 4 * 1024;
+/// How often to look for what leads git elsewhere while it runs …
+const GUARD_AGAIN: Duration = Duration::from_secs(1);
+/// … after how many such looks to look through the scope for what it leaves behind …
+const LOOKS_BETWEEN: u32 = 30;
+/// … and how often something may be removed before the command is ended.
+const REMOVALS_MAX: u32 = 3;
 
 /// Who stops a background command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +42,8 @@ pub enum Stopper {
     Pod,
     /// Its own time limit.
     Limit,
+    /// yoi, because it keeps making what leads git elsewhere.
+    Guard,
 }
 
 /// A command that has just been started.
@@ -103,13 +113,18 @@ impl Job {
                 () = sleep(limit.unwrap_or_default()), if limit.is_some() => self.stop(Stopper::Limit),
             }
         };
-        let ending = running.follow(is_stopped, |bytes| self.output().ring.push(&decoder.push(bytes))).await;
+        let following = running.follow(is_stopped, |bytes| self.output().ring.push(&decoder.push(bytes)));
+        let ending = tokio::select! {
+            ending = following => ending,
+            never = self.guard(&repositories, &place), if is_confined => match never {},
+        };
         self.output().ring.push(&decoder.finish());
+        self.output().ring.finish();
         let took = started.elapsed();
         let scope = place.scope.clone();
         let left = super::super::beside(move || {
-            repositories.tidy();
-            if is_confined { repositories.left_in(&scope) } else { Vec::new() }
+            repositories.keep();
+            if is_confined { left_by(&repositories, &scope) } else { Vec::new() }
         });
         let left = leavings::told(&place.cwd, &left.await);
         let (how, exit_code) = self.how(ending, took, limit);
@@ -118,6 +133,39 @@ impl Job {
         let pod: WorkerId = place.worker_id.clone();
         drop(place);
         background.tell_ended(&pod);
+    }
+
+    /// While the command runs, removes what leads git elsewhere, and tells in its output what runs something later.
+    async fn guard(&self, repositories: &Arc<Repositories>, place: &Place) -> Infallible {
+        let (mut looks, mut removals, mut known) = (0_u32, 0, Vec::new());
+        loop {
+            sleep(GUARD_AGAIN).await;
+            let own = repositories.clone();
+            let removed: Vec<PathBuf> = super::super::beside(move || own.keep()).await;
+            for path in &removed {
+                let shown = path.strip_prefix(&place.cwd).unwrap_or(path).display().to_string();
+                let shown: String = shown.chars().flat_map(char::escape_debug).collect();
+                self.note(&format!("removed {shown}, which leads git elsewhere"));
+            }
+            removals += u32::from(!removed.is_empty());
+            if removals == REMOVALS_MAX {
+                self.stop(Stopper::Guard);
+            }
+            looks += 1;
+            if looks.is_multiple_of(LOOKS_BETWEEN) {
+                let (own, scope) = (repositories.clone(), place.scope.clone());
+                let left = super::super::beside(move || left_by(&own, &scope)).await;
+                if left != known && !left.is_empty() {
+                    self.note(leavings::told(&place.cwd, &left).trim_start_matches([' ', '·']));
+                }
+                known = left;
+            }
+        }
+    }
+
+    /// Adds a line of yoi's own to the output.
+    fn note(&self, text: &str) {
+        self.output().ring.push(&format!("\n[yoi: {text}]\n"));
     }
 
     fn how(&self, ending: Ending, took: Duration, limit: Option<Duration>) -> (String, Option<i32>) {
@@ -136,6 +184,7 @@ impl Job {
                     Some(Stopper::Limit) => {
                         format!("stopped at its time limit of {} s", limit.unwrap_or_default().as_secs())
                     }
+                    Some(Stopper::Guard) => "stopped because it kept making what leads git elsewhere".to_owned(),
                     Some(Stopper::Pod) | None => "stopped with its Pod".to_owned(),
                 };
                 (format!("{by} {after}"), None)
@@ -152,6 +201,17 @@ impl Job {
             stop.get_or_insert(by);
             is_first
         });
+    }
+
+    /// Whether a caller may read and stop it: people may always, others what they started themselves.
+    pub(super) fn is_for(&self, by: ToolBy) -> bool {
+        by == ToolBy::Operator || self.by == by
+    }
+
+    /// It was not started after all.
+    pub(super) fn give_up(&self) {
+        let ended = Ended { how: "not started".to_owned(), exit_code: None, at: Timestamp::now() };
+        self.end.send_replace(Some(Arc::new(ended)));
     }
 
     pub(super) async fn ended(&self) {
@@ -202,4 +262,11 @@ impl Job {
     fn output(&self) -> MutexGuard<'_, Output> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What the command left that runs something later. Reads folders.
+fn left_by(repositories: &Repositories, scope: &Scope) -> Vec<PathBuf> {
+    let mut left = repositories.left_in(scope);
+    left.extend(repositories.second_settings());
+    left
 }

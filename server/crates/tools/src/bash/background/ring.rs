@@ -2,6 +2,8 @@
 
 /// How much is kept at least, in bytes; at most twice that.
 pub(super) const KEPT_BYTES: usize = 256 * 1024;
+/// How much is kept once nothing more is written.
+const ENDED_BYTES: usize = 64 * 1024;
 
 /// Text that grows at its end and is forgotten at its beginning. Positions count from the beginning of the whole text.
 #[derive(Debug, Default)]
@@ -26,10 +28,20 @@ impl Ring {
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         if self.text.len() > 2 * KEPT_BYTES {
-            let cut = self.text.floor_char_boundary(self.text.len() - KEPT_BYTES);
-            self.text.drain(..cut);
-            self.start += cut as u64;
+            self.cut_to(KEPT_BYTES);
         }
+    }
+
+    /// Nothing more is written: keeps less, and no room for more.
+    pub(super) fn finish(&mut self) {
+        self.cut_to(ENDED_BYTES);
+        self.text.shrink_to_fit();
+    }
+
+    fn cut_to(&mut self, bytes: usize) {
+        let cut = self.text.floor_char_boundary(self.text.len().saturating_sub(bytes));
+        self.text.drain(..cut);
+        self.start += cut as u64;
     }
 
     /// The length of the whole text in bytes.
@@ -78,5 +90,8 @@ mod tests {
         assert_eq!((newest.text.as_str(), newest.next), ("xxxxx", ring.end()));
         assert_eq!(newest.dropped, ring.end() - 5 - 1);
         assert_eq!(ring.newest(ring.end(), 5).text, "");
+        ring.finish();
+        assert_eq!((ring.text.len(), ring.text.capacity()), (ENDED_BYTES, ENDED_BYTES));
+        assert_eq!(ring.end(), 6 + 2 * KEPT_BYTES as u64);
     }
 }

@@ -49,7 +49,8 @@ impl Tool for BashOutput {
 
     fn description(&self) -> &'static str {
         "Returns what a background command wrote since you last asked, and whether it still runs. It does not wait. Only \
-         the newest 256 KiB or more of its output are kept; what was dropped before you read it is counted."
+         the newest 256 KiB or more of its output are kept, and 64 KiB once it has ended; what was dropped before you read \
+         it is counted."
     }
 
     fn schema(&self) -> Value {
@@ -59,7 +60,7 @@ impl Tool for BashOutput {
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
         match arguments::parsed::<Arguments>("BashOutput", arguments) {
             Err(sentence) => ToolOutcome::failed("invalid_input", sentence),
-            Ok(Arguments { id }) => match self.background.job(&place.worker_id, &id) {
+            Ok(Arguments { id }) => match self.background.job_for(&place.worker_id, &id, place.by) {
                 None => unknown(&self.background, place, &id),
                 Some(job) => told(job.news(place.by)),
             },
@@ -88,14 +89,15 @@ impl Tool for BashStop {
             Ok(Arguments { id }) => id,
         };
         let by = if place.by == ToolBy::Operator { Stopper::Person } else { Stopper::Model };
-        self.background.stop(&place.worker_id, &id, by);
-        let stopped = self.background.stopped(&place.worker_id, &id).await;
-        match (self.background.job(&place.worker_id, &id), stopped) {
-            (Some(_), Some(view)) if view.state == CommandState::Running => {
+        let Some(job) = self.background.job_for(&place.worker_id, &id, place.by) else {
+            return unknown(&self.background, place, &id);
+        };
+        job.stop(by);
+        match self.background.stopped(&place.worker_id, &id).await {
+            Some(view) if view.state == CommandState::Running => {
                 ToolOutcome::failed("timeout", format!("{id} was told to end and has not ended yet"))
             }
-            (Some(job), _) => told(job.news(place.by)),
-            (None, _) => unknown(&self.background, place, &id),
+            _ => told(job.news(place.by)),
         }
     }
 }
@@ -120,15 +122,10 @@ fn told((view, part): (BackgroundCommand, Part)) -> ToolOutcome {
     if content.is_empty() { outcome } else { outcome.with_content(content) }
 }
 
-/// Says why a command is not there, and which ones are.
+/// Says why a command is not there, and which ones of this caller are.
 fn unknown(background: &Background, place: &Place, id: &str) -> ToolOutcome {
-    let known: Vec<String> = background.list(&place.worker_id).into_iter().map(|view| view.id).collect();
-    let others = match known.is_empty() {
-        true => "no background command is known".to_owned(),
-        false => format!("there are {}", known.join(", ")),
-    };
-    let sentence = format!(
-        "\"{id}\" is no background command that is still known: one that ran when yoi ended has ended with it, and old ended ones are forgotten; {others}"
-    );
+    let known = background.ids_for(&place.worker_id, place.by);
+    let known = if known.is_empty() { String::new() } else { format!(" Known: {}.", known.join(", ")) };
+    let sentence = format!("No background command has the id \"{id}\". Commands end when yoi ends.{known}");
     ToolOutcome::failed("not_found", sentence)
 }
