@@ -103,6 +103,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             let query = operations::ChangesOf { pod: pod.clone(), since: Default::default() };
             Message::Changed { pod, done: client.read(&query).await }
         }
+        Effect::LoadJobs(pod) => {
+            let query = operations::Commands { pod: pod.clone(), page: Page::default() };
+            Message::Jobs { pod, done: client.read(&query).await.map(|page| page.items) }
+        }
         Effect::LoadWalls => {
             Message::Walls(client.read(&operations::Walls { page: Page::default() }).await.map(|walls| walls.items))
         }
