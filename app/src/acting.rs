@@ -110,9 +110,7 @@ pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) 
 async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option<String>, UiError> {
     let pod = at.summary.pod.clone();
     match command {
-        Command::Control(ControlVerb::Cancel) if at.view.is_some() => {
-            at.view.into_iter().for_each(|view| stopping::stop_run(console, view));
-        }
+        Command::Control(ControlVerb::Cancel) => stopping::stop_run(console, pod, at.summary.state),
         Command::Control(verb) => control(console, &at.summary, verb),
         Command::Rewind => {
             let view = at.view.ok_or_else(|| invalid("open the Pod first, then choose where to rewind to"))?;

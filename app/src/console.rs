@@ -159,6 +159,8 @@ pub(crate) struct Console {
     /// The text in the list's filter field.
     pub(crate) filter: RwSignal<String>,
     pub(crate) clock: Clock,
+    /// The Pods whose run is being ended at this page's request.
+    pub(crate) stopping: StoredValue<Vec<PodRef>>,
     next_notice: RwSignal<u64>,
 }
 

@@ -54,7 +54,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Ctrl-K  Cmd-K", "Open the palette (also while writing)"),
             ("a", "Go to the next pending approval"),
             ("u", "Undo the last stop or unpeer"),
-            ("Esc", "Close; on a Pod that works: stop its run"),
+            ("Esc", "Close; on a Pod that works or asks: stop its run"),
         ],
     ),
     (
@@ -74,7 +74,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Shift-J  Shift-K", "Next or previous turn"),
             ("g e", "Jump to the end"),
             ("/", "Find in the transcript"),
-            ("i  Enter", "Focus the message field (Esc leaves it)"),
+            ("i  Enter", "Focus the message field (Esc leaves it when no run goes on)"),
             (":", "Command for this Pod"),
             ("Shift-Tab", "Next mode, in the message field"),
             ("Enter", "Send the message"),

@@ -37,10 +37,10 @@ pub use {
     changes::{ChangesData, changed_files, pod_changes, revert_change, review_changes, rewind_preview, undo_revert},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{
-        attach_resource, fitting_files, fitting_resources, list_prompts, make_prompt, steer_input, submit_input,
-        take_back_input,
+        attach_resource, fitting_files, fitting_resources, interrupt_pod, list_prompts, make_prompt, steer_input,
+        submit_input, take_back_input,
     },
-    own::expand_own,
+    own::{expand_own, list_own},
     peers::{
         ExchangeData, decide_held, decide_request, introduce_pods, open_requests, pod_exchange, pod_peers, unlink_pods,
     },

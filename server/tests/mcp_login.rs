@@ -112,6 +112,9 @@ async fn a_login_that_a_browser_begins_ends_in_that_browser() {
     let done = client.get(&again).header(header::COOKIE, &cookie).send().await.unwrap();
     assert_eq!(done.headers()[header::LOCATION], "/settings");
     assert_eq!(far(&yoi).await["logged_in"], true);
+    let audit = yoi.get("/api/v1/audit?action=mcp_logged_in").await.expect(200);
+    let results: Vec<_> = audit["items"].as_array().unwrap().iter().map(|row| row["result"].clone()).collect();
+    assert_eq!(results, [json!("done"), json!("refused")], "the way to the console is no refusal");
 }
 
 #[tokio::test]

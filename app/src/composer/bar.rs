@@ -55,7 +55,7 @@ pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
                     type="button"
                     class="button stop-run"
                     title="Stop the run at once (Esc); queued messages come back here"
-                    on:click=move |_| stop_run(outgoing.console, pod)
+                    on:click=move |_| stop_run(outgoing.console, pod.pod.get_value(), pod.state.get_untracked())
                 >
                     "Stop"
                     <kbd>"Esc"</kbd>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::sending::Outgoing;
 use crate::{
+    acting::stopping::{go_on, take_kept},
     codec,
     composer::draft::Draft,
     live::{self, Memory},
@@ -24,6 +25,11 @@ pub(super) fn keep_draft(outgoing: Outgoing) {
                 }
                 outgoing.draft.set(draft);
             }
+            let returned = outgoing.pod.pod.with_value(take_kept);
+            if !returned.is_empty() {
+                outgoing.draft.update(|draft| draft.put_back(&returned));
+            }
+            outgoing.pod.pod.with_value(|pod| go_on(outgoing.console, pod));
         }
         outgoing.draft.with(|draft| {
             let text = (*draft != Draft::default()).then(|| serde_json::to_string(draft).ok()).flatten();

@@ -12,7 +12,7 @@ use super::{
     sending_key::{Enter, Held, enter, is_swapped},
 };
 use crate::{
-    acting::stopping::{is_ended_by_escape, stop_run},
+    acting::stopping::{has_run, stop_run},
     composer::draft::{Draft, byte_at, units_at},
     live,
 };
@@ -47,7 +47,7 @@ impl Keys {
             "a" | "A" | "d" => self.answers(event),
             "ArrowUp" if !event.shift_key() => self.older(),
             "ArrowDown" if !event.shift_key() => self.newer(),
-            "Escape" => self.escape(),
+            "Escape" => event.repeat() || self.escape(),
             _ => false,
         };
         if is_used {
@@ -144,9 +144,10 @@ impl Keys {
     /// Ends the run, if there is one. Otherwise Escape leaves the field.
     fn stop_run(self) -> bool {
         let pod = self.outgoing.pod;
-        let is_ended = is_ended_by_escape(pod.state.get_untracked());
+        let state = pod.state.get_untracked();
+        let is_ended = has_run(state);
         if is_ended {
-            stop_run(self.outgoing.console, pod);
+            stop_run(self.outgoing.console, pod.pod.get_value(), state);
         }
         is_ended
     }

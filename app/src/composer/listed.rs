@@ -3,8 +3,7 @@
 
 use commands::Offer;
 use leptos::{prelude::*, task::spawn_local};
-use protocol::{AgentChoice, PodDetail};
-use protocol::{McpPrompt, McpResource};
+use protocol::{AgentChoice, McpPrompt, McpResource, OwnCommand, PodDetail};
 
 use super::{attaching::attach_content, sending::Outgoing};
 use crate::{
@@ -12,7 +11,7 @@ use crate::{
     components::completion::Choice,
     composer::draft::{Draft, FileWord, byte_at, file_word, units_at, with_file},
     live,
-    server_fns::{fitting_files, fitting_resources, list_prompts},
+    server_fns::{fitting_files, fitting_resources, list_own, list_prompts},
 };
 
 /// How long typing must pause before the server is asked, in milliseconds.
@@ -23,12 +22,19 @@ const REST_MS: u32 = 120;
 pub(super) enum Listed {
     Nothing,
     Commands(Vec<Offer>),
-    /// Prompts of the Pod's MCP servers.
-    Prompts(Vec<McpPrompt>),
+    /// Commands of a person's own, and prompts of the Pod's MCP servers.
+    Prompts(Vec<Prompt>),
     /// Files, then resources of the Pod's MCP servers.
     Files(FileWord, Vec<String>, Vec<McpResource>),
     /// The agent's commands, for a message that is nothing but the beginning of one.
     OfAgent(Vec<AgentChoice>),
+}
+
+/// What makes a message of its name and the words after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Prompt {
+    name: String,
+    what: String,
 }
 
 /// The list, and which of its lines is chosen.
@@ -45,7 +51,7 @@ pub(super) struct List {
     word: RwSignal<Option<FileWord>>,
     found: RwSignal<Option<(FileWord, Vec<String>)>>,
     resources: RwSignal<Option<(FileWord, Vec<McpResource>)>>,
-    prompts: RwSignal<Option<Vec<McpPrompt>>>,
+    prompts: RwSignal<Option<Vec<Prompt>>>,
     /// Counts edits, so that a late answer to an earlier question can be recognized as stale.
     number: StoredValue<u64>,
 }
@@ -55,7 +61,7 @@ impl List {
         let word = RwSignal::new(None::<FileWord>);
         let found = RwSignal::new(None::<(FileWord, Vec<String>)>);
         let resources = RwSignal::new(None::<(FileWord, Vec<McpResource>)>);
-        let prompts = RwSignal::new(None::<Vec<McpPrompt>>);
+        let prompts = RwSignal::new(None::<Vec<Prompt>>);
         let listed = Memo::new(move |_| {
             let offers = |text: &str| {
                 let (console, at) = (outgoing.console, AtHand::viewed(outgoing.pod));
@@ -112,7 +118,7 @@ impl List {
     pub(super) fn label(self) -> &'static str {
         self.listed.with(|listed| match listed {
             Listed::Files(..) => "Files",
-            Listed::Prompts(_) => "Prompts",
+            Listed::Prompts(_) => "Your commands and prompts",
             Listed::OfAgent(_) => "Commands of the agent",
             Listed::Commands(_) | Listed::Nothing => "Commands",
         })
@@ -150,7 +156,8 @@ impl List {
         }
     }
 
-    /// Asks for the Pod's prompts, once: its servers may have to be started for it.
+    /// Asks for your commands and the Pod's prompts, once: its servers may have to be started for it, so your commands do
+    /// not wait for them.
     fn ask_prompts(self) {
         if self.prompts.with_untracked(Option::is_some) {
             return;
@@ -158,7 +165,13 @@ impl List {
         self.prompts.set(Some(Vec::new()));
         let pod = self.outgoing.pod.pod.get_value();
         spawn_local(async move {
-            self.prompts.try_set(list_prompts(pod).await.ok());
+            let own = list_own(pod.clone()).await;
+            let mut all: Vec<Prompt> = own.iter().flatten().map(Prompt::of_own).collect();
+            self.prompts.try_set(Some(all.clone()));
+            let prompts = list_prompts(pod).await;
+            all.extend(prompts.iter().flatten().map(Prompt::of_server));
+            // What could not be read is asked for again with the next letter.
+            self.prompts.try_set((own.is_ok() && prompts.is_ok()).then_some(all));
         });
     }
 
@@ -343,7 +356,7 @@ impl Listed {
         match self {
             Self::Nothing => Vec::new(),
             Self::Commands(offers) => offers.iter().map(command).collect(),
-            Self::Prompts(prompts) => prompts.iter().map(prompt_line).collect(),
+            Self::Prompts(prompts) => prompts.iter().map(Prompt::line).collect(),
             Self::Files(_, files, resources) => {
                 files.iter().map(file).chain(resources.iter().map(resource_line)).collect()
             }
@@ -369,22 +382,34 @@ fn resource_line(resource: &McpResource) -> Choice {
     Choice { text: format!("@{name}"), argument: "", what: format!("{server}: {uri}"), is_refused: false }
 }
 
-fn prompt_line(prompt: &McpPrompt) -> Choice {
-    let arguments =
-        prompt.arguments.iter().map(|one| if one.required { one.name.clone() } else { format!("[{}]", one.name) });
-    let arguments = arguments.collect::<Vec<_>>().join(" ");
-    let about = prompt.description.as_ref().or(prompt.title.as_ref()).cloned().unwrap_or_default();
-    let what = if arguments.is_empty() { about } else { format!("{arguments}: {about}") };
-    Choice { text: format!(":{}", prompt.name), argument: "", what, is_refused: false }
+impl Prompt {
+    fn of_own(command: &OwnCommand) -> Self {
+        Self { name: command.name.clone(), what: command.description.clone() }
+    }
+
+    fn of_server(prompt: &McpPrompt) -> Self {
+        let arguments =
+            prompt.arguments.iter().map(|one| if one.required { one.name.clone() } else { format!("[{}]", one.name) });
+        let arguments = arguments.collect::<Vec<_>>().join(" ");
+        let about = prompt.description.as_ref().or(prompt.title.as_ref()).cloned().unwrap_or_default();
+        let what = if arguments.is_empty() { about } else { format!("{arguments}: {about}") };
+        Self { name: prompt.name.clone(), what }
+    }
+
+    fn line(&self) -> Choice {
+        Choice { text: format!(":{}", self.name), argument: "", what: self.what.clone(), is_refused: false }
+    }
 }
 
-/// Whether the line may name a prompt: it names no command.
+/// Whether the line may name a prompt or one of your commands: it names none of the table.
 fn may_be_prompt(text: &str) -> bool {
     let Some(word) = text.strip_prefix(':') else { return false };
-    !word.is_empty() && !word.contains(' ') && !commands::TABLE.iter().any(|entry| entry.word.starts_with(word))
+    !word.is_empty()
+        && !word.contains(' ')
+        && !commands::TABLE.iter().any(|entry| !entry.place.is_terminal() && entry.word.starts_with(word))
 }
 
-fn starting(prompts: &[McpPrompt], word: &str) -> Vec<McpPrompt> {
+fn starting(prompts: &[Prompt], word: &str) -> Vec<Prompt> {
     prompts.iter().filter(|prompt| prompt.name.starts_with(word)).take(20).cloned().collect()
 }
 
@@ -418,5 +443,15 @@ mod tests {
         let review = AgentChoice { id: "review".into(), name: "review what".into(), description: Some("Looks".into()) };
         let lines = Listed::OfAgent(vec![review]).choices();
         assert_eq!((lines[0].text.as_str(), lines[0].what.as_str()), ("/review what", "Looks"));
+    }
+
+    #[test]
+    fn your_own_commands_are_offered_by_their_beginning_where_no_command_of_the_table_is_meant() {
+        let own = OwnCommand { name: "fix".into(), description: "Fixes one".into(), path: "/w/fix.md".into() };
+        let all = [Prompt::of_own(&own), Prompt { name: "files__sum".into(), what: String::new() }];
+        let lines = Listed::Prompts(starting(&all, "fi")).choices();
+        assert_eq!((lines[0].text.as_str(), lines[0].what.as_str()), (":fix", "Fixes one"));
+        assert_eq!((lines.len(), starting(&all, "fix").len()), (2, 1));
+        assert!(may_be_prompt(":fi") && !may_be_prompt(":res") && !may_be_prompt(":fix it"));
     }
 }

@@ -6,7 +6,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 use protocol::PodRef;
 
 use crate::{
-    acting::stopping::{is_ended_by_escape, stop_run},
+    acting::stopping::{has_run, stop_run},
     console::{Console, Dialog, Introduction, TranscriptKeys, pod_of_path, undoing::undo_newest},
     keys::{self, KeyReader, Shortcut},
     live::{self, Answering, KeyPress},
@@ -102,7 +102,9 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
             let is_selecting = console.selection.with_untracked(|selection| !selection.is_empty());
             console.selection.update(|selection| selection.clear());
             match console.viewed.get_untracked() {
-                Some(pod) if !is_selecting && is_ended_by_escape(pod.state.get_untracked()) => stop_run(console, pod),
+                Some(pod) if !is_selecting && has_run(pod.state.get_untracked()) => {
+                    stop_run(console, pod.pod.get_value(), pod.state.get_untracked());
+                }
                 _ => live::blur(),
             }
         }

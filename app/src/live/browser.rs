@@ -1,6 +1,9 @@
 //! The page itself: timers, storage, dialogs, navigation, theme.
 
-use gloo_timers::callback::{Interval, Timeout};
+use gloo_timers::{
+    callback::{Interval, Timeout},
+    future::TimeoutFuture,
+};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, Document, Element, HtmlDialogElement, HtmlElement, Storage, Window};
@@ -46,6 +49,11 @@ pub(crate) fn every(ms: u32, run: impl Fn() + 'static) {
 
 pub(crate) fn after(ms: u32, run: impl FnOnce() + 'static) {
     Timeout::new(ms, run).forget();
+}
+
+/// Waits this long.
+pub(crate) async fn rest(ms: u32) {
+    TimeoutFuture::new(ms).await;
 }
 
 /// Runs in the next animation frame: before it is painted, after the pending DOM changes.

@@ -29,6 +29,8 @@ pub(crate) fn every(_ms: u32, _run: impl Fn() + 'static) {}
 
 pub(crate) fn after(_ms: u32, _run: impl FnOnce() + 'static) {}
 
+pub(crate) async fn rest(_ms: u32) {}
+
 pub(crate) fn kept(_memory: Memory, _name: &str) -> Option<String> {
     None
 }

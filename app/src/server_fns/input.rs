@@ -1,7 +1,7 @@
 //! Messages to a Pod.
 
 use leptos::prelude::*;
-use protocol::{CommandId, McpPrompt, McpResource, PodRef, QueuedInput, Receipt, Segment};
+use protocol::{CommandId, Interrupted, McpPrompt, McpResource, PodRef, QueuedInput, Receipt, Segment};
 
 #[cfg(feature = "ssr")]
 use super::door::{self, operation, operations};
@@ -31,6 +31,12 @@ pub async fn steer_input(pod: PodRef, command_id: CommandId, segments: Vec<Segme
 #[server(prefix = "/fn", endpoint = "take_back_input", input = Json, output = Json)]
 pub async fn take_back_input(pod: PodRef, command_id: CommandId, queued: CommandId) -> Result<QueuedInput, UiError> {
     door::carry_out(command_id, operations::TakeBack { pod, command_id: queued }).await
+}
+
+/// Ends the run and takes every queued message back, in one step.
+#[server(prefix = "/fn", endpoint = "interrupt_pod", input = Json, output = Json)]
+pub async fn interrupt_pod(pod: PodRef, command_id: CommandId) -> Result<Interrupted, UiError> {
+    door::carry_out(command_id, operations::Interrupt { pod, body: operation::NoFields {} }).await
 }
 
 /// Files that the Pod may read and whose path matches `begun`, best match first.

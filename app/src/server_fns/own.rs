@@ -1,11 +1,17 @@
 //! Commands of a person's own.
 
 use leptos::prelude::*;
-use protocol::{OwnMessage, PodRef};
+use protocol::{OwnCommand, OwnMessage, PodRef};
 
 #[cfg(feature = "ssr")]
 use super::door::{self, operation, operations};
 use crate::{UiError, codec::Json};
+
+/// All of them for this Pod, nearest first.
+#[server(prefix = "/fn", endpoint = "list_own", input = Json, output = Json)]
+pub async fn list_own(pod: PodRef) -> Result<Vec<OwnCommand>, UiError> {
+    Ok(door::read(operations::OwnCommands { pod, page: operation::Page::default() }).await?.items)
+}
 
 /// The message that one of them stands for.
 #[server(prefix = "/fn", endpoint = "expand_own", input = Json, output = Json)]

@@ -19,7 +19,7 @@ use tools::{
     files,
     git::Git,
     guides::{Guides, SkillTool},
-    hooks::{Hook, hooked},
+    hooks::Hooks,
     web::{WebFetch, WebOptions},
 };
 
@@ -54,7 +54,8 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     let (background, guides) = (Background::default(), Guides::new(settings.as_deref()));
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(bash_options(config, files, groups.clone()), &background, &guides, &config.hooks),
+        toolbox: toolbox(bash_options(config, files, groups.clone()), &background, &guides),
+        hooks: Hooks::new(&config.hooks, Arc::new(Bash::new(bash_options(config, files, groups.clone())))),
         background,
         guides,
         git: Git::new(bash_options(config, files, groups.clone())),
@@ -131,12 +132,10 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools for files, commands and the web.
-fn toolbox(options: BashOptions, background: &Background, guides: &Guides, hooks: &[Hook]) -> Toolbox {
+fn toolbox(options: BashOptions, background: &Background, guides: &Guides) -> Toolbox {
     let others: [Arc<dyn Tool>; 3] =
         [Arc::new(SkillTool::new(guides.clone())), Arc::new(Tasks), Arc::new(WebFetch::new(WebOptions::default()))];
-    let bash: Arc<dyn Tool> = Arc::new(Bash::new(options.clone()));
-    let toolbox = Toolbox::new(files::tools()).with(bash::tools(options, background)).with(others);
-    if hooks.is_empty() { toolbox } else { hooked(&toolbox, hooks, &bash) }
+    Toolbox::new(files::tools()).with(bash::tools(options, background)).with(others)
 }
 
 /// Returns how commands are run.

@@ -59,7 +59,9 @@ pub(crate) async fn come_back(
         return previews::page(StatusCode::BAD_REQUEST, "This is no answer to a login", "Begin the login again.");
     };
     let session = session.map(|Extension(session)| session);
-    let done = api.backend().servers().come_back(&origin, &name, brought.answer(), session.as_ref()).await;
+    let again = elsewhere(&console, &uri, &headers);
+    let servers = api.backend().servers();
+    let done = servers.come_back(&origin, &name, brought.answer(), session.as_ref(), again.is_some()).await;
     match done {
         Ok(()) if session.is_some() => crate::guard::redirect(SETTINGS),
         Ok(()) => {
@@ -68,7 +70,7 @@ pub(crate) async fn come_back(
         }
         // A browser sends its cookie to the console's own name, and only when a page of ours leads there.
         Err(error) if error.code == ErrorCode::PermissionDenied && session.is_none() => {
-            elsewhere(&console, &uri, &headers).unwrap_or_else(|| failed(&error))
+            again.unwrap_or_else(|| failed(&error))
         }
         Err(error) => failed(&error),
     }

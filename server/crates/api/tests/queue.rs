@@ -65,6 +65,28 @@ async fn a_queued_message_is_taken_back_with_what_it_said() {
 }
 
 #[tokio::test]
+async fn an_interruption_answers_with_what_was_queued_and_a_repeat_with_the_same() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    server.say_until(&pod, "wait 60", "running").await;
+    queue(&server, &pod, "q-1", false).await;
+    queue(&server, &pod, "q-2", true).await;
+    let waiting = waits(&server, &pod).await;
+    let path = format!("{pod}/interrupt");
+    let interrupt = async |key: &str| answer(server.request(Method::POST, &path).header("Idempotency-Key", key)).await;
+    let done = interrupt("i-1").await;
+    assert_eq!((done.0, &done.1["queued"]), (200, &json!(waiting)));
+    assert_eq!(done.1["command_id"], "i-1");
+    assert_eq!(interrupt("i-1").await, done, "nothing is lost with an answer that did not arrive");
+    assert_eq!(code(&interrupt("i-2").await), (409, "not_running"));
+    assert!(waits(&server, &pod).await.is_empty());
+    until_ends(&server, &pod, 1).await;
+    assert_eq!(server.records(&pod, "user_message").await.len(), 1, "nothing queued began");
+    let audited = server.audited("cancel").await;
+    assert!(audited.iter().any(|(result, _)| result == "done"), "{audited:?}");
+}
+
+#[tokio::test]
 async fn a_message_that_steers_goes_into_the_run_that_goes_on() {
     let server = Server::start_with(tools::Toolbox::new(tools::files::tools())).await;
     let pod = server.pod("ada").await;

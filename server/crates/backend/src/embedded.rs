@@ -84,6 +84,7 @@ impl RuntimePort for Embedded {
             Command::TakeBack(it) => {
                 host.work().take_back(key, origin, &it.pod.worker_id, &it.command_id).await?.into()
             }
+            Command::Interrupt(it) => host.work().interrupt(key, origin, &it.pod.worker_id).await?.into(),
             Command::Pause(it) => self.control(key, origin, &it.pod, ControlVerb::Pause).await?,
             Command::Resume(it) => self.control(key, origin, &it.pod, ControlVerb::Resume).await?,
             Command::Cancel(it) => self.control(key, origin, &it.pod, ControlVerb::Cancel).await?,

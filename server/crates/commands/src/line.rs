@@ -61,6 +61,8 @@ pub enum Command {
     Steer(String),
     /// Shows queued and held messages.
     Queue,
+    /// Shows its background commands.
+    Jobs,
     /// Takes back the newest queued message.
     TakeBack,
     /// Decides on the oldest held message.
@@ -324,6 +326,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
         "queue" => Ok(Command::Queue),
+        "jobs" => Ok(Command::Jobs),
         "unqueue" => Ok(Command::TakeBack),
         "release" => Ok(Command::Held(HeldDecision::Release)),
         "drop" => Ok(Command::Held(HeldDecision::Drop)),
@@ -564,6 +567,7 @@ mod tests {
         assert_eq!(parse(":steer", terminal), Err(":steer needs a text after it".into()));
         for (line, command) in [
             (":queue", Command::Queue),
+            (":jobs", Command::Jobs),
             (":unqueue", Command::TakeBack),
             (":release", Command::Held(HeldDecision::Release)),
             (":drop", Command::Held(HeldDecision::Drop)),

@@ -168,6 +168,7 @@ pub const TABLE: &[Entry] = &[
     of(TerminalPod, "attach", "PATH", "", "Attach a picture or a file of this machine to the message"),
     of(TerminalPod, "steer", "TEXT", "", "Send a message into the current run"),
     of(TerminalPod, "queue", "", "w", "Show queued and held messages"),
+    of(TerminalPod, "jobs", "", "", "Show its background commands, and stop one"),
     of(TerminalPod, "unqueue", "", "", "Take back the last queued message"),
     grave(TerminalPod, "release", "", "Deliver the oldest held message"),
     grave(TerminalPod, "drop", "", "Refuse the oldest held message"),

@@ -105,6 +105,7 @@ impl RuntimePort for CompatSockets {
             Command::Introduce(_) => "a peer request has no note",
             Command::Create(_) | Command::Import(_) => MADE_ELSEWHERE,
             Command::Fork(_) => "they keep their history themselves; export it and import it here",
+            Command::Interrupt(_) => "they keep no queue; cancel the run",
             Command::TakeBack(_) => "they keep no queue, so there is nothing to take back",
             Command::Retry(_) => "they cannot ask their model again; send the message once more",
             Command::Rewind(_) => "they go back to an input of their own log, not to a record; use their own console",

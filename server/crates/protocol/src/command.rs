@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Budget, CommandId, Mode, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
-    ScopeRule, Segment, Seq, Thinking, Timestamp, WorktreeWish,
+    Budget, CommandId, Mode, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, QueuedInput, ReasoningPolicy,
+    RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp, WorktreeWish,
 };
 
 /// The answer to a command: it is on disk.
@@ -20,6 +20,16 @@ pub struct Receipt {
     /// What became of each Pod of a tree that was to be restored; empty for every other command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub report: Vec<RestoreLine>,
+}
+
+/// The answer to an interruption: the run has ended, and these messages are no longer queued.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Interrupted {
+    #[serde(flatten)]
+    pub receipt: Receipt,
+    /// The messages that were queued, whole and in their order.
+    pub queued: Vec<QueuedInput>,
 }
 
 /// One Pod of a tree that was to be restored.

@@ -11,8 +11,8 @@ use crate::{
     About, AgentItem, AnsweredQuestions, ApiError, Approval, ApprovalCommand, ApprovalsCommand, AuditRow,
     BackgroundCommand, BackgroundOutput, Changes, CommandId, CommitAnswer, CommitCommand, CompactionPreview,
     ControlVerb, CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History,
-    ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpContent, McpLog,
-    McpLogin, McpPrompt, McpPromptText, McpResource, McpServerItem, MessageAnswer, MessageCommand, ModelItem,
+    ImportCommand, InputCommand, Interrupted, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpContent,
+    McpLog, McpLogin, McpPrompt, McpPromptText, McpResource, McpServerItem, MessageAnswer, MessageCommand, ModelItem,
     OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
     PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput,
     Receipt, RequestCommand, RestoreCommand, RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview,
@@ -295,6 +295,7 @@ answers! {
     Nothing(()),
     Receipt(Receipt),
     Queued(QueuedInput),
+    Interrupted(Interrupted),
     Summary(PodSummary),
     Detail(PodDetail),
     Tool(ToolAnswer),
@@ -401,6 +402,15 @@ operations! {
             pod pod: PodRef,
             bare body: NoFields,
         } -> 202 "It is on disk" Receipt;
+
+        /// Ends the current run and takes every queued message back, in one step, so that none of them begins another run.
+        ///
+        /// The answer has them whole and in their order; sent again with the same key, the command gives the same
+        /// answer. Without a run: `not_running`, and the queue stays.
+        Interrupt "interrupt" "interrupt" "cancel": Post at_pod!("/interrupt"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 200 "The run has ended; these messages were taken back" Interrupted;
 
         /// Stops a Pod; restore brings it back.
         Stop "stop" "stop" "stop": Post at_pod!("/stop"), "commands" {

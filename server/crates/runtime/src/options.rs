@@ -12,6 +12,7 @@ use tools::{
     bash::{Background, BashOptions},
     git::Git,
     guides::Guides,
+    hooks::Hooks,
 };
 
 use crate::walls::Walls;
@@ -25,6 +26,8 @@ pub struct HostOptions {
     pub profiles: BTreeMap<String, Profile>,
     /// The tools that models may call, besides the tools for other Pods.
     pub toolbox: Toolbox,
+    /// What runs before and after every call, whatever tool it is of.
+    pub hooks: Hooks,
     /// Where the toolbox keeps commands that go on after their call.
     pub background: Background,
     /// Finds the instructions, skills and commands of this account and of repositories.
@@ -60,6 +63,7 @@ impl HostOptions {
             providers,
             profiles: BTreeMap::new(),
             toolbox: Toolbox::default(),
+            hooks: Hooks::default(),
             background: Background::default(),
             guides: Guides::default(),
             git: Git::new(BashOptions::of_this_process()),

@@ -12,14 +12,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::{Output, Place, Tool, Toolbox};
+use crate::{Output, Place, Tool};
 
 /// How long a hook may run.
 const SECONDS_MAX: u64 = 60;
-/// The most bytes of each text of the arguments that a hook is told; longer ones are cut.
-const ARGUMENT_BYTES_MAX: usize = 8 * 1024;
-/// The most bytes of all arguments that a hook is told; of more, it is told nothing.
-const ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
+/// The most bytes of a hook's line with its variables: the kernel takes 128 KiB as one argument.
+const LINE_BYTES_MAX: usize = 120 * 1024;
 /// The most bytes of a hook's own words that the model reads.
 const WORDS_BYTES_MAX: usize = 4 * 1024;
 
@@ -39,8 +37,8 @@ pub struct Hook {
     /// The tool's name; every tool when absent.
     #[serde(default)]
     pub tool: Option<String>,
-    /// A command line for bash. It finds the call in `YOI_EVENT`, `YOI_TOOL` and `YOI_ARGUMENTS` (JSON), and after the
-    /// call its result's first line in `YOI_RESULT`.
+    /// A command line for bash. It finds the call in `YOI_EVENT`, `YOI_TOOL` and `YOI_ARGUMENTS` (JSON, whole), and
+    /// after the call its result's first line in `YOI_RESULT`. What is too long for that fails as the hook would.
     pub command: String,
 }
 
@@ -50,14 +48,23 @@ impl Hook {
     }
 }
 
-/// The same tools, with the hooks around their calls. `bash` runs the hooks.
-pub fn hooked(toolbox: &Toolbox, hooks: &[Hook], bash: &Arc<dyn Tool>) -> Toolbox {
-    let hooks: Arc<[Hook]> = hooks.into();
-    let wrapped = toolbox.offered(None).map(|tool| {
-        let hooked = Hooked { tool: tool.clone(), hooks: hooks.clone(), bash: bash.clone() };
-        Arc::new(hooked) as Arc<dyn Tool>
-    });
-    Toolbox::new(wrapped)
+/// The hooks of this server. None by default.
+#[derive(Debug, Clone, Default)]
+pub struct Hooks(Option<(Arc<[Hook]>, Arc<dyn Tool>)>);
+
+impl Hooks {
+    /// These hooks; `bash` runs them.
+    pub fn new(hooks: &[Hook], bash: Arc<dyn Tool>) -> Self {
+        Self((!hooks.is_empty()).then(|| (hooks.into(), bash)))
+    }
+
+    /// The same tool, with the hooks around its calls.
+    pub fn around(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
+        match &self.0 {
+            Some((hooks, bash)) => Arc::new(Hooked { tool, hooks: hooks.clone(), bash: bash.clone() }),
+            None => tool,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -73,7 +80,12 @@ impl Hooked {
         let hooks = self.hooks.iter().filter(|hook| hook.is_for(on, self.tool.name()));
         for (number, hook) in hooks.enumerate() {
             let place = Place { call_id: format!("{}-hook{number}", place.call_id), ..place.clone() };
-            let arguments = json!({ "command": line(variables, &hook.command), "timeout_s": SECONDS_MAX });
+            let line = line(variables, &hook.command);
+            if line.len() > LINE_BYTES_MAX {
+                let sentence = "the call is too long for its hook, which judges only whole calls: make it shorter";
+                return Some(sentence.to_owned());
+            }
+            let arguments = json!({ "command": line, "timeout_s": SECONDS_MAX });
             // Nobody watches it; what it says comes with its outcome.
             let (output, mut pieces) = mpsc::channel(8);
             let (outcome, ()) = tokio::join!(self.bash.call(&place, arguments, output), async {
@@ -115,7 +127,7 @@ impl Tool for Hooked {
         let mut variables = vec![
             ("YOI_EVENT", "before_tool".to_owned()),
             ("YOI_TOOL", self.tool.name().to_owned()),
-            ("YOI_ARGUMENTS", told(&arguments)),
+            ("YOI_ARGUMENTS", arguments.to_string()),
         ];
         if let Some(words) = self.failure(HookEvent::BeforeTool, place, &variables).await {
             return ToolOutcome::failed("permission_denied", format!("a hook denied it: {words}"));
@@ -129,20 +141,6 @@ impl Tool for Hooked {
         }
         outcome
     }
-}
-
-/// The arguments as JSON, with long texts cut.
-fn told(arguments: &Value) -> String {
-    fn cut(value: &Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(text[..text.floor_char_boundary(ARGUMENT_BYTES_MAX)].to_owned()),
-            Value::Array(items) => Value::Array(items.iter().map(cut).collect()),
-            Value::Object(fields) => Value::Object(fields.iter().map(|(name, it)| (name.clone(), cut(it))).collect()),
-            other => other.clone(),
-        }
-    }
-    let text = cut(arguments).to_string();
-    if text.len() > ARGUMENTS_BYTES_MAX { "{}".to_owned() } else { text }
 }
 
 /// The command line, with its variables set before it.
@@ -227,10 +225,12 @@ mod tests {
     }
 
     async fn call(hooks: &[Hook]) -> ToolOutcome {
-        let toolbox = Toolbox::new([Arc::new(Inner) as Arc<dyn Tool>]);
-        let shell: Arc<dyn Tool> = Arc::new(Shell);
-        let tool = hooked(&toolbox, hooks, &shell).get("Write").unwrap();
-        tool.call(&place(), json!({ "path": "it's" }), mpsc::channel(1).0).await
+        call_with(hooks, json!({ "path": "it's" })).await
+    }
+
+    async fn call_with(hooks: &[Hook], arguments: Value) -> ToolOutcome {
+        let tool = Hooks::new(hooks, Arc::new(Shell)).around(Arc::new(Inner));
+        tool.call(&place(), arguments, mpsc::channel(1).0).await
     }
 
     fn hook(on: HookEvent, tool: Option<&str>, command: &str) -> Hook {
@@ -257,5 +257,18 @@ mod tests {
         let content = told.content.unwrap();
         assert!(!told.is_error && content.starts_with("all of it\n[a hook says: "), "{content}");
         assert!(content.contains("export YOI_RESULT='written'"), "{content}");
+    }
+
+    #[tokio::test]
+    async fn a_hook_judges_the_whole_call_or_it_is_denied() {
+        let hooks = [hook(HookEvent::BeforeTool, None, "true")];
+        let of = |bytes: usize, end: &str| json!({ "content": format!("{}{end}", "x".repeat(bytes)) });
+        let seen = call_with(&hooks, of(60 * 1024, "exit 1")).await;
+        assert_eq!(seen.code.as_deref(), Some("permission_denied"), "its end is told, too");
+        let long = call_with(&hooks, of(LINE_BYTES_MAX, "")).await;
+        assert_eq!((long.is_error, long.code.as_deref()), (true, Some("permission_denied")));
+        assert!(long.summary.contains("too long for its hook"), "{long:?}");
+        let elsewhere = call_with(&[hook(HookEvent::BeforeTool, Some("Bash"), "true")], of(LINE_BYTES_MAX, "")).await;
+        assert!(!elsewhere.is_error, "no hook applies");
     }
 }

@@ -120,6 +120,10 @@ async fn of_server(client: &Client, effect: Effect) -> Option<Message> {
             let page = client.read(&operations::McpServers { page: Page::default() }).await;
             Message::Servers(page.map(|page| page.items))
         }
+        Effect::LoadJobs(pod) => {
+            let query = operations::Commands { pod: pod.clone(), page: Page::default() };
+            Message::Jobs { pod, done: client.read(&query).await.map(|page| page.items) }
+        }
         Effect::LoadWalls => {
             Message::Walls(client.read(&operations::Walls { page: Page::default() }).await.map(|walls| walls.items))
         }

@@ -5,7 +5,7 @@ mod message;
 mod pod;
 mod sheet;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use commands::{Client, Here, Standing, peering::called};
 use protocol::{PodRef, PodSummary};
@@ -14,7 +14,7 @@ pub(crate) use self::{
     choices::{Choices, FolderWord, Folders, KeyOf, ProviderSheet},
     message::{Act, Answer, Effect, Looked, Message, Spawn, Then},
     pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending},
-    sheet::{Asked, Changed, Found, Inbox, Servers, Sheet, Waiting, Walls},
+    sheet::{Asked, Changed, Found, Inbox, Jobs, Servers, Sheet, Waiting, Walls},
 };
 use crate::composer::Composer;
 
@@ -57,6 +57,8 @@ pub(crate) struct Model {
     pub(crate) seek: Option<Seek>,
     /// Unsent text of Pods that are not open.
     pub(crate) drafts: BTreeMap<PodRef, Composer>,
+    /// The Pods whose run is being ended.
+    pub(crate) stopping: BTreeSet<PodRef>,
     pub(crate) detail: Detail,
     /// Whether the previous key was Ctrl-C while there was something to lose.
     pub(crate) is_leaving: bool,

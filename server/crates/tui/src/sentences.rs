@@ -61,10 +61,11 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Rewind(_), _) => format!("{name} rewound; the transcript keeps everything, dimmed"),
         (Act::Export(_), Answer::File(path)) => format!("transcript saved to {path}"),
         (Act::Own { .. }, _) => format!("sent to {name}"),
-        (Act::StopRun(_), Answer::Stopped(back)) if !back.is_empty() => {
+        (Act::StopJob(_), _) => format!("{name}: the background command is stopped"),
+        (Act::StopRun, Answer::Stopped(back)) if !back.is_empty() => {
             format!("{name}: the run is stopped; queued messages are back in your message")
         }
-        (Act::StopRun(_), _) => format!("{name}: the run is stopped"),
+        (Act::StopRun, _) => format!("{name}: the run is stopped"),
         (Act::TakeBack { then: Then::Edit, .. }, _) => {
             "taken back; when sent again, it goes to the end of the queue".to_owned()
         }

@@ -10,6 +10,7 @@ mod files;
 mod finding;
 mod golden;
 mod hostile;
+mod jobs;
 mod making;
 mod peers;
 mod pod;

@@ -7,6 +7,7 @@ mod completion;
 mod composing;
 mod files;
 mod find;
+mod jobs;
 mod keys;
 mod pod_keys;
 mod queue;
@@ -44,6 +45,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Inbox(done) => sheets::inbox(model, done),
         Message::Walls(done) => sheets::walls(model, done),
         Message::Changed { pod, done } => sheets::changed(model, &pod, done),
+        Message::Jobs { pod, done } => jobs::loaded(model, &pod, done),
         Message::Choices(done) => choices::loaded(model, done),
         Message::Folders { word, done } => choices::folders(model, word, done),
         Message::Tested { provider, done } => choices::tested(model, &provider, done),

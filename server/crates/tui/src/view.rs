@@ -8,6 +8,7 @@ mod colours;
 mod dashboard;
 mod diff;
 mod help;
+mod jobs;
 mod markup;
 mod output;
 mod pod;

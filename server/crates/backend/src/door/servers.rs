@@ -74,6 +74,9 @@ impl Servers<'_> {
 
     /// Ends a login with what the browser brought back.
     ///
+    /// A browser that brings no login here is refused without a row in the audit if `may_come_again`: it is then led to
+    /// the console's own address, where it has one, and what happens there is audited.
+    ///
     /// # Errors
     /// `not_found`; `permission_denied` in another browser; `invalid_input` if it is unknown, used or over;
     /// `provider_error` or `timeout` if the authorization server refuses or does not answer.
@@ -83,11 +86,16 @@ impl Servers<'_> {
         name: &str,
         answer: LoginAnswer,
         session: Option<&Session>,
+        may_come_again: bool,
     ) -> Result<(), ApiError> {
         let session = session.map(Session::id);
         let ended = self.backend.settings().servers().finish_login(name, answer, session.as_deref()).await;
         // Anybody can bring a wrong answer, any number of times.
-        let is_about_a_login = !matches!(&ended, Err(LoginFailed::NoServer | LoginFailed::Unknown(_)));
+        let is_about_a_login = match &ended {
+            Err(LoginFailed::NoServer | LoginFailed::Unknown(_)) => false,
+            Err(LoginFailed::OtherBrowser) => session.is_some() || !may_come_again,
+            _ => true,
+        };
         let done = ended.map_err(|failed| refused(name, failed));
         if !is_about_a_login {
             return done;

@@ -18,7 +18,10 @@ const BODY_BYTES_MAX: usize = 256 << 10;
 
 /// The client for everything that is asked in the course of a login. It follows no redirects.
 pub(super) struct Wire {
-    client: reqwest::Client,
+    /// For the server's own addresses, whatever they are.
+    own: reqwest::Client,
+    /// For all others: names lead to public addresses only, also the server's own name at another port.
+    others: reqwest::Client,
     base: Url,
 }
 
@@ -37,16 +40,20 @@ impl Wire {
     pub(super) fn new(base: &Url) -> Result<Self, String> {
         // The first caller installs it; further calls change nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let names = Names { trusted: base.host_str().unwrap_or_default().to_owned() };
-        let client = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .timeout(REQUEST_MAX)
-            .no_proxy()
-            .dns_resolver(Arc::new(names))
-            .build()
-            .map_err(|error| format!("no connection can be made: {error}"))?;
-        Ok(Self { client, base: base.clone() })
+        let own = client(base.host_str().unwrap_or_default())?;
+        Ok(Self { own, others: client("")?, base: base.clone() })
     }
+}
+
+/// A client that resolves the trusted name to whatever it is.
+fn client(trusted: &str) -> Result<reqwest::Client, String> {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(REQUEST_MAX)
+        .no_proxy()
+        .dns_resolver(Arc::new(Names { trusted: trusted.to_owned() }))
+        .build()
+        .map_err(|error| format!("no connection can be made: {error}"))
 }
 
 /// Returns whether this address may be asked, or shown to a browser, on behalf of the server at `base`.
@@ -55,13 +62,16 @@ pub(super) fn allows(base: &Url, url: &Url) -> bool {
     if !is_plain || !matches!(url.scheme(), "http" | "https") {
         return false;
     }
+    is_own(base, url) || (url.scheme() == "https" && is_elsewhere(url))
+}
+
+/// Whether the address is the server's own: at its origin, or at any port of this machine if it is there. Only these may
+/// be at an address that is not public.
+fn is_own(base: &Url, url: &Url) -> bool {
     let is_same_host = url.host().is_some() && url.host() == base.host();
     let is_same_origin =
         is_same_host && url.scheme() == base.scheme() && url.port_or_known_default() == base.port_or_known_default();
-    if is_same_origin || (is_same_host && is_of_this_machine(base)) {
-        return true;
-    }
-    url.scheme() == "https" && (is_same_host || is_elsewhere(url))
+    is_same_origin || (is_same_host && is_of_this_machine(base))
 }
 
 fn is_of_this_machine(url: &Url) -> bool {
@@ -96,7 +106,8 @@ impl OAuthHttpClient for Wire {
             if !allows(&self.base, &url) {
                 return Err(Unasked::Forbidden(url.origin().ascii_serialization()).into());
             }
-            let mut response = self.client.execute(request).await?;
+            let client = if is_own(&self.base, &url) { &self.own } else { &self.others };
+            let mut response = client.execute(request).await?;
             let mut answer = http::Response::new(Vec::new());
             *answer.status_mut() = response.status();
             *answer.headers_mut() = response.headers().clone();
@@ -153,6 +164,7 @@ mod tests {
             ("https://mcp.example.com/mcp", "file:///etc/passwd", false),
             ("http://10.0.0.5:8000/mcp", "http://10.0.0.5:8000/token", true),
             ("http://10.0.0.5:8000/mcp", "http://10.0.0.5:9000/token", false),
+            ("http://10.0.0.5:8000/mcp", "https://10.0.0.5:8443/token", false),
             ("http://10.0.0.5:8000/mcp", "http://10.0.0.6:8000/token", false),
             ("http://127.0.0.1:8000/mcp", "http://127.0.0.1:9000/token", true),
             ("http://127.0.0.1:8000/mcp", "http://localhost:9000/token", false),

@@ -57,6 +57,7 @@ plain!(
     crate::Changes,
     crate::FolderList,
     crate::History,
+    crate::Interrupted,
     crate::LinkAnswer,
     crate::LoginCode,
     crate::MessageAnswer,

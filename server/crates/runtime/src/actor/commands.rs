@@ -7,8 +7,8 @@ use pod::{Input, PodSpec};
 use pod_store::InboxRow;
 use protocol::{
     ApiError, ApprovalCommand, Blobs, CommandId, CommitCommand, ControlEvent, ControlVerb, ErrorCode, Event,
-    InputCommand, PodState, Receipt, Record, RevertCommand, ReviewCommand, RewindCommand, Segment, Seq, TurnEvent,
-    UndoCommand, WorktreeCommand,
+    InputCommand, Interrupted, PodState, Receipt, Record, RevertCommand, ReviewCommand, RewindCommand, Segment, Seq,
+    TurnEvent, UndoCommand, WorktreeCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,8 @@ pub(crate) enum PodCommand {
     /// Takes back a queued input, identified by its command's id.
     TakeBack(CommandId),
     Control(ControlVerb),
+    /// Ends the run and takes back every queued input.
+    Interrupt,
     /// The usage limit that paused the Pod has passed.
     LimitOver,
     Patch(Box<Patch>),
@@ -77,6 +79,7 @@ impl Carrying<'_> {
             PodCommand::Input(input) => self.input(input).await,
             PodCommand::TakeBack(id) => self.take_back(&id).await,
             PodCommand::Control(verb) => self.control(verb).await,
+            PodCommand::Interrupt => self.interrupt().await,
             PodCommand::LimitOver => self.enter(Input::LimitOver, "resume", |_| false).await,
             PodCommand::Patch(patch) => Box::pin(self.patch(*patch)).await,
             PodCommand::Rewind(rewind) => Box::pin(self.rewind(rewind)).await,
@@ -269,16 +272,38 @@ impl Carrying<'_> {
         action: &str,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<String, ApiError> {
-        let mut seq = self.actor.state.seq_after(input.clone(), wanted)?;
-        if ends_exchange(&input) && self.actor.exchange.owed(&self.actor.actors).is_some() {
-            seq = seq.next();
-        }
         let now = clock::now();
-        let receipt = self.receipt(now, seq);
+        let receipt = self.receipt_after(now, &input, wanted)?;
         let notes = (!notes.is_empty()).then_some(Input::Note(notes));
         let inputs = std::iter::once(input).chain(notes);
         let first = self.commit(inputs, self.extras(action, now, &receipt)).await?;
         Ok(first.unwrap_or_else(|| answer_of(&receipt)))
+    }
+
+    /// The receipt of a command that is this input.
+    fn receipt_after(&self, now: Timestamp, input: &Input, wanted: impl Fn(&str) -> bool) -> Result<Receipt, ApiError> {
+        let Actor { actors, state, exchange, .. } = &*self.actor;
+        let seq = state.seq_after(input.clone(), wanted)?;
+        let owes = ends_exchange(input) && exchange.owed(actors).is_some();
+        Ok(self.receipt(now, if owes { seq.next() } else { seq }))
+    }
+
+    /// Ends the run and empties the queue in one commit, so that nothing of the queue begins and nothing of it is lost:
+    /// the answer, which is stored with the command, has all of it.
+    async fn interrupt(&mut self) -> Result<String, ApiError> {
+        let now = clock::now();
+        let receipt = self.receipt_after(now, &Input::Cancel, |_| false)?;
+        let rows = self.actor.state.queue.rows();
+        let inbox_taken = rows.iter().map(|row| row.command_id.clone()).collect();
+        let answer = Interrupted { receipt, queued: rows.into_iter().map(view::queued).collect() };
+        let extras = Extras { inbox_taken, ..self.extras(ControlVerb::Cancel.as_str(), now, &answer) };
+        if let Some(first) = self.commit([Input::Cancel], extras).await? {
+            return Ok(first);
+        }
+        let Actor { actors, state, .. } = &mut *self.actor;
+        state.queue.clear();
+        actors.list.tell_changed(&state.worker_id);
+        Ok(answer_of(&answer))
     }
 
     /// Stops everything and deletes the Pod with all its data.

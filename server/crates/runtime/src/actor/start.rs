@@ -53,6 +53,7 @@ impl Starting<'_> {
                     let of_agent = call.wanted.as_ref().and_then(|_| tools::files::for_agent(&call.name));
                     let known = of_agent.or_else(|| toolbox.get(&call.name)).or_else(|| self.servers.tool(&call.name));
                     let offered = known.filter(|_| self.state.spec.offers(&call.name));
+                    let offered = offered.map(|tool| actors.equipment.hooks.around(tool));
                     let unknown = || toolbox.unknown(&call.name, self.state.spec.tools.as_deref());
                     (offered.ok_or_else(unknown), place)
                 }

@@ -6,9 +6,9 @@ use std::sync::Weak;
 
 use protocol::{
     ApiError, BackgroundCommand, BackgroundOutput, Changes, CommandId, CommitAnswer, CommitCommand, ErrorCode,
-    InputCommand, McpContent, McpPrompt, McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput, Receipt,
-    RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview, Seq, Since, ToolAnswer, ToolBy, ToolCommand,
-    UndoCommand, WorkerId, WorktreeAnswer, WorktreeCommand,
+    InputCommand, Interrupted, McpContent, McpPrompt, McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput,
+    Receipt, RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview, Seq, Since, ToolAnswer, ToolBy,
+    ToolCommand, UndoCommand, WorkerId, WorktreeAnswer, WorktreeCommand,
 };
 use serde_json::{Map, Value};
 use tokio::net::UnixStream;
@@ -64,6 +64,16 @@ impl Work<'_> {
         queued: &CommandId,
     ) -> Result<QueuedInput, ApiError> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::TakeBack(queued.clone())).await
+    }
+
+    /// Ends the run and takes back every queued input. `not_running`: there is no run.
+    pub async fn interrupt(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+    ) -> Result<Interrupted, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Interrupt).await
     }
 
     /// Removes the records after a position from the model's context.

@@ -288,3 +288,27 @@ async fn a_message_that_could_not_be_stored_with_the_question_waits_on() {
     assert_eq!(last_of(&records, "message_finished")["text"], "sooner");
     assert!(stage.host.pods().get(&pod).await.unwrap().queued.is_empty());
 }
+
+#[tokio::test]
+async fn an_interruption_ends_the_run_and_returns_the_whole_queue_and_nothing_of_it_begins() {
+    let bench = Bench::new().await;
+    let pod = bench.busy().await;
+    for (id, steers) in [("q1", false), ("q2", true), ("q3", false)] {
+        bench.queue(&pod, id, &format!("say {id}"), steers).await;
+    }
+    let command = key("interrupt");
+    let interrupted = bench.stage.host.work().interrupt(command.clone(), &origin(), &pod).await.unwrap();
+    let ids: Vec<_> = interrupted.queued.iter().map(|input| input.command_id.as_str()).collect();
+    assert_eq!(ids, ["q1", "q2", "q3"]);
+    assert_eq!(interrupted.queued[2].segments, [Segment::text("say q3")]);
+    bench.until_state(&pod, PodState::Idle).await;
+    assert_eq!(bench.waits(&pod).await, Vec::<String>::new());
+    let again = bench.stage.host.work().interrupt(command, &origin(), &pod).await.unwrap();
+    assert_eq!(again, interrupted, "the same command gives the first answer, with the messages");
+    let idle = bench.stage.host.work().interrupt(fresh(), &origin(), &pod).await;
+    assert_eq!(code(idle), ErrorCode::NotRunning);
+    let bench = bench.restart().await;
+    assert_eq!(bench.waits(&pod).await, Vec::<String>::new());
+    bench.turn(&pod, "say after").await;
+    assert_eq!(bench.said(&pod).await, [SLOW, "say after"], "no queued message began");
+}

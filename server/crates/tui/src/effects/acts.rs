@@ -1,17 +1,24 @@
 //! Carries out a command on one Pod as an API call.
 
+use std::time::Duration;
+
 use client::{Client, ClientError};
 use commands::PreviewAct;
 use protocol::{
-    CommandId, ControlVerb, HeldCommand, InputCommand, PatchPod, PeerCommand, PodRef, PreviewCommand, RequestCommand,
-    Segment, ToolCommand,
-    operation::Loose,
+    CommandId, HeldCommand, InputCommand, PatchPod, PeerCommand, PodRef, PreviewCommand, RequestCommand, Segment,
+    ToolCommand,
+    operation::{Loose, NoFields},
     operations::{self, Command},
 };
 use serde_json::json;
 
 use super::export;
 use crate::model::{Act, Answer, Then};
+
+/// How often to send the end of a run again while no server answers …
+const STOP_AGAIN_MAX: u32 = 30;
+/// … and how long to wait in between.
+const STOP_AGAIN: Duration = Duration::from_secs(1);
 
 /// Most acts are commands of which only success matters; the others return an answer of their own.
 pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: &Act) -> Result<Answer, ClientError> {
@@ -29,6 +36,7 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let body = HeldCommand { decision: *decision };
             operations::DecideHeld { pod, message_id: message_id.clone(), body }.into()
         }
+        Act::StopJob(id) => operations::StopCommand { pod, id: id.clone(), body: NoFields {} }.into(),
         Act::Say(input) => operations::Input { pod, body: input.clone() }.into(),
         Act::Unlink(target) => {
             let peer = client.read(&operations::Resolve { target: Some(target.to_owned()) }).await?;
@@ -67,7 +75,7 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
         | Act::Think(_)
         | Act::Budget(_)
         | Act::AutoResume(_) => operations::Patch { pod, body: change(act) }.into(),
-        Act::StopRun(queued) => return stop_run(client, &pod, id, queued).await,
+        Act::StopRun => return stop_run(client, &pod, id).await,
         Act::Preview(act) => return preview(client, pod, act).await,
         Act::Export(name) => return export::export(client, &pod, name).await.map(Answer::File),
     };
@@ -103,19 +111,19 @@ async fn preview(client: &Client, pod: PodRef, act: &PreviewAct) -> Result<Answe
     })
 }
 
-/// Ends the run. Its queued messages are taken back first, so that none of them begins another one; one that has begun
-/// stays where it is.
-async fn stop_run(client: &Client, pod: &PodRef, id: &CommandId, queued: &[CommandId]) -> Result<Answer, ClientError> {
-    let mut back = Vec::new();
-    for queued in queued {
-        let take_back = operations::TakeBack { pod: pod.clone(), command_id: queued.clone() };
-        back.extend(client.carry_out(&CommandId::random(), &take_back).await.ok());
-    }
-    let cancelled = client.command(id, &ControlVerb::Cancel.of(pod.clone())).await;
-    match cancelled {
-        // What was taken back is not lost.
-        Err(_) if !back.is_empty() => Ok(Answer::Stopped(back)),
-        cancelled => cancelled.map(|_| Answer::Stopped(back)),
+/// Ends the run and takes back its queued messages, in one command. If no answer comes it is sent again with the same
+/// id: the server answers a repeat with the first answer, so no message is lost with a connection.
+async fn stop_run(client: &Client, pod: &PodRef, id: &CommandId) -> Result<Answer, ClientError> {
+    let interrupt = operations::Interrupt { pod: pod.clone(), body: NoFields {} };
+    let mut attempts = 0;
+    loop {
+        match client.carry_out(id, &interrupt).await {
+            Err(ClientError::NoServer { .. }) if attempts < STOP_AGAIN_MAX => {
+                attempts += 1;
+                tokio::time::sleep(STOP_AGAIN).await;
+            }
+            done => return done.map(|interrupted| Answer::Stopped(interrupted.queued)),
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use client::{ClientError, StreamItem};
 use commands::PreviewAct;
 use crossterm::event::KeyEvent;
 use protocol::{
-    Approval, ApprovalCommand, Changes, CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, GiveKey,
-    HeldDecision, InputCommand, Listing, McpPromptText, McpResource, McpServerItem, PeerAnswer, PeerView, PodDetail,
-    PodName, PodRef, Preview, ProviderTest, ProviderView, QueuedInput, Receipt, Record, RequestDecision, RewindCommand,
-    ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
+    Approval, ApprovalCommand, BackgroundCommand, Changes, CommandId, CompactionPreview, ControlVerb, CreatePod,
+    FolderList, GiveKey, HeldDecision, InputCommand, Listing, McpPromptText, McpResource, McpServerItem, PeerAnswer,
+    PeerView, PodDetail, PodName, PodRef, Preview, ProviderTest, ProviderView, QueuedInput, Receipt, Record,
+    RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
 };
 
 use super::{Asked, Choices, FolderWord, Sending};
@@ -77,6 +77,10 @@ pub(crate) enum Message {
     Changed {
         pod: PodRef,
         done: Result<Changes, ClientError>,
+    },
+    Jobs {
+        pod: PodRef,
+        done: Result<Vec<BackgroundCommand>, ClientError>,
     },
     /// The choices for a new Pod.
     Choices(Result<Box<Choices>, ClientError>),
@@ -171,6 +175,8 @@ pub(crate) enum Effect {
     LoadInbox(Vec<PodRef>),
     /// Load what has changed in a Pod's folders.
     LoadChanges(PodRef),
+    /// Load a Pod's background commands.
+    LoadJobs(PodRef),
     /// Load the state of the sandbox.
     LoadWalls,
     /// Load the choices for a new Pod.
@@ -252,8 +258,10 @@ pub(crate) enum Act {
         name: String,
         arguments: String,
     },
-    /// End the run, after taking its queued messages back.
-    StopRun(Vec<CommandId>),
+    /// End the run and take its queued messages back.
+    StopRun,
+    /// End the background command with this id.
+    StopJob(String),
     /// Release or drop a held message between this Pod and a peer.
     Held {
         message_id: String,

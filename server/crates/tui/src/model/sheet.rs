@@ -1,7 +1,9 @@
 //! Overlays on top of the dashboard or a Pod.
 
 use commands::Topic;
-use protocol::{Approval, Changes, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
+use protocol::{
+    Approval, BackgroundCommand, Changes, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem,
+};
 
 use super::{Asking, ProviderSheet};
 
@@ -18,6 +20,7 @@ pub(crate) enum Sheet {
     Providers(ProviderSheet),
     Servers(Servers),
     Changed(Changed),
+    Jobs(Jobs),
     /// The agent of the open Pod; drawn from the Pod itself.
     Agent {
         /// The number of lines scrolled off at the top.
@@ -84,6 +87,15 @@ pub(crate) struct Changed {
     pub(crate) changes: Option<Changes>,
     /// How many lines are scrolled off at the top.
     pub(crate) skipped: usize,
+}
+
+/// The background commands of the open Pod.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    pub(crate) pod: PodRef,
+    /// `None` while loading.
+    pub(crate) items: Option<Vec<BackgroundCommand>>,
+    pub(crate) selected: usize,
 }
 
 /// The MCP servers whose tools models may call.

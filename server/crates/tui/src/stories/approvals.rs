@@ -32,7 +32,7 @@ fn a_question_is_answered_in_the_transcript_by_one_key() {
         assert_eq!((story.effects.len(), story.composer()), (0, key.to_string()), "a letter is text");
         story.key(KeyCode::Backspace);
     }
-    story.key(KeyCode::Esc);
+    story.control('t');
     story.shows("a allow · A always · d deny: Bash rm -rf target");
     for (key, expected) in
         [('a', (Decision::Allow, false)), ('A', (Decision::Allow, true)), ('d', (Decision::Deny, false))]

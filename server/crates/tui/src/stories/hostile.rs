@@ -57,7 +57,7 @@ fn no_block_of_a_transcript_reaches_the_terminal_as_a_command() {
             let mut story = Story::with_ada_in("waiting");
             story.pods(&[hostile_pod("ada")]);
             story.records(vec![event.clone()]);
-            story.key(KeyCode::Esc);
+            story.control('t');
             (0..detail).for_each(|_| story.key(KeyCode::Char('v')));
             is_harmless(&story);
         }

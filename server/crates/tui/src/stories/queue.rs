@@ -127,13 +127,22 @@ fn escape_ends_the_run_and_brings_back_what_was_queued() {
     story.looked(json!({ "queued": [queued("q1", "and the tests", false), queued("q2", "stop there", true)] }));
     story.types("draft");
     story.key(KeyCode::Esc);
-    let ids = ["q1", "q2"].map(|id| protocol::CommandId::parse(id).unwrap());
-    assert_eq!(story.act(), (address("ada"), Act::StopRun(ids.to_vec())));
-    story.done(Ok(Answer::Stopped(vec![input("q1", "and the tests"), input("q2", "stop there")])));
+    assert_eq!(story.act(), (address("ada"), Act::StopRun));
+    story.key(KeyCode::Esc);
+    assert_eq!(story.effects, [], "a key that is held down asks once");
+    let back = Answer::Stopped(vec![input("q1", "and the tests"), input("q2", "stop there")]);
+    story.happens(Message::Done { pod: address("ada"), act: Act::StopRun, done: Ok(back) });
     assert_eq!((story.composer().as_str(), focus(&story)), ("draft\nand the tests\nstop there", Focus::Composer));
     story.shows("the run is stopped; queued messages are back in your message");
     story.control('t');
     assert_eq!(focus(&story), Focus::Transcript);
     story.enters(":cancel");
-    assert!(matches!(story.act().1, Act::StopRun(_)), "the command does the same");
+    assert_eq!(story.act().1, Act::StopRun, "the command does the same");
+}
+
+#[test]
+fn escape_ends_the_run_also_while_a_question_waits() {
+    let mut story = Story::with_ada_in("waiting");
+    story.key(KeyCode::Esc);
+    assert_eq!(story.act(), (address("ada"), Act::StopRun));
 }

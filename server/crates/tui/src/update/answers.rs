@@ -5,7 +5,7 @@ use commands::PreviewAct;
 use protocol::{CompactionPreview, ControlVerb, Listing, PodRef, Record};
 use transcript::words::tokens_words;
 
-use super::{look, open, scroll, sheets};
+use super::{jobs, look, open, scroll, sheets};
 use crate::{
     model::{Act, Answer, Confirm, Effect, Focus, Looked, Model, Older, Sheet, Then},
     sentences,
@@ -93,8 +93,12 @@ pub(super) fn preview(model: &mut Model, pod: PodRef, done: Result<Option<Compac
 
 pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) {
     model.notice = Some(sentences::of_act(&model.called(pod), act, done));
+    if *act == Act::StopRun {
+        model.stopping.remove(pod);
+    }
     give_back(model, pod, act, done);
     sheets::answered(model, act);
+    jobs::stopped(model, act);
     if let (Act::Preview(PreviewAct::Open(_)), Ok(Answer::Previews(ports))) = (act, done) {
         model.effects.extend(ports.iter().find_map(|port| port.url.clone()).map(Effect::Copy));
     }

@@ -10,7 +10,7 @@ use protocol::{
 };
 use transcript::BlockKind;
 
-use super::{choices, close, queue, sheets};
+use super::{choices, close, jobs, queue, sheets};
 use crate::{
     form, making,
     model::{Act, Confirm, Effect, Model, Spawn},
@@ -101,6 +101,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Changes => return sheets::open_changes(model, pod),
         Command::Rewind => return rewind(model),
         Command::Queue => return sheets::open_queue(model),
+        Command::Jobs => return jobs::open(model, pod),
         Command::Attach(path) => {
             model.tell(format!("attaching {path}"));
             // The facts about the model are needed to warn before a picture is sent that it cannot see.

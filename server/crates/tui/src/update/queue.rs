@@ -26,17 +26,18 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> bool {
     true
 }
 
-/// Whether Escape ends the open Pod's run. While a question waits, it only leaves the field.
+/// Whether the open Pod has a run that Escape ends, also while a question waits.
 pub(super) fn has_run(model: &Model) -> bool {
-    model.here().pod.is_some_and(|standing| standing.state == PodState::Running)
+    model.here().pod.is_some_and(|standing| matches!(standing.state, PodState::Running | PodState::Waiting))
 }
 
-/// Ends the open Pod's run; its queued messages return to the composer.
+/// Ends the open Pod's run; its queued messages return to the composer. While that is under way, does nothing: a key
+/// that is held down asks once.
 pub(super) fn stop_run(model: &mut Model) {
-    let Some(open) = &model.open else { return };
-    // Ids that come from the server always parse.
-    let queued = open.queued.iter().filter_map(|input| CommandId::parse(&input.command_id).ok()).collect();
-    model.act(open.pod.clone(), Act::StopRun(queued));
+    let Some(pod) = model.open.as_ref().map(|open| open.pod.clone()) else { return };
+    if model.stopping.insert(pod.clone()) {
+        model.act(pod, Act::StopRun);
+    }
 }
 
 /// `:unqueue`.

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use protocol::RequestDecision;
 
-use super::{begin_line, choices, open, queue};
+use super::{begin_line, choices, jobs, open, queue};
 use crate::{
     model::{Act, Asked, LineOf, Model, Seek, Sheet},
     view::{agent_lines, change_lines, help_lines, server_lines, wall_lines},
@@ -13,7 +13,7 @@ use crate::{
 const SEEK_PAGES_MAX: u32 = 50;
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
-    if queue::press(model, key) {
+    if queue::press(model, key) || jobs::press(model, key) {
         return;
     }
     match key.code {
@@ -54,6 +54,7 @@ pub(super) fn select(model: &mut Model, step: isize) {
     let providers = choices.map_or(0, |choices| choices.providers.len() + choices.unconfigured.len());
     match &mut model.sheet {
         Some(Sheet::Queue { selected }) => *selected = moved(*selected, waiting),
+        Some(Sheet::Jobs(jobs)) => jobs.selected = moved(jobs.selected, jobs.items.as_ref().map_or(0, Vec::len)),
         Some(Sheet::Help { skipped, .. }) => *skipped = moved(*skipped, help_height),
         Some(Sheet::Agent { skipped }) => *skipped = moved(*skipped, agent_height),
         Some(Sheet::Providers(sheet)) => sheet.selected = moved(sheet.selected, providers),
@@ -83,6 +84,7 @@ fn enter(model: &mut Model) {
             | Sheet::Providers(_)
             | Sheet::Walls(_)
             | Sheet::Changed(_)
+            | Sheet::Jobs(_)
             | Sheet::Servers(_),
         )
         | None => None,

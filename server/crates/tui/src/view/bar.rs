@@ -114,6 +114,7 @@ fn hints(model: &Model) -> String {
         ) => "j k scroll · Esc close".to_owned(),
         (Some(Sheet::Providers(_)), _) => "j k move · Enter give a key · t test · Esc close".to_owned(),
         (Some(Sheet::Inbox(_)), _) => "a allow · A always · d deny · Enter open · Esc close".to_owned(),
+        (Some(Sheet::Jobs(_)), _) => "j k move · x stop · r look again · Esc close".to_owned(),
         (Some(Sheet::Found(_)), _) => "j k move · Enter open · Esc close".to_owned(),
         (Some(Sheet::Queue { selected }), open) => queue_hints(open.as_ref(), *selected),
         (None, None) if model.is_fresh() => "Enter begin · n new · : command · ? help · q quit".to_owned(),

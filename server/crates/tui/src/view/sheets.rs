@@ -14,7 +14,7 @@ use transcript::snippet_words;
 use super::{
     agent,
     blocks::Look,
-    changes, entry, help, indented, providers, servers,
+    changes, entry, help, indented, jobs, providers, servers,
     tool::{asked_lines, option_lines, telling},
     walls,
 };
@@ -41,6 +41,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Found(found) => format!("Search: {}", found.words),
         Sheet::Walls(_) => "Command sandbox".to_owned(),
         Sheet::Changed(changed) => format!("Changes of {}", model.called(&changed.pod)),
+        Sheet::Jobs(jobs) => format!("Background commands of {}", model.called(&jobs.pod)),
         Sheet::Providers(_) => "Model providers".to_owned(),
         Sheet::Servers(_) => "MCP servers".to_owned(),
         Sheet::Queue { .. } => "Queued and held messages".to_owned(),
@@ -77,6 +78,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
             let lines = providers::lines(model.choices.as_ref(), sheet, width);
             windowed(lines, sheet.selected, area.height)
         }
+        Sheet::Jobs(jobs) => windowed(jobs::lines(jobs, width), jobs.selected, area.height),
         Sheet::Inbox(inbox) => inbox_lines(model, inbox, area),
         Sheet::Found(found) => found_lines(found, area),
         Sheet::Queue { selected } => waiting_lines(model, *selected, area),

@@ -153,8 +153,11 @@ pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) 
         lines.extend(asked_lines(arguments, change, look));
         lines.extend(option_lines(options, look));
         lines.push(
-            Line::from(fit("  a allow once · A allow always · d deny (Alt, or Esc first) · :deny REASON", look.width))
-                .dim(),
+            Line::from(fit(
+                "  a allow once · A allow always · d deny (Alt, or Ctrl-T first) · :deny REASON",
+                look.width,
+            ))
+            .dim(),
         );
         return lines;
     }
