@@ -9,7 +9,7 @@ pub(crate) mod undoing;
 
 use std::{future::Future, pin::Pin};
 
-use commands::{Page, Sign, Topic};
+use commands::{Page, Sign, Topic, family};
 use leptos::prelude::*;
 use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp, WorktreeVerb};
 
@@ -19,7 +19,7 @@ pub(crate) use self::{
     presence::Presence,
 };
 use crate::{
-    UiError, family, format,
+    UiError, format,
     live::{self, Answering},
     reconnect::Link,
 };

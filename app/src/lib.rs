@@ -25,7 +25,6 @@ mod components;
 mod composer;
 mod console;
 mod error;
-mod family;
 mod format;
 mod frame;
 mod keys;

@@ -133,9 +133,9 @@ pub(crate) enum Verb {
     Drop(HeldOptions),
     /// List pending approvals
     Approvals(ApprovalsOptions),
-    /// Allow a pending approval
+    /// Allow a pending approval: the only one, or one by its Pod and id
     Approve(ApproveOptions),
-    /// Deny a pending approval
+    /// Deny a pending approval: the only one, or one by its Pod and id
     Deny(DenyOptions),
     /// List the tools and their default permissions
     Tools,

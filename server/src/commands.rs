@@ -14,6 +14,7 @@ mod follow;
 mod fork;
 mod key;
 mod log;
+mod lone;
 mod ls;
 mod man;
 mod mcp;

@@ -64,6 +64,8 @@ async fn every_failure_is_a_sentence_with_the_way_out_and_its_own_exit_code() {
         (&["new", "ada"], none, 1, &["ada"]),
         (&["peer", "ada", "ada"], none, 1, &["its own peer"]),
         (&["approve", "ada", "no-such-question"], none, 1, &["no-such-question"]),
+        (&["approve", "ada"], none, 1, &["no pending approval of ada", "yoi approvals"]),
+        (&["deny"], none, 1, &["no pending approval", "yoi approvals"]),
         (&["tool", "ada", "NoSuchTool"], none, 1, &["NoSuchTool"]),
         (&["rm", "ada"], none, 1, &["--yes"]),
         (&["providers", "test", "nobody"], none, 1, &["nobody"]),

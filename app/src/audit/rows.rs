@@ -1,5 +1,6 @@
+use commands::audited::{self, decided, joint, parts};
 use leptos::prelude::*;
-use protocol::{AuditEntry, PodRef, PodSummary};
+use protocol::{AuditEntry, PodSummary};
 use transcript::{unseen, words::actor_words};
 
 use crate::{
@@ -9,9 +10,6 @@ use crate::{
     },
     console::{Console, pod_href, use_console},
 };
-
-/// The row of a creation may be at most this much later than its Pod's creation time.
-const CREATION_MS_MAX: u64 = 2_000;
 
 /// Audit rows as a table; on a phone, as one card each. Draw it only once the list of Pods has loaded.
 #[component]
@@ -80,7 +78,7 @@ pub(crate) fn Verdict(entry: AuditEntry) -> impl IntoView {
 fn About(entry: AuditEntry) -> impl IntoView {
     let Some(target) = entry.target.as_deref() else { return view! { <span class="hint">"–"</span> }.into_any() };
     let console = use_console();
-    let joint = if entry.action == "message" { " → " } else { " · " };
+    let joint = joint(&entry);
     let part = |(index, part): (usize, &str)| {
         let named = match pod_of(console, &entry, part) {
             Some((href, name)) => view! {
@@ -90,9 +88,8 @@ fn About(entry: AuditEntry) -> impl IntoView {
             }
             .into_any(),
             // The thing decided has an id but no page.
-            None if index > 0 && entry.action.ends_with("_decide") => {
-                let what = if entry.action == "peer_decide" { "a request" } else { "a message" };
-                view! { <span title=part.to_owned()>{what}</span> }.into_any()
+            None if index > 0 && decided(&entry).is_some() => {
+                view! { <span title=part.to_owned()>{decided(&entry)}</span> }.into_any()
             }
             None => view! { <code>{part.to_owned()}</code> }.into_any(),
         };
@@ -101,39 +98,8 @@ fn About(entry: AuditEntry) -> impl IntoView {
     parts(target).into_iter().enumerate().map(part).collect_view().into_any()
 }
 
-/// Whether the Pod was created when the row was written, or just before.
-fn is_of_then(pod: &PodSummary, entry: &AuditEntry) -> bool {
-    pod.created_at.as_millisecond().abs_diff(entry.at.as_millisecond()) < CREATION_MS_MAX
-}
-
-/// Splits a target into the Pod and, after it, the other party or thing. Text that a person typed may contain spaces
-/// and is not split.
-fn parts(target: &str) -> Vec<&str> {
-    match target.split_once(' ') {
-        Some((pod, other)) if pod.parse::<PodRef>().is_ok() => vec![pod, other],
-        _ => vec![target],
-    }
-}
-
-/// The Pod that a row is about, with its current name. A row of its creation names it as it was called then.
-fn pod_of(console: Console, entry: &AuditEntry, target: &str) -> Option<(String, String)> {
-    let address = target.parse::<PodRef>().ok();
-    let is_it = |pod: &&PodSummary| match &address {
-        Some(address) => pod.pod == *address,
-        None => entry.action == "pod_create" && is_of_then(pod, entry) && pod.name.as_str() == target,
-    };
+/// The address of the page of the Pod that a part means, and its name.
+fn pod_of(console: Console, entry: &AuditEntry, part: &str) -> Option<(String, String)> {
     let found = |pod: &PodSummary| (pod_href(&pod.pod), from_here(pod));
-    console.book.with_untracked(|book| book.as_ref()?.pods().iter().find(is_it).map(found))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_pods_are_two_parts_and_a_name_with_a_space_is_one() {
-        assert_eq!(parts("local/p-1 local/p-2"), ["local/p-1", "local/p-2"]);
-        assert_eq!(parts("local/p-1 who is it"), ["local/p-1", "who is it"]);
-        assert_eq!((parts("ada"), parts("no such Pod")), (vec!["ada"], vec!["no such Pod"]));
-    }
+    console.book.with_untracked(|book| audited::pod_of(book.as_ref()?.pods(), entry, part).map(found))
 }

@@ -2,6 +2,7 @@
 //! continue while you reconsider. For a moment it can be undone by the opposite command, which says what cannot be
 //! brought back.
 
+use commands::family::descendants;
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{CommandId, ControlVerb, PeerCommand, PeerLink, PodRef, PodState, PodSummary};
 use serde_json::{Value, json};
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 use crate::{
     UiError,
     console::{Console, fresh_command},
-    family::descendants,
     format::counted,
     live,
     server_fns::{control_pod, introduce_pods, unlink_pods},

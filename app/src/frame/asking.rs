@@ -1,11 +1,11 @@
 //! Keeps the open approvals and peer requests of all Pods up to date, and announces new ones.
 
+use commands::family::{may_ask, waiting};
 use leptos::prelude::*;
 use protocol::{OpenRequest, PodName, PodRef, Seq};
 
 use crate::{
     console::{Console, pod_book::PodBook, use_console},
-    family::{may_ask, waiting},
     reading::Reading,
     server_fns::{open_approvals, open_requests},
 };

@@ -1,3 +1,4 @@
+use commands::family::{descendants, waiting};
 use leptos::prelude::*;
 use protocol::{OpenApproval, PodRef};
 use transcript::unseen;
@@ -6,7 +7,6 @@ use crate::{
     approvals::question::{Question, QuestionCard},
     components::{link::pod_link, with_pods::WithPods},
     console::{Console, use_console, use_pod},
-    family::{descendants, waiting},
 };
 
 /// The open approvals of this Pod's descendants, so that whoever watches a Pod can answer for them too. One line

@@ -1,10 +1,10 @@
+use commands::family::descendants;
 use leptos::prelude::*;
 use protocol::{PodState, PodSummary, RestoreCommand, RestoreLine};
 
 use crate::{
     components::{deed::Deed, dialog::FormDialog},
     console::{fresh_command, use_console},
-    family::descendants,
     live,
     server_fns::restore_pod,
 };

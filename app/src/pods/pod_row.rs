@@ -145,15 +145,16 @@ fn branch_words(pod: &PodSummary) -> Option<String> {
 
 /// The second line. An idle Pod has none, because its group says it.
 pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
-    let word = pod.state.as_str();
+    let sign = Sign::of(pod);
+    let word = sign.word();
     let said = pod.activity.as_deref().or(pod.state_reason.as_deref()).map(unseen::shown);
-    match (pod.state, said.as_deref()) {
-        (PodState::Idle | PodState::Stopped, None) => None,
+    match (sign, said.as_deref()) {
+        (Sign::Of(PodState::Idle | PodState::Stopped), None) => None,
         (_, None) => Some(word.to_owned()),
-        (PodState::Idle | PodState::Stopped, Some(said)) => Some(said.to_owned()),
+        (Sign::Of(PodState::Idle | PodState::Stopped), Some(said)) => Some(said.to_owned()),
         (_, Some(said)) if said.starts_with(word) => Some(said.to_owned()),
         // There is room for only a few words, and what it asks matters more than that it waits.
-        (PodState::Waiting, Some(said)) if said.starts_with("asks") => Some(said.to_owned()),
+        (Sign::Of(PodState::Waiting), Some(said)) if said.starts_with("asks") => Some(said.to_owned()),
         (_, Some(said)) => Some(format!("{word} · {said}")),
     }
 }

@@ -1,11 +1,10 @@
-use commands::{Attention, grouped};
+use commands::{Attention, family::indented, grouped};
 use leptos::prelude::*;
 use protocol::PodRef;
 
 use crate::{
     components::with_pods::PodsResource,
     console::{Console, Dialog, use_console},
-    family::indented,
     format::sentence_case,
     pods::{pod_row::PodRow, selection_bar::SelectionBar},
 };

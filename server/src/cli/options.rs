@@ -254,9 +254,9 @@ pub(crate) struct ApprovalsOptions {
 pub(crate) struct ApproveOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
-    pub(crate) target: String,
-    /// Approval id; `yoi approvals` lists them
-    pub(crate) id: String,
+    pub(crate) target: Option<String>,
+    /// Approval id; `yoi approvals` lists them. Without it, the only pending approval: of this Pod, or of all
+    pub(crate) id: Option<String>,
     /// Deny it instead
     #[arg(long)]
     pub(crate) deny: bool,
@@ -284,9 +284,9 @@ pub(crate) struct ApproveOptions {
 pub(crate) struct DenyOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
-    pub(crate) target: String,
-    /// Approval id; `yoi approvals` lists them
-    pub(crate) id: String,
+    pub(crate) target: Option<String>,
+    /// Approval id; `yoi approvals` lists them. Without it, the only pending approval: of this Pod, or of all
+    pub(crate) id: Option<String>,
     /// Always give this answer, by a rule: for this Pod and exactly this call, unless --scope and --pattern say otherwise
     #[arg(long, visible_alias = "always")]
     pub(crate) remember: bool,

@@ -69,10 +69,13 @@ fn a_restore_may_be_of_a_whole_tree() {
 #[test]
 fn an_answer_allows_unless_it_says_deny() {
     let Some(Verb::Approve(yes)) = parse("yoi approve ada q1 --remember").unwrap().verb else { panic!() };
-    assert_eq!((yes.id.as_str(), yes.deny, yes.remember, yes.reason), ("q1", false, true, None));
+    assert_eq!((yes.id.as_deref(), yes.deny, yes.remember, yes.reason), (Some("q1"), false, true, None));
     let Some(Verb::Approve(no)) = parse("yoi approve ada q1 --deny --reason no").unwrap().verb else { panic!() };
     assert_eq!((no.deny, no.remember, no.reason.as_deref()), (true, false, Some("no")));
-    assert!(parse("yoi approve ada").is_err());
+    let Some(Verb::Approve(lone)) = parse("yoi approve ada --always").unwrap().verb else { panic!() };
+    assert_eq!((lone.target.as_deref(), lone.id), (Some("ada"), None));
+    let Some(Verb::Deny(any)) = parse("yoi deny --reason no").unwrap().verb else { panic!() };
+    assert_eq!((any.target, any.id), (None, None));
     let line = "yoi approve ada q1 --always --pattern cargo* --scope folder";
     let Some(Verb::Approve(always)) = parse(line).unwrap().verb else { panic!() };
     assert_eq!((always.remember, always.pattern.as_deref()), (true, Some("cargo*")));

@@ -9,7 +9,11 @@ use protocol::{
 };
 use transcript::words::actor_words;
 
-use super::{Caller, ago, name_of, pods_of};
+use super::{
+    Caller, ago,
+    lone::{self, Question},
+    name_of, pods_of,
+};
 use crate::{
     cli::{ApprovalsOptions, ApproveOptions, DenyOptions},
     output,
@@ -23,9 +27,14 @@ pub(super) async fn approvals(caller: &Caller, options: ApprovalsOptions) -> Res
     }
 }
 
-/// Answers an approval.
+/// Answers an approval: the one with this id, or the only pending one of the Pod, or of all Pods.
 pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<()> {
-    let pod = caller.resolve(&options.target).await?;
+    let (asked, lone_of) = match (&options.target, &options.id) {
+        (Some(target), Some(id)) => (Question { pod: caller.resolve(target).await?, id: id.clone() }, None),
+        (target, _) => {
+            lone::question(caller, target.as_deref()).await.map(|(question, name)| (question, Some(name)))?
+        }
+    };
     let decision = if options.deny { Decision::Deny } else { Decision::Allow };
     let content = options.content.as_deref().map(serde_json::from_str).transpose();
     let content = content.context("--content is JSON, such as '{\"name\":\"ada\"}'")?;
@@ -33,14 +42,18 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
     let command = ApprovalCommand { decision, remember, scope, pattern, reason, content, option };
     let approval = caller
         .client
-        .carry_out(
-            &CommandId::random(),
-            &operations::AnswerApproval { pod: pod.clone(), id: options.id.to_owned(), body: command.clone() },
-        )
+        .carry_out(&CommandId::random(), &operations::AnswerApproval { pod: asked.pod, id: asked.id, body: command })
         .await?;
     match caller.config.json {
         true => output::json(&approval),
-        false => output::line(&output::printable(&format!("{} is {}", approval.tool, answer(&approval)))),
+        false => {
+            // Without an id, the answer says what it was about.
+            let what = match lone_of {
+                Some(name) => format!("{name}: {}", lone::call_words(&approval)),
+                None => approval.tool.clone(),
+            };
+            output::line(&output::printable(&format!("{what} is {}", answer(&approval))))
+        }
     }
 }
 
@@ -62,8 +75,17 @@ async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
 }
 
 async fn of_all(caller: &Caller, all: bool) -> Result<()> {
+    let items = of_pods(caller, &asking(caller, all).await?, all).await?;
+    match caller.config.json {
+        true => output::json(&Listing { items, next: None }),
+        false => print(items.iter().map(|open| (Some(open), &open.approval)).collect(), all),
+    }
+}
+
+/// The pending approvals of these Pods, or all of theirs; the one that waits longest is first.
+pub(super) async fn of_pods(caller: &Caller, pods: &[PodSummary], all: bool) -> Result<Vec<OpenApproval>> {
     let mut items = Vec::new();
-    for summary in &asking(caller, all).await? {
+    for summary in pods {
         let asked = match caller
             .client
             .read(&operations::Approvals { pod: summary.pod.clone(), all, page: Page::default() })
@@ -82,14 +104,11 @@ async fn of_all(caller: &Caller, all: bool) -> Result<()> {
         }));
     }
     items.sort_by_key(|open| open.approval.asked_at);
-    match caller.config.json {
-        true => output::json(&Listing { items, next: None }),
-        false => print(items.iter().map(|open| (Some(open), &open.approval)).collect(), all),
-    }
+    Ok(items)
 }
 
 /// The Pods that can have an open approval, or all of them. An approval of a paused Pod stays open.
-async fn asking(caller: &Caller, all: bool) -> Result<Vec<PodSummary>> {
+pub(super) async fn asking(caller: &Caller, all: bool) -> Result<Vec<PodSummary>> {
     if all {
         return Ok(pods_of(caller, Pods::default()).await?.items);
     }

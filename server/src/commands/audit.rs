@@ -1,16 +1,17 @@
+use ::commands::audited::target_words;
 use anyhow::Result;
 use jiff::Timestamp;
 use protocol::{
-    AuditRow, RuntimeId, Target,
+    AuditRow, PodSummary, RuntimeId, Target,
     operation::{Filled, Loose},
-    operations,
+    operations::{self, Pods},
 };
 use transcript::words::actor_words;
 
-use super::{Caller, ago, note_absent};
+use super::{Caller, ago, note_absent, pods_of};
 use crate::{cli::AuditOptions, output};
 
-/// Prints the audit, newest first.
+/// Prints the audit, newest first. Pods are named as they are called now; those that are gone keep their addresses.
 pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> {
     let target = match &options.target {
         Some(target) => Some(address(caller, target).await?),
@@ -34,10 +35,11 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
         output::note("no matching audit entries");
         return Ok(());
     }
+    let pods = pods_of(caller, Pods::default()).await?.items;
     let now = Timestamp::now();
     output::headed(
         ["WHEN", "BY", "FROM", "ACTION", "RESULT", "TARGET", "ABOUT"],
-        listing.items.iter().map(|listed| row(listed, now)),
+        listing.items.iter().map(|listed| row(listed, &pods, now)),
     )?;
     if let Some(next) = &listing.next {
         output::note(&format!("more: --after {next}"));
@@ -58,12 +60,12 @@ async fn address(caller: &Caller, target: &str) -> Result<String> {
     }
 }
 
-fn row(AuditRow { entry, runtime_id, .. }: &AuditRow, now: Timestamp) -> [String; 7] {
+fn row(AuditRow { entry, runtime_id, .. }: &AuditRow, pods: &[PodSummary], now: Timestamp) -> [String; 7] {
     let result = match &entry.code {
         Some(code) => format!("{} ({code})", entry.result),
         None => entry.result.clone(),
     };
-    let target = entry.target.clone().unwrap_or_default();
+    let target = target_words(pods, entry);
     let from = match *runtime_id == RuntimeId::local() {
         true => entry.client.clone(),
         false => format!("{}@{runtime_id}", entry.client),

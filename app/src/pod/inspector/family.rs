@@ -1,3 +1,4 @@
+use commands::family::descendants;
 use leptos::prelude::*;
 use protocol::{PodRef, PodSummary, ScopeRule};
 
@@ -9,7 +10,6 @@ use crate::{
         with_pods::WithPods,
     },
     console::{Console, PodContext, use_console, use_pod},
-    family::descendants,
     format::counted,
 };
 

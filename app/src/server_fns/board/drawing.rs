@@ -1,7 +1,7 @@
 //! Draws what the board shows as a whole, as HTML. Everything that Pods say is text in it, never markup; and no element
 //! has a style of its own, which the page's policy forbids.
 
-use commands::Sign;
+use commands::{Sign, family::indented};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use leptos::prelude::*;
 use protocol::{GitView, PodState, PodSummary, UsageDay};
@@ -14,10 +14,7 @@ use super::{
     reader::{Done, sum},
     strip::{Axis, SIZE},
 };
-use crate::{
-    family::indented,
-    format::{counted, percent, short_path},
-};
+use crate::format::{counted, percent, short_path};
 
 /// How many parts the bar of today's cost is divided into.
 const PARTS_MAX: usize = 2;

@@ -1,6 +1,6 @@
 //! The list of Pods, grouped by what they need from you.
 
-use protocol::{PodState, PodSummary, RuntimeId};
+use protocol::{PodState, PodSummary, RuntimeId, Timestamp};
 
 use crate::{Sign, lower};
 
@@ -75,6 +75,18 @@ pub fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSummary> 
     fitting
 }
 
+/// The Pods by their group. Of those that need you, the one that has waited longest is first; `since` tells from when
+/// on. The others, and those that have waited equally long, are in the order of their names.
+pub fn by_need(pods: &[PodSummary], since: impl Fn(&PodSummary) -> Timestamp) -> Vec<PodSummary> {
+    let mut sorted = sorted(pods, "", SortBy::Attention);
+    // Stable, so that names still break ties.
+    sorted.sort_by_cached_key(|pod| {
+        let attention = Attention::of(pod);
+        (attention, (attention == Attention::NeedsYou).then(|| since(pod)))
+    });
+    sorted
+}
+
 /// Input and output tokens since the Pod was made.
 pub fn total_tokens(pod: &PodSummary) -> u64 {
     pod.usage.input + pod.usage.output
@@ -129,6 +141,26 @@ mod tests {
             ]
         );
         assert_eq!(needing(&pods), 2);
+    }
+
+    #[test]
+    fn by_need_the_longest_wait_is_first_and_the_rest_is_by_group_and_name() {
+        let mut pods = [
+            pod("off", PodState::Stopped),
+            pod("idle", PodState::Idle),
+            pod("b", PodState::Running),
+            pod("a", PodState::Running),
+            pod("late", PodState::Waiting),
+            pod("early", PodState::Waiting),
+        ];
+        let failed = PodSummary { needs_you: true, ..pod("failed", PodState::Idle) };
+        pods[1].updated_at = "1969-01-01T00:00:00Z".parse().unwrap();
+        let pods = [&pods[..], &[failed]].concat();
+        let since = |pod: &PodSummary| {
+            let second = if pod.name.as_str() == "late" { 9 } else { 5 };
+            Timestamp::from_second(second).unwrap()
+        };
+        assert_eq!(names(&by_need(&pods, since)), ["early", "failed", "late", "a", "b", "idle", "off"]);
     }
 
     #[test]

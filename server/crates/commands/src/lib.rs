@@ -1,11 +1,13 @@
 //! What you can do in a console, and when: the table of commands with its completion, the rules of what is available,
-//! the Pods by what they need from you, and the search of the palette. Pure; the browser's and the terminal's console
-//! use the same table, so a word means the same in both.
+//! the Pods by what they need from you and below their parents, and the search of the palette. Pure; the browser's and
+//! the terminal's console use the same table, so a word means the same in both.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod allowed;
 mod attention;
+pub mod audited;
+pub mod family;
 mod fuzzy;
 mod line;
 mod lower;
@@ -21,7 +23,7 @@ mod sign;
 mod table;
 
 pub use self::{
-    attention::{Attention, SortBy, grouped, matches, needing, sorted, total_tokens},
+    attention::{Attention, SortBy, by_need, grouped, matches, needing, sorted, total_tokens},
     fuzzy::{Fit, fit},
     line::{
         Answer, CHOOSE, Client, Command, Here, NOT_ATTACHED, Named, Offer, PreviewAct, Standing, Topic, is_command,

@@ -52,6 +52,40 @@ fn the_choice_moves_over_groups_and_stays_with_its_pod_when_they_change() {
 }
 
 #[test]
+fn a_child_stands_below_its_parent_and_the_keys_follow_the_rows() {
+    let child = |name: &str, state: &str, parent: &str| {
+        let mut child = pod(name, state);
+        child.relations.parent = Some(address(parent));
+        child
+    };
+    let mut story = Story::connected();
+    story.pods(&[
+        pod("zoe", "idle"),
+        child("ann", "idle", "zoe"),
+        child("bea", "idle", "ann"),
+        pod("mia", "idle"),
+        child("asks", "waiting", "zoe"),
+    ]);
+    let screen = story.screen();
+    let rows: Vec<_> = screen.lines().filter(|line| line.contains('○') || line.contains('?')).collect();
+    let begins = ["asks ", "mia ", "zoe ", "└ ann ", "  └ bea "];
+    for (row, begin) in rows.iter().zip(begins) {
+        assert!(row[row.char_indices().nth(2).unwrap().0..].starts_with(begin), "{begin:?} in\n{screen}");
+    }
+    story.shows("of zoe · rehearsal");
+    story.types("gg");
+    for name in ["asks", "mia", "zoe", "ann", "bea", "bea"] {
+        assert_eq!(story.model.selected, Some(address(name)));
+        story.key(KeyCode::Char('j'));
+    }
+    story.types("/ann");
+    story.shows_not("└");
+    story.key(KeyCode::Enter);
+    story.types("i");
+    assert_eq!((story.model.open.as_ref().unwrap().pod.clone(), focus(&story)), (address("ann"), Focus::Composer));
+}
+
+#[test]
 fn a_filter_is_typed_and_esc_takes_it_away() {
     let mut story = Story::connected();
     story.pods(&many());

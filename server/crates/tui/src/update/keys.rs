@@ -97,7 +97,7 @@ fn in_dashboard(model: &mut Model, key: KeyEvent) {
         KeyCode::Char('g') | KeyCode::Home => select(model, isize::MIN),
         KeyCode::Char('G') | KeyCode::End => select(model, isize::MAX),
         KeyCode::Enter if model.is_fresh() => command::begin(model),
-        KeyCode::Enter => {
+        KeyCode::Enter | KeyCode::Char('i') => {
             if let Some(pod) = model.selected.clone() {
                 open(model, pod);
             }
@@ -123,9 +123,9 @@ pub(super) fn anywhere(model: &mut Model, key: KeyEvent, was_going: bool) {
 /// Moves the selection down or up the list of Pods.
 pub(super) fn select(model: &mut Model, step: isize) {
     let pods = dashboard_pods(model);
-    let at = pods.iter().position(|summary| Some(&summary.pod) == model.selected.as_ref());
+    let at = pods.iter().position(|(summary, _)| Some(&summary.pod) == model.selected.as_ref());
     let to = at.map_or(0, |at| at.saturating_add_signed(step).min(pods.len().saturating_sub(1)));
-    model.selected = pods.get(to).map(|summary| summary.pod.clone()).or(model.selected.take());
+    model.selected = pods.get(to).map(|(summary, _)| summary.pod.clone()).or(model.selected.take());
 }
 
 /// Keys that edit text.

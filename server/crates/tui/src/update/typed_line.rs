@@ -69,8 +69,8 @@ fn in_filter(model: &mut Model, key: KeyEvent) {
             edit(&mut line.text, key);
             model.filter = line_text(model);
             let pods = crate::view::dashboard_pods(model);
-            if !pods.iter().any(|summary| Some(&summary.pod) == model.selected.as_ref()) {
-                model.selected = pods.first().map(|summary| summary.pod.clone()).or(model.selected.take());
+            if !pods.iter().any(|(summary, _)| Some(&summary.pod) == model.selected.as_ref()) {
+                model.selected = pods.first().map(|(summary, _)| summary.pod.clone()).or(model.selected.take());
             }
         }
     }

@@ -1,6 +1,6 @@
 //! All Pods, grouped by what they need from you.
 
-use commands::{Attention, Sign, matches, needing, peering::called, total_tokens};
+use commands::{Attention, Sign, family::nested, matches, needing, peering::called, total_tokens};
 use protocol::{PodState, PodSummary};
 use ratatui::{
     Frame,
@@ -22,14 +22,18 @@ use crate::{
 const NAME_WIDTH: usize = 20;
 const STATE_WIDTH: usize = 13;
 const FIGURES_WIDTH: usize = 14;
+/// Deeper children are not indented further.
+const DEPTH_MAX: usize = 4;
 /// Columns of a key on the first screen.
 const FIRST_WIDTH: usize = 12;
 /// The default name of the first Pod.
 pub(crate) const FIRST_NAME: &str = "ada";
 
-/// The Pods in the order of the rows: all, or those that match the filter.
-pub(crate) fn shown(model: &Model) -> Vec<&PodSummary> {
-    model.pods.iter().filter(|pod| matches(pod, &model.filter)).collect()
+/// The Pods in the order of the rows: all, or those that match the filter. A child stands below its parent if both are
+/// in one group; the number says how far below.
+pub(crate) fn shown(model: &Model) -> Vec<(&PodSummary, usize)> {
+    let fitting: Vec<_> = model.pods.iter().filter(|pod| matches(pod, &model.filter)).collect();
+    fitting.chunk_by(|one, next| Attention::of(one) == Attention::of(next)).flat_map(nested).collect()
 }
 
 pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
@@ -78,9 +82,9 @@ fn draw_heading(model: &Model, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// All lines, and the index of the selected one.
-fn lines(model: &Model, pods: &[&PodSummary], width: usize) -> (Vec<Line<'static>>, usize) {
+fn lines(model: &Model, pods: &[(&PodSummary, usize)], width: usize) -> (Vec<Line<'static>>, usize) {
     let (mut lines, mut selected, mut group) = (Vec::new(), 0, None);
-    for summary in pods {
+    for (summary, depth) in pods {
         let attention = Attention::of(summary);
         if group != Some(attention) {
             if group.is_some() {
@@ -93,17 +97,25 @@ fn lines(model: &Model, pods: &[&PodSummary], width: usize) -> (Vec<Line<'static
         if is_selected {
             selected = lines.len();
         }
-        lines.push(row(summary, is_selected, width));
+        lines.push(row(model, summary, *depth, is_selected, width));
     }
     (lines, selected)
 }
 
-fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
+fn row(model: &Model, summary: &PodSummary, depth: usize, is_selected: bool, width: usize) -> Line<'static> {
+    let below = match depth {
+        0 => String::new(),
+        depth => format!("{}└ ", "  ".repeat(depth.min(DEPTH_MAX) - 1)),
+    };
     let unread = if summary.unread > 0 { format!(" ({})", summary.unread) } else { String::new() };
-    let name = padded(&format!("{}{unread}", called(&summary.name, &summary.pod.runtime_id)), NAME_WIDTH);
+    let name = padded(&format!("{below}{}{unread}", called(&summary.name, &summary.pod.runtime_id)), NAME_WIDTH);
     let state = padded(&format!("{} {}", mark(summary), Sign::of(summary).word()), STATE_WIDTH);
     let doing = summary.activity.as_deref().or(summary.state_reason.as_deref());
     let doing = doing.map_or_else(|| format!("{} · {}", summary.model, summary.cwd), str::to_owned);
+    // A child whose parent is not above it names its parent.
+    let parent = summary.relations.parent.as_ref().filter(|_| depth == 0);
+    let of = parent.and_then(|parent| model.summary_of(parent));
+    let doing = of.map_or_else(|| doing.clone(), |parent| format!("of {} · {doing}", parent.name));
     let figures = figures(summary);
     let figures = format!("{}{}", " ".repeat(FIGURES_WIDTH.saturating_sub(width_of(&figures))), figures);
     let rest = padded(&doing, width.saturating_sub(NAME_WIDTH + STATE_WIDTH + FIGURES_WIDTH + 6));

@@ -15,7 +15,7 @@ use crate::{
 const WORD_WIDTH: usize = 20;
 
 const DASHBOARD_KEYS: [(&str, &str); 8] = [
-    ("Enter", "Open the Pod"),
+    ("Enter  i", "Open the Pod, and write"),
     ("j k", "Next or previous Pod"),
     ("n", "New Pod"),
     ("/", "Filter"),

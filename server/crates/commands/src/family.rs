@@ -1,23 +1,29 @@
-//! Parents and children, as far as the list of Pods tells. Pure.
+//! Parents and children, as far as the list of Pods tells.
 
 use protocol::{PodRef, PodState, PodSummary};
 
 /// A tree is drawn to this depth; Pods further down are still in the list of Pods.
-pub(crate) const DEPTH_MAX: usize = 6;
+pub const DEPTH_MAX: usize = 6;
 
 /// All descendants of this Pod, each after its parent, with their depth: 0 for its own children.
-pub(crate) fn descendants<'a>(pods: &'a [PodSummary], of: &PodRef) -> Vec<(&'a PodSummary, usize)> {
+pub fn descendants<'a>(pods: &'a [PodSummary], of: &PodRef) -> Vec<(&'a PodSummary, usize)> {
     let mut found = Vec::new();
-    collect(&led(pods), of, 0, &mut found);
+    collect(&led(pods.iter()), of, 0, &mut found);
     found
 }
 
 /// The Pods in their order, but with each child beneath its parent where both are present, and its depth.
-pub(crate) fn indented(pods: &[PodSummary]) -> Vec<(PodSummary, usize)> {
-    let led = led(pods);
+pub fn indented(pods: &[PodSummary]) -> Vec<(PodSummary, usize)> {
+    let nested = nested(&pods.iter().collect::<Vec<_>>());
+    nested.into_iter().map(|(pod, depth)| (pod.clone(), depth)).collect()
+}
+
+/// Like [`indented`], for a list that is borrowed.
+pub fn nested<'a>(pods: &[&'a PodSummary]) -> Vec<(&'a PodSummary, usize)> {
+    let led = led(pods.iter().copied());
     let is_here = |parent: &PodRef| pods.iter().any(|pod| pod.pod == *parent);
     let mut found = Vec::new();
-    for pod in pods {
+    for pod in pods.iter().copied() {
         if !pod.relations.parent.as_ref().is_some_and(is_here) {
             found.push((pod, 0));
             collect(&led, &pod.pod, 1, &mut found);
@@ -26,15 +32,15 @@ pub(crate) fn indented(pods: &[PodSummary]) -> Vec<(PodSummary, usize)> {
     if found.len() < pods.len() {
         // Too deep, or in a cycle: part of no tree, but shown all the same.
         let is_lost = |pod: &&PodSummary| !found.iter().any(|(known, _)| known.pod == pod.pod);
-        let lost: Vec<_> = pods.iter().filter(is_lost).map(|pod| (pod, 0)).collect();
+        let lost: Vec<_> = pods.iter().copied().filter(is_lost).map(|pod| (pod, 0)).collect();
         found.extend(lost);
     }
-    found.into_iter().map(|(pod, depth)| (pod.clone(), depth)).collect()
+    found
 }
 
 /// The Pods that have a parent: few, even where there are many Pods.
-fn led(pods: &[PodSummary]) -> Vec<&PodSummary> {
-    pods.iter().filter(|pod| pod.relations.parent.is_some()).collect()
+fn led<'a>(pods: impl Iterator<Item = &'a PodSummary>) -> Vec<&'a PodSummary> {
+    pods.filter(|pod| pod.relations.parent.is_some()).collect()
 }
 
 fn collect<'a>(led: &[&'a PodSummary], of: &PodRef, depth: usize, found: &mut Vec<(&'a PodSummary, usize)>) {
@@ -48,19 +54,19 @@ fn collect<'a>(led: &[&'a PodSummary], of: &PodRef, depth: usize, found: &mut Ve
 }
 
 /// Whether it may have an open approval: it is waiting, or it was paused while something needed you.
-pub(crate) fn may_ask(pod: &PodSummary) -> bool {
+pub fn may_ask(pod: &PodSummary) -> bool {
     pod.state == PodState::Waiting || (pod.state == PodState::Paused && pod.needs_you)
 }
 
 /// The Pods that wait for an answer.
-pub(crate) fn waiting(pods: &[PodSummary]) -> impl Iterator<Item = &PodSummary> {
+pub fn waiting(pods: &[PodSummary]) -> impl Iterator<Item = &PodSummary> {
     pods.iter().filter(|pod| pod.state == PodState::Waiting)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commands::samples::pod;
+    use crate::samples::pod;
 
     fn child(name: &str, parent: &str) -> PodSummary {
         let mut child = pod(name, PodState::Idle);
