@@ -123,24 +123,15 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         Command::Unpeer(name) => unpeer(console, &at.summary, &name).await?,
         Command::Answer(answer) => give(console, &at, answer).await?,
         Command::Fork(name) => return fork(console, pod, &name).await,
-        Command::Commit(message) => {
-            let done = commit_changes(pod, fresh_command(), CommitCommand { message, paths: None }).await?;
-            let files = if done.files.len() == 1 { "file" } else { "files" };
-            console.note(format!("{}: committed {} {files}.", at.summary.name, done.files.len()));
-        }
+        Command::Commit(message) => commit(console, &at, message).await?,
         Command::Worktree(verb) => console.dialog.set(Some(Dialog::Worktree(Box::new(at.summary), verb))),
         Command::Rename(name) => {
             let patch = PatchPod { name: Some(named_so(&name)?), ..PatchPod::default() };
             change_pod(pod, fresh_command(), patch).await?;
         }
         Command::Network(network) => {
-            let patch = PatchPod { network: Some(network), ..PatchPod::default() };
-            change_pod(pod, fresh_command(), patch).await?;
-            console.note(format!(
-                "{}: network set to “{}” from the next command on",
-                at.summary.name,
-                network.as_str()
-            ));
+            let words = format!("network set to “{}” from the next command on", network.as_str());
+            set(console, &at, PatchPod { network: Some(network), ..PatchPod::default() }, words).await?;
         }
         Command::Model(None) => console.dialog.set(Some(Dialog::Model(Box::new(at.summary)))),
         Command::Model(Some((model, provider))) => {
@@ -149,9 +140,9 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             console.note(format!("{} now uses {}.", at.summary.name, now.summary.model));
         }
         Command::Budget(budget) => {
-            change_pod(pod, fresh_command(), PatchPod { budget: Some(budget), ..PatchPod::default() }).await?;
             let words = budget.map_or_else(|| "none".to_owned(), |budget| budget.words());
-            console.note(format!("{}: budget is {words}.", at.summary.name));
+            let patch = PatchPod { budget: Some(budget), ..PatchPod::default() };
+            set(console, &at, patch, format!("budget is {words}.")).await?;
         }
         Command::AutoResume(is_on) => {
             change_pod(pod, fresh_command(), PatchPod { auto_resume: Some(is_on), ..PatchPod::default() }).await?;
@@ -191,6 +182,15 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
 async fn set(console: Console, at: &AtHand, patch: PatchPod, words: String) -> Result<(), UiError> {
     change_pod(at.summary.pod.clone(), fresh_command(), patch).await?;
     console.note(format!("{}: {words}", at.summary.name));
+    Ok(())
+}
+
+/// Commits what is changed in the Pod's folder.
+async fn commit(console: Console, at: &AtHand, message: String) -> Result<(), UiError> {
+    let command = CommitCommand { message, paths: None };
+    let done = commit_changes(at.summary.pod.clone(), fresh_command(), command).await?;
+    let files = if done.files.len() == 1 { "file" } else { "files" };
+    console.note(format!("{}: committed {} {files}.", at.summary.name, done.files.len()));
     Ok(())
 }
 

@@ -67,6 +67,14 @@ struct Card {
     was_writing: StoredValue<bool>,
 }
 
+/// What it does while it is open, and what it did.
+fn asking_words(is_form: bool) -> (&'static str, &'static str) {
+    match is_form {
+        true => ("asks for an answer", "asked for an answer"),
+        false => ("asks for permission", "asked for permission"),
+    }
+}
+
 /// An approval in full, with three answers. `answered` receives the answer; the first one counts. The next open
 /// approval on its Pod's page can also be answered from the message field.
 #[component]
@@ -115,12 +123,9 @@ pub(crate) fn QuestionCard(
         let effect = |asked: &Approval| Some(Change { diff: asked.diff.clone(), effect: asked.effect.clone()? });
         found.with(|found| found.as_ref().and_then(effect))
     });
-    let (asks, asked) = match form {
-        Some(_) => ("asks for an answer", "asked for an answer"),
-        None => ("asks for permission", "asked for permission"),
-    };
-    let covers = if form.is_some() { form::WORDS.to_owned() } else { ALWAYS.to_owned() };
+    let (asks, asked) = asking_words(form.is_some());
     let label = format!("{tool} {asks}");
+    let covers = if form.is_some() { form::WORDS.to_owned() } else { ALWAYS.to_owned() };
     view! {
         <article
             id=dom_id(card, "question")

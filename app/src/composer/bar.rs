@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::PodState;
+use protocol::{PodState, PodSummary};
 
 use crate::acting::stopping::{has_run, stop_run};
 
@@ -26,12 +26,6 @@ pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
     let is_attaching = move || outgoing.attaching.with(|names| !names.is_empty());
     let is_blocked =
         move || outgoing.is_sending.get() || is_attaching() || outgoing.draft.with(|draft| draft.is_blank());
-    let share = move || {
-        pod.summary.with(|summary| {
-            crate::format::percent(summary.usage.context_used, summary.usage.context_limit)
-                .map(|share| format!("{share} % of context"))
-        })
-    };
     let steer = move || {
         works().then(|| {
             view! {
@@ -64,7 +58,6 @@ pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
             .into_any()
         })
     };
-    let title = move || works().then_some("Runs after the current run");
     view! {
         <div class="composer-bar">
             <AttachButton outgoing=outgoing />
@@ -77,13 +70,13 @@ pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
                 <kbd>{move || if swapped.get() { "Ctrl Enter" } else { "Shift Enter" }}</kbd>
                 {move || if swapped.get() { " send" } else { " new line" }}
             </span>
-            <span class="share">{share}</span>
+            <span class="share">{move || pod.summary.with(context_words)}</span>
             {stop}
             {steer}
             <button
                 type="button"
                 class="button primary"
-                title=title
+                title=move || works().then_some("Runs after the current run")
                 aria-disabled=move || is_blocked().to_string()
                 on:click=move |_| send(outgoing, Place::OwnRun)
             >
@@ -91,6 +84,11 @@ pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
             </button>
         </div>
     }
+}
+
+fn context_words(summary: &PodSummary) -> Option<String> {
+    let share = crate::format::percent(summary.usage.context_used, summary.usage.context_limit)?;
+    Some(format!("{share} % of context"))
 }
 
 /// Whether a run is in progress that a message could steer.

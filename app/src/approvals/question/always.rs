@@ -23,11 +23,6 @@ pub(super) fn AlwaysChoice(card: Card, found: RwSignal<Option<Approval>>) -> imp
         }
     };
     let place = move |at: usize, each: RuleScope| {
-        let words = match each {
-            RuleScope::Pod => "this Pod",
-            RuleScope::Folder => "every Pod in this folder",
-            RuleScope::Everywhere => "every Pod",
-        };
         view! {
             <label class="pick">
                 <input
@@ -37,7 +32,7 @@ pub(super) fn AlwaysChoice(card: Card, found: RwSignal<Option<Approval>>) -> imp
                     prop:checked=move || scope.get() == each
                     on:change=move |_| scope.set(each)
                 />
-                {words}
+                {place_words(each)}
             </label>
         }
         .into_any()
@@ -82,6 +77,14 @@ pub(super) fn AlwaysChoice(card: Card, found: RwSignal<Option<Approval>>) -> imp
                 {words}
             </button>
         </div>
+    }
+}
+
+fn place_words(scope: RuleScope) -> &'static str {
+    match scope {
+        RuleScope::Pod => "this Pod",
+        RuleScope::Folder => "every Pod in this folder",
+        RuleScope::Everywhere => "every Pod",
     }
 }
 

@@ -61,7 +61,7 @@ impl Done {
 pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFound, ApiError> {
     let query = operations::Pods { limit: operation::Limit(1_000), ..Default::default() };
     let mut pods = backend.read(query).await?.items;
-    pods.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
+    pods.sort_by_key(|pod| std::cmp::Reverse(pod.updated_at));
     let now = Zoned::now();
     // A day of usage is a day in UTC.
     let midnight = now.timestamp().to_zoned(TimeZone::UTC).start_of_day().map_or(since, |at| at.timestamp());

@@ -47,8 +47,7 @@ impl Brought {
 
 pub(crate) async fn come_back(
     State(api): State<Api>,
-    Extension(origin): Extension<Origin>,
-    Extension(ConsoleAddress(console)): Extension<ConsoleAddress>,
+    (Extension(origin), Extension(ConsoleAddress(console))): (Extension<Origin>, Extension<ConsoleAddress>),
     session: Option<Extension<Session>>,
     Path(name): Path<String>,
     brought: Result<Query<Brought>, axum::extract::rejection::QueryRejection>,

@@ -314,11 +314,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "spawn" => Ok(Command::Spawn(argument.to_owned())),
         "peer" => Ok(Command::Peer(argument.to_owned())),
         "search" => Ok(Command::Search(argument.to_owned())),
-        "help" => match argument {
-            "" => Ok(Command::Help(Topic::Keys)),
-            "peer" | "peers" | "unpeer" => Ok(Command::Help(Topic::Peers)),
-            other => Err(format!("no help on \"{other}\"; try :help or :help peer")),
-        },
+        "help" => help(argument),
         word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "allow" => Ok(Command::Answer(Answer::Once)),
         "agent" => Ok(Command::Agent),
@@ -339,6 +335,14 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             (None, Some(page)) => Ok(Command::Go(page)),
             (None, None) => Err(format!("there is no command :{word}")),
         },
+    }
+}
+
+fn help(argument: &str) -> Result<Command, String> {
+    match argument {
+        "" => Ok(Command::Help(Topic::Keys)),
+        "peer" | "peers" | "unpeer" => Ok(Command::Help(Topic::Peers)),
+        other => Err(format!("no help on \"{other}\"; try :help or :help peer")),
     }
 }
 

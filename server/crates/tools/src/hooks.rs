@@ -50,7 +50,10 @@ impl Hook {
 
 /// The hooks of this server. None by default.
 #[derive(Debug, Clone, Default)]
-pub struct Hooks(Option<(Arc<[Hook]>, Arc<dyn Tool>)>);
+pub struct Hooks(Option<WithShell>);
+
+/// Hooks, and the tool that runs their commands.
+type WithShell = (Arc<[Hook]>, Arc<dyn Tool>);
 
 impl Hooks {
     /// These hooks; `bash` runs them.

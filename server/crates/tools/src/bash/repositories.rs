@@ -177,7 +177,9 @@ impl Repositories {
 
     /// Removes what was created and must not exist. The command and everything that it started have ended.
     pub(super) fn tidy(&self) {
-        self.missing.iter().for_each(|path| drop(remove(path)));
+        for path in &self.missing {
+            remove(path);
+        }
     }
 
     /// Removes what leads all of git elsewhere, also while a command runs. Returns what was there.
