@@ -219,7 +219,7 @@ async fn an_editor_and_the_browser_are_on_the_same_pod() {
     let opened = zed.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
     let session = opened["sessionId"].as_str().unwrap().to_owned();
     let pod = address(&session);
-    assert_eq!(opened["configOptions"][0]["category"], "model");
+    assert_eq!(option(&opened, "model")["category"], "model");
     let summary = yoi.get(&pod_path(&pod)).await.expect(200);
     assert_eq!(summary["cwd"], folder.to_str().unwrap());
 
@@ -349,6 +349,14 @@ async fn choices_pictures_and_nonsense_in_the_editor() {
     assert_eq!(network["currentValue"], "none");
     assert_eq!(yoi.get(&path).await.expect(200)["network"], "none");
 
+    // The modes of a Pod without an agent are yoi's own.
+    assert_eq!(opened["modes"]["currentModeId"], "ask");
+    zed.ask("session/set_mode", json!({ "sessionId": session, "modeId": "plan" })).await;
+    zed.until(|message| message["params"]["update"]["currentModeId"] == "plan").await;
+    assert_eq!(yoi.get(&path).await.expect(200)["mode"], "plan");
+    yoi.patch(&path, &json!({ "mode": "ask" })).await.expect(200);
+    zed.until(|message| message["params"]["update"]["currentModeId"] == "ask").await;
+
     // The smallest possible picture.
     let picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let prompt = json!([
@@ -374,6 +382,7 @@ async fn choices_pictures_and_nonsense_in_the_editor() {
             json!({ "sessionId": session, "prompt": [{ "type": "image", "mimeType": "image/png", "data": "?" }] }),
             -32_602,
         ),
+        ("session/set_mode", json!({ "sessionId": session, "modeId": "code" }), -32_602),
         ("session/set_config_option", json!({ "sessionId": session, "configId": "mood", "value": "x" }), -32_602),
         ("nonsense", json!({}), -32_601),
     ] {
@@ -394,7 +403,7 @@ async fn with_agent() -> YoiProcess {
     std::fs::create_dir(&state).unwrap();
     let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/agent.py");
     let table = format!(
-        "find_models = false\n[agents.scripted]\ncommand = [\"python3\", \"{agent}\"]\nenv = {{ AGENT_STATE = \"{}\" }}\n",
+        "find_models = false\n[agents.scripted]\ncommand = [\"/usr/bin/python3\", \"{agent}\"]\nenv = {{ AGENT_STATE = \"{}\" }}\n",
         state.display()
     );
     std::fs::write(&config, table).unwrap();
@@ -448,7 +457,7 @@ async fn an_agents_modes_models_commands_and_plan_reach_the_editor() {
     assert_eq!(zed.answer(wrong).await["error"]["code"], -32_602);
 
     // What somebody chooses in the browser reaches the editor.
-    yoi.patch(&pod_path(&pod), &json!({ "mode": "ask" })).await.expect(200);
+    yoi.patch(&pod_path(&pod), &json!({ "agent_mode": "ask" })).await.expect(200);
     zed.until(|message| message["params"]["update"]["currentModeId"] == "ask").await;
 
     // A session that is opened later has all of it.

@@ -5,7 +5,7 @@ use commands::{
     peering::{NAMED_MAX, known, telling_name},
 };
 
-use protocol::{AgentChoice, PodSummary};
+use protocol::{AgentChoice, Mode, PodSummary};
 
 use super::AtHand;
 use crate::{console::Console, peers::peering};
@@ -20,7 +20,7 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
             fitting.map(|choice| Named { name: choice.name, what: choice.what, refusal: choice.refusal }).collect()
         }),
         ("unpeer", Some(_)) => known(&peers, begun),
-        ("mode", Some(at)) => at.offers().modes.iter().filter_map(|mode| fitting_mode(mode, begun)).collect(),
+        ("mode", Some(at)) => modes(&at.offers().modes, begun),
         ("open", _) => console.with_pods(|pods| {
             let fits = |pod: &&PodSummary| lower(pod.name.as_str()).starts_with(&lower(begun));
             let named =
@@ -31,7 +31,12 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
     }
 }
 
-fn fitting_mode(mode: &AgentChoice, begun: &str) -> Option<Named> {
-    let fits = lower(&mode.id).contains(&lower(begun));
-    fits.then(|| Named { name: mode.id.clone(), what: mode.name.clone(), refusal: None })
+/// The Pod's own modes, and those of its agent that have other names.
+fn modes(of_agent: &[AgentChoice], begun: &str) -> Vec<Named> {
+    let own = Mode::ALL.map(|mode| (mode.as_str().to_owned(), mode.about().to_owned()));
+    let others = of_agent.iter().filter(|mode| mode.id.parse::<Mode>().is_err());
+    let others = others.map(|mode| (mode.id.clone(), format!("{}, of its agent", mode.name)));
+    let fits = |(name, _): &(String, String)| lower(name).contains(&lower(begun));
+    let named = |(name, what)| Named { name, what, refusal: None };
+    own.into_iter().chain(others).filter(fits).map(named).collect()
 }

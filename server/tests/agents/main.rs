@@ -160,9 +160,10 @@ async fn modes_and_models_are_chosen_by_patch_and_the_agent_is_told() {
     let house = House::open().await;
     let pod = house.pod("ada").await;
     house.said(&pod, "hello").await;
-    let patched = house.yoi.patch(&pod_path(&pod), &json!({ "mode": "code", "model": "large" })).await.expect(200);
+    let patched =
+        house.yoi.patch(&pod_path(&pod), &json!({ "agent_mode": "code", "model": "large" })).await.expect(200);
     assert_eq!((&patched["session"]["mode"], &patched["model"]), (&json!("code"), &json!("large")));
-    for wrong in [json!({ "mode": "fly" }), json!({ "model": "huge" }), json!({ "provider": "rehearsal" })] {
+    for wrong in [json!({ "agent_mode": "fly" }), json!({ "model": "huge" }), json!({ "provider": "rehearsal" })] {
         assert_eq!(house.yoi.patch(&pod_path(&pod), &wrong).await.expect_error(400), "invalid_input");
     }
     house.said(&pod, "and now").await;
@@ -175,7 +176,10 @@ async fn modes_and_models_are_chosen_by_patch_and_the_agent_is_told() {
         house.yoi.patch(&pod_path(&plain), &json!({ "agent": "scripted" })).await.expect_error(400),
         "invalid_input"
     );
-    assert_eq!(house.yoi.patch(&pod_path(&plain), &json!({ "mode": "code" })).await.expect_error(400), "invalid_input");
+    assert_eq!(
+        house.yoi.patch(&pod_path(&plain), &json!({ "agent_mode": "code" })).await.expect_error(400),
+        "invalid_input"
+    );
     for verb in ["compact", "rewind"] {
         let body = if verb == "rewind" { json!({ "to_seq": 1, "expected_head": 1 }) } else { json!({}) };
         let refused = house.yoi.post(&format!("{}/{verb}", pod_path(&pod)), &body).await;

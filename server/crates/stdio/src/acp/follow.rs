@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Weak};
 
-use agent_client_protocol::v1::schema::{CurrentModeUpdate, SessionUpdate};
 use client::{EventStream, StreamItem};
 use protocol::{ControlEvent, Event, Record, Seq, ServerFrame, operation::Page, operations::Approvals};
 use serde_json::json;
@@ -123,10 +122,15 @@ impl Following {
                 }
             }
             ControlEvent::ApprovalAnswered { id, .. } => questions::withdraw(session, id).await,
-            ControlEvent::SettingsChanged { .. } if is_live => session.show_choices(false).await,
+            ControlEvent::SettingsChanged { mode, .. } if is_live => {
+                if mode.is_some() {
+                    session.show_mode().await;
+                }
+                session.show_choices(false).await;
+            }
             ControlEvent::AgentOffers { .. } if is_live => session.show_choices(true).await,
-            ControlEvent::ModeChanged { mode } if is_live => {
-                session.show(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(mode.clone()))).await;
+            ControlEvent::ModeChanged { .. } if is_live => {
+                session.show_mode().await;
                 session.show_choices(false).await;
             }
             _ => (),

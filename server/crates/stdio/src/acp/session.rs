@@ -7,8 +7,8 @@ use std::{
 };
 
 use agent_client_protocol::v1::schema::{
-    AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, Plan, PromptResponse, SessionId, SessionInfoUpdate,
-    SessionNotification, SessionUpdate, StopReason, UsageUpdate,
+    AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, CurrentModeUpdate, Plan, PromptResponse, SessionId,
+    SessionInfoUpdate, SessionNotification, SessionUpdate, StopReason, UsageUpdate,
 };
 use client::{Client, ClientError};
 use protocol::{
@@ -96,6 +96,14 @@ impl Session {
         }
         if with_commands {
             self.show_commands(&detail).await;
+        }
+    }
+
+    /// Shows the mode that the Pod, or its agent, is in now.
+    pub(super) async fn show_mode(&self) {
+        let Ok(detail) = self.client.read(&Pod { pod: self.pod.clone() }).await else { return };
+        if let Some(modes) = choices::modes(&detail) {
+            self.show(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(modes.current_mode_id))).await;
         }
     }
 
