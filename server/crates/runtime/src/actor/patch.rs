@@ -266,6 +266,7 @@ fn told(actors: &Actors, state: &State, spec: &PodSpec, by: &str) -> Vec<Control
     let context_limit = actors.equipment.providers.facts(&spec.provider, &spec.model).context_limit.unwrap_or(0);
     let context_used = state.pod.usage.context_used;
     let room = ControlEvent::Usage { usage: Usage { context_used, context_limit, ..Usage::default() } };
-    let has_other_room = is_other_model && context_limit != state.pod.usage.context_limit;
+    // An agent tells the size of its context itself.
+    let has_other_room = is_other_model && spec.agent.is_none() && context_limit != state.pod.usage.context_limit;
     is_told.then_some(event).into_iter().chain(has_other_room.then_some(room)).collect()
 }
