@@ -25,18 +25,17 @@ impl Losses {
         self.commits.is_empty() && self.files.is_empty()
     }
 
-    /// `2 commits (1a2b3c4 Round refunds, …) and 3 files that are not committed (a, b, c)`.
+    /// `2 commits (1a2b3c4 Round refunds, …) and 3 files not committed (a, b, c)`.
     pub(crate) fn words(&self) -> String {
         let count = |list: &[String], word: &str| {
             let plural = if list.len() == 1 { "" } else { "s" };
             let most = if list.len() >= COMMITS_MAX { "at least " } else { "" };
             format!("{most}{} {word}{plural}", list.len())
         };
-        let commits = (!self.commits.is_empty()).then(|| {
-            format!("{} that are on no other branch ({})", count(&self.commits, "commit"), some(&self.commits))
-        });
+        let commits = (!self.commits.is_empty())
+            .then(|| format!("{} on no other branch ({})", count(&self.commits, "commit"), some(&self.commits)));
         let files = (!self.files.is_empty())
-            .then(|| format!("{} that are not committed ({})", count(&self.files, "file"), some(&self.files)));
+            .then(|| format!("{} not committed ({})", count(&self.files, "file"), some(&self.files)));
         commits.into_iter().chain(files).collect::<Vec<_>>().join(" and ")
     }
 

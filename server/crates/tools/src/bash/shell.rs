@@ -20,6 +20,11 @@ use super::{
     system::System,
 };
 
+/// After a commit, git tidies up a whole repository. In a shared one that is not a command's to do, and it would only be
+/// told that it cannot.
+const NO_UPKEEP: [(&str, &str); 3] =
+    [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "maintenance.auto"), ("GIT_CONFIG_VALUE_0", "false")];
+
 /// Returns only on failure.
 pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, streams: Streams) -> Report {
     let not_started = |what: &str, error: &dyn Display| Report::NotStarted(format!("{what}: {error}"));
@@ -37,6 +42,9 @@ pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, streams:
         Err(error) => return not_started("its output could not be opened", &error),
     };
     command.current_dir(&order.cwd).env("TMPDIR", temp).envs(order.network.variables());
+    if !order.shared.is_empty() {
+        command.envs(NO_UPKEEP);
+    }
     if let Err(error) = order.limits.apply(matches!(order.hold, Hold::Room { .. })) {
         return not_started("its limits could not be set", &error);
     }
