@@ -111,18 +111,6 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Files(options) => context::files(&caller, options).await,
         Verb::History(option) => context::history(&caller, &option.target).await,
         Verb::Exchange(options) => context::exchange(&caller, options).await,
-        Verb::Peer(options) => peers::introduce(&caller, options).await,
-        Verb::Unpeer(options) => peers::unlink(&caller, options).await,
-        Verb::Peers(option) => peers::peers(&caller, &option.target).await,
-        Verb::Requests(options) => requests::requests(&caller, options).await,
-        Verb::Accept(options) => requests::decide(&caller, options, RequestDecision::Accept).await,
-        Verb::Decline(options) => requests::decide(&caller, options, RequestDecision::Decline).await,
-        Verb::Message(options) => messages::send(&caller, options).await,
-        Verb::Release(options) => messages::decide(&caller, options, HeldDecision::Release).await,
-        Verb::Drop(options) => messages::decide(&caller, options, HeldDecision::Drop).await,
-        Verb::Approvals(options) => approvals::approvals(&caller, options).await,
-        Verb::Approve(options) => approvals::approve(&caller, options).await,
-        Verb::Deny(options) => approvals::deny(&caller, options).await,
         Verb::Tools => settings::tools(&caller).await,
         Verb::Walls => settings::walls(&caller).await,
         Verb::Tool(options) => tool::tool(&caller, options).await,
@@ -142,6 +130,25 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Mcp(options) => mcp::mcp(caller, options).await,
         Verb::Acp(options) => Ok(stdio::acp(caller.client, options.pod).await?),
         Verb::Tui(options) => tui::tui(caller, options).await,
+        other => between(&caller, other).await,
+    }
+}
+
+/// Runs a verb about peers, their messages, or what is asked.
+async fn between(caller: &Caller, verb: Verb) -> Result<()> {
+    match verb {
+        Verb::Peer(options) => peers::introduce(caller, options).await,
+        Verb::Unpeer(options) => peers::unlink(caller, options).await,
+        Verb::Peers(option) => peers::peers(caller, &option.target).await,
+        Verb::Requests(options) => requests::requests(caller, options).await,
+        Verb::Accept(options) => requests::decide(caller, options, RequestDecision::Accept).await,
+        Verb::Decline(options) => requests::decide(caller, options, RequestDecision::Decline).await,
+        Verb::Message(options) => messages::send(caller, options).await,
+        Verb::Release(options) => messages::decide(caller, options, HeldDecision::Release).await,
+        Verb::Drop(options) => messages::decide(caller, options, HeldDecision::Drop).await,
+        Verb::Approvals(options) => approvals::approvals(caller, options).await,
+        Verb::Approve(options) => approvals::approve(caller, options).await,
+        Verb::Deny(options) => approvals::deny(caller, options).await,
         other => unreachable!("{other:?} needs no server and is run by main"),
     }
 }

@@ -1,6 +1,8 @@
 //! Git work trees of Pods, from outside: made, worked in, committed, merged, removed, and everything that is refused on
 //! the way.
 
+#![allow(clippy::unwrap_used)]
+
 use std::{
     fs,
     os::unix::fs::PermissionsExt,

@@ -195,20 +195,17 @@ async fn a_rule_reaches_as_far_as_its_scope_until_it_is_taken_back() {
     assert_eq!(fate(&yoi, &eve, "Bash", &call).await, Fate::Denied);
 }
 
-#[tokio::test]
-async fn a_mode_allows_what_the_walls_hold_and_nothing_besides() {
-    let yoi = YoiProcess::start(YOI).await;
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let outside = tempfile::tempdir().unwrap();
-    symlink(outside.path(), root.join("way")).unwrap();
-    let pod = pod_in(&yoi, "modes", &root).await;
-    assert_eq!(yoi.get(&pod_path(&pod)).await.expect(200)["mode"], "ask");
-    let write = |path: &str| json!({ "path": path, "content": "x" });
-    let far = outside.path().join("x");
-    let far = write(far.to_str().unwrap());
+/// A tool, its arguments, and what becomes of the call.
+type Row = (&'static str, Value, Fate);
+
+fn write(path: &str) -> Value {
+    json!({ "path": path, "content": "x" })
+}
+
+/// What each mode does with these calls. `far` is a Write outside the scope.
+fn rows(far: &Value) -> [(&'static str, [Row; 7]); 4] {
     let fetch = json!({ "url": "https://a.invalid/" });
-    let rows: [(&str, [(&str, Value, Fate); 7]); 4] = [
+    [
         (
             "ask",
             [
@@ -257,9 +254,22 @@ async fn a_mode_allows_what_the_walls_hold_and_nothing_besides() {
                 ("Bash", bash("rm kept"), Fate::Denied),
             ],
         ),
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn a_mode_allows_what_the_walls_hold_and_nothing_besides() {
+    let yoi = YoiProcess::start(YOI).await;
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    symlink(outside.path(), root.join("way")).unwrap();
+    let pod = pod_in(&yoi, "modes", &root).await;
+    assert_eq!(yoi.get(&pod_path(&pod)).await.expect(200)["mode"], "ask");
+    let far = outside.path().join("x");
+    let far = write(far.to_str().unwrap());
     fs::write(root.join("kept"), "x").unwrap();
-    for (name, calls) in rows {
+    for (name, calls) in rows(&far) {
         let detail = mode(&yoi, &pod, name).await;
         assert_eq!(detail["mode"], name);
         give(&yoi, &pod, &json!([{ "tool": "Bash", "match": "rm *", "decision": "deny" }])).await;

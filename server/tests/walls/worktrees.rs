@@ -236,6 +236,19 @@ async fn commands_in_a_work_tree_lead_git_nowhere_else() {
     tally.finish(14);
 }
 
+/// Every hook that a commit, a merge or a checkout would run.
+const HOOKS: [&str; 9] = [
+    "pre-commit",
+    "commit-msg",
+    "prepare-commit-msg",
+    "post-commit",
+    "post-checkout",
+    "post-merge",
+    "pre-merge-commit",
+    "reference-transaction",
+    "post-index-change",
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_server_does_with_git_runs_nothing_outside() {
     let stage = Stage::set().await;
@@ -260,17 +273,6 @@ async fn what_the_server_does_with_git_runs_nothing_outside() {
         git(&stage.main, &["config", name, program]);
     }
     let script = format!("#!/bin/sh\ntouch '{mark}'\ntouch \"$HOME/ran\" 2>/dev/null\ncat\n");
-    let hooks = [
-        "pre-commit",
-        "commit-msg",
-        "prepare-commit-msg",
-        "post-commit",
-        "post-checkout",
-        "post-merge",
-        "pre-merge-commit",
-        "reference-transaction",
-        "post-index-change",
-    ];
     let write = |path: &str| {
         format!(
             "mkdir -p hooks; printf '%s' \"{}\" > {path}; chmod +x {path}",
@@ -279,7 +281,7 @@ async fn what_the_server_does_with_git_runs_nothing_outside() {
     };
     let mut commands =
         vec![write("run"), "echo '* filter=x diff=x merge=x' > .gitattributes".to_owned(), "echo more >> a".to_owned()];
-    commands.extend(hooks.map(|hook| write(&format!("hooks/{hook}"))));
+    commands.extend(HOOKS.map(|hook| write(&format!("hooks/{hook}"))));
     let made = stage.bash(&commands.join(" && ")).await;
     assert_eq!(made["is_error"], false, "{made}");
     tally.note("its own commands", stage.ran());
