@@ -311,7 +311,8 @@ async fn the_repository_that_a_pod_works_in_is_shown_with_its_branch() {
     let launch = yoi.launch();
     json(launch, &["new", "ada", "--provider", "rehearsal", "--cwd", folder.path().to_str().unwrap()]).await;
     let shown = json(launch, &["show", "ada"]).await;
-    let expected = serde_json::json!({ "branch": "trunk", "dirty": true, "ahead": 0, "behind": 0 });
+    let name = folder.path().file_name().unwrap().to_str().unwrap();
+    let expected = serde_json::json!({ "branch": "trunk", "dirty": true, "ahead": 0, "behind": 0, "repository": name });
     assert_eq!(shown["git"], expected, "{shown}");
     let (_, shown, _) = run(launch, &["show", "ada"]).await;
     assert!(shown.contains("trunk, not committed"), "{shown}");

@@ -120,7 +120,8 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     browser.wait_live().await;
     browser.wait_text(".queue", "say a second one").await;
 
-    browser.button("Cancel").await.click().await.unwrap();
+    // Cancel ends this run, and the queued message follows; Stop would put it back into the field.
+    yoi.post(&format!("{}/cancel", pod_path(&pod)), &json!({})).await.expect(202);
     wait_empty_queue(&browser).await;
     browser.wait_text(TRANSCRIPT, "a second one").await;
     browser.wait_text("main .head", "idle").await;

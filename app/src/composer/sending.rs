@@ -111,12 +111,12 @@ fn own(outgoing: Outgoing, place: Place, line: &str, refusal: String) {
         let found = expand_own(outgoing.pod.pod.get_value(), name, arguments).await;
         outgoing.is_sending.try_set(false);
         match found {
-            Ok(message) if is_command(&message.text) => outgoing.refuse("the command's own text is a command"),
-            Ok(message) => {
+            Ok(Some(message)) if is_command(&message.text) => outgoing.refuse("the command's own text is a command"),
+            Ok(Some(message)) => {
                 outgoing.draft.try_update(|draft| draft.text = message.text);
                 send(outgoing, place);
             }
-            Err(error) if error.code() == ErrorCode::NotFound => outgoing.refuse(refusal),
+            Ok(None) => outgoing.refuse(refusal),
             Err(error) => drop(outgoing.error.try_set(Some(error))),
         }
     });

@@ -4,6 +4,9 @@ use leptos::prelude::*;
 use protocol::{OwnCommand, OwnMessage, PodRef};
 
 #[cfg(feature = "ssr")]
+use protocol::ErrorCode;
+
+#[cfg(feature = "ssr")]
 use super::door::{self, operation, operations};
 use crate::{UiError, codec::Json};
 
@@ -13,8 +16,11 @@ pub async fn list_own(pod: PodRef) -> Result<Vec<OwnCommand>, UiError> {
     Ok(door::read(operations::OwnCommands { pod, page: operation::Page::default() }).await?.items)
 }
 
-/// The message that one of them stands for.
+/// The message that one of them stands for; `None` if none has that name.
 #[server(prefix = "/fn", endpoint = "expand_own", input = Json, output = Json)]
-pub async fn expand_own(pod: PodRef, name: String, arguments: String) -> Result<OwnMessage, UiError> {
-    door::read(operations::OwnMessageOf { pod, name, arguments: operation::Loose(Some(arguments)) }).await
+pub async fn expand_own(pod: PodRef, name: String, arguments: String) -> Result<Option<OwnMessage>, UiError> {
+    match door::read(operations::OwnMessageOf { pod, name, arguments: operation::Loose(Some(arguments)) }).await {
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        found => found.map(Some),
+    }
 }

@@ -23,6 +23,7 @@ const KINDS: { [kind in Kind]: true } = {
   reasoning_finished: true,
   tool_called: true,
   tool_finished: true,
+  command_ended: true,
   compacted: true,
   rewound: true,
   run_started: true,
@@ -76,6 +77,8 @@ function told(event: Event): string {
       return `${event.call_id} ${event.name} ${JSON.stringify(event.arguments)}`;
     case "tool_finished":
       return `${event.call_id} ${event.summary} after ${event.duration_ms}`;
+    case "command_ended":
+      return `${event.call_id} ${event.detail}`;
     case "compacted":
       return `${event.summary} from ${event.kept_from_seq}`;
     case "rewound":

@@ -3,10 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    columns::micros,
-    txn::{Txn, WriteError},
-};
+use crate::txn::{Txn, WriteError};
 
 /// One such rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +30,8 @@ pub(crate) async fn change_in_txn(txn: &mut Txn<'_>, change: &RuleChange) -> Res
         RuleChange::Put(RuleRow { id, rule, by, at }) => {
             let text = "insert into rules (id, rule, given_by, at) values ($1, $2, $3, $4)
                         on conflict (id) do update set rule = excluded.rule, given_by = excluded.given_by, at = excluded.at";
-            let change = txn.sql(text).bind(id.as_str()).bind(rule.as_str()).bind(by.as_str()).bind(micros(*at));
+            let change =
+                txn.sql(text).bind(id.as_str()).bind(rule.as_str()).bind(by.as_str()).bind(at.as_microsecond());
             change.run("keep a rule").await.map(drop)
         }
         RuleChange::Remove { id } => {

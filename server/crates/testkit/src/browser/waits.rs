@@ -130,10 +130,13 @@ fn field_xpath(label: &str) -> String {
     )
 }
 
-/// Matches the accessible name in the three ways in which our pages give it.
+/// Matches the accessible name in the ways in which our pages give it; a key beside it is not part of the name.
 fn named(name: &str) -> String {
     let text = literal(name);
-    format!("@aria-label={text} or (not(@aria-label) and normalize-space(.)={text}) or @title={text}")
+    format!(
+        "@aria-label={text} or (not(@aria-label) and normalize-space(.)={text}) or @title={text} \
+         or (kbd and normalize-space(text()[normalize-space()][1])={text})"
+    )
 }
 
 /// A text as an XPath literal. XPath has no escapes, so a text with both kinds of quotes has to be concatenated.

@@ -30,12 +30,12 @@ pub fn bare_links(text: &str) -> Vec<Inline> {
     pieces
 }
 
-/// Where the first address from `from` on begins: not within a word.
+/// Where the first address from `from` on begins: not within a word or another address.
 fn next_address(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let start = at + SCHEMES.iter().filter_map(|scheme| text[at..].find(scheme)).min()?;
-        match text[..start].chars().next_back().is_some_and(char::is_alphanumeric) {
+        match text[..start].chars().next_back().is_some_and(|before| before.is_alphanumeric() || before == ':') {
             true => at = start + 1,
             false => return Some(start),
         }
