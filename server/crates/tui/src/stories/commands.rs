@@ -175,7 +175,7 @@ fn help_is_made_from_the_table_and_knows_what_a_peer_is() {
     let mut story = Story::connected();
     story.key(KeyCode::Char('?'));
     insta::assert_snapshot!("help", story.screen());
-    story.happens(Message::Resize(100, 88));
+    story.happens(Message::Resize(100, 120));
     for entry in ::commands::TABLE.iter().filter(|entry| entry.place != ::commands::Where::Browser) {
         story.shows(&format!(":{} {}", entry.word, entry.argument));
     }

@@ -8,7 +8,7 @@ use ratatui::{
 
 use crate::{
     model::Model,
-    wrap::{fit, padded, wrap},
+    wrap::{fit, padded, width_of, wrap},
 };
 
 /// Columns of a key or a command.
@@ -110,10 +110,12 @@ fn commands_lines(model: &Model, width: usize) -> Vec<Line<'static>> {
 
 fn row(word: &str, what: &str, refusal: Option<&str>, width: usize) -> Line<'static> {
     let what = refusal.map_or_else(|| what.to_owned(), |refusal| format!("({refusal}) {what}"));
-    let line = Line::from(vec![
-        Span::raw("  "),
-        Span::raw(padded(word, WORD_WIDTH)),
-        Span::raw(fit(&what, width.saturating_sub(WORD_WIDTH + 2))),
-    ]);
+    // A long one is shown whole, because it is what one types.
+    let word = match width_of(word) < WORD_WIDTH {
+        true => padded(word, WORD_WIDTH),
+        false => format!("{word} "),
+    };
+    let room = width.saturating_sub(width_of(&word) + 2);
+    let line = Line::from(vec![Span::raw("  "), Span::raw(word), Span::raw(fit(&what, room))]);
     if refusal.is_some() { line.dim() } else { line }
 }
