@@ -102,9 +102,13 @@ pub(crate) fn BoardBar(is_table: bool) -> impl IntoView {
                 <a href="/" aria-current=current(!is_table)>"Board"</a>
                 <a href="/?view=table" aria-current=current(is_table)>"Table"</a>
             </nav>
-            <button class="button" type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod))>
+            <button
+                class="button"
+                type="button"
+                data-key="n"
+                on:click=move |_| console.dialog.set(Some(Dialog::NewPod))
+            >
                 "New Pod"
-                <kbd>"n"</kbd>
             </button>
         </div>
     }

@@ -53,9 +53,13 @@ pub(crate) fn FirstMinute() -> impl IntoView {
                 <button class="button primary" type="button" on:click=try_it aria-disabled=move || deed.is_busy.get().to_string()>
                     {move || if deed.is_busy.get() { "Creating ada and bob…" } else { "Try it now" }}
                 </button>
-                <button class="button" type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod))>
+                <button
+                    class="button"
+                    type="button"
+                    data-key="n"
+                    on:click=move |_| console.dialog.set(Some(Dialog::NewPod))
+                >
                     "New Pod"
-                    <kbd>"n"</kbd>
                 </button>
             </p>
             <WithoutScript />

@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
 use crate::{
@@ -30,6 +31,8 @@ pub(crate) fn PodsPage() -> impl IntoView {
         },
     );
     view! {
+        // The page has no name of its own, whatever page was open before.
+        <Title text="" />
         <main id="main" class="page board-page" tabindex="-1">
             <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>
                 {move || {
