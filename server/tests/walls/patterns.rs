@@ -341,7 +341,7 @@ async fn several_questions_are_answered_at_once_and_each_by_itself() {
     assert!(root.join("a").exists() && root.join("b").exists());
     assert_eq!(answer().await, answered, "a repeat gets the first answer");
     let other = json!({ "decision": "deny", "ids": [{ "pod": ada["pod"], "id": first["id"] }] });
-    assert_eq!(yoi.post_with_key("all-at-once", "/api/v1/approvals", &other).await.expect_error(409), "key_reused");
+    assert_eq!(yoi.post_with_key("all-at-once", "/api/v1/approvals", &other).await.expect_error(422), "key_reused");
     let late = yoi.post("/api/v1/approvals", &other).await.expect(200);
     assert_eq!(late["items"][0]["error"]["code"], "already_answered");
     for bad in [json!([]), json!([{ "pod": "nowhere", "id": "q" }]), json!([{ "id": "q" }]), json!("q")] {
