@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_command_that_is_only_described_by_the_letters_is_shown_in_full_before_it_runs() {
-        let search = typed(palette(Some("ada")), "older context");
+        let search = typed(palette(Some("bob")), "older context");
         search.enter();
         assert_eq!((search.next.get_value(), search.typed.get_untracked()), (None, ":compact ".to_owned()));
     }
