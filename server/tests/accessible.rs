@@ -98,8 +98,11 @@ async fn heard(browser: &Browser, roles: &[&str]) -> Vec<String> {
 
 /// `Approvals2`: two texts read out as one word. The names of the Pods here end in letters; a path may have any.
 fn runs_on(name: &str) -> bool {
-    let letters: Vec<char> = name.split(' ').filter(|word| !word.contains('/')).flat_map(str::chars).collect();
-    letters.windows(2).any(|pair| pair[0].is_alphabetic() && pair[1].is_ascii_digit())
+    let runs_on = |word: &str| {
+        let letters: Vec<char> = word.chars().collect();
+        letters.windows(2).any(|pair| pair[0].is_alphabetic() && pair[1].is_ascii_digit())
+    };
+    name.split_whitespace().filter(|word| !word.contains('/')).any(runs_on)
 }
 
 #[tokio::test]

@@ -57,9 +57,13 @@ impl Browser {
         chord.perform().await.unwrap_or_else(|error| panic!("the chord could not be pressed: {error}"));
     }
 
-    /// Leaves any field, then types these keys as shortcuts.
+    /// Leaves any field, then types these keys as shortcuts. Escape would also end a run.
     pub async fn shortcut(&self, keys: &str) {
-        self.keys(Key::Escape + "").await;
+        let leave = "const dialog = document.querySelector('dialog[open]'); \
+            if (!dialog) document.activeElement?.blur(); return dialog !== null";
+        if self.eval(leave).await == true {
+            self.keys(Key::Escape + "").await;
+        }
         self.keys(keys).await;
     }
 
