@@ -66,7 +66,7 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
     say(&browser, "mode ask").await;
     mode_shown(&browser, "ask").await;
     say(&browser, ":mode co").await;
-    mode_shown(&browser, "code").await;
+    browser.wait_until("the mode is the Pod's again", is_code).await;
 
     // The agent's commands are in the palette and after a slash.
     browser.chord(Key::Control, 'k').await;
