@@ -121,9 +121,7 @@ async fn browser_a_question_is_answered_in_the_inbox_with_the_keyboard_alone() {
     let write = |path: &str| format!("call Write {}", json!({ "path": path, "content": "yes" }));
     yoi.say(&pod, &format!("{}\n{}", write("one.txt"), write("two.txt"))).await;
     browser.wait_text("main", "waiting").await;
-    let body = browser.find("body").await;
-    body.send_keys(Key::Escape + "").await.unwrap();
-    body.send_keys("ga").await.unwrap();
+    browser.shortcut("ga").await;
     browser.wait_text("main h1", "Approvals").await;
     browser.wait_text("main", "2 approvals pending").await;
     browser.find("body").await.send_keys("a").await.unwrap();

@@ -23,8 +23,7 @@ async fn open(yoi: &YoiProcess, pod: &Value) -> Browser {
 }
 
 async fn press(browser: &Browser, keys: &str) {
-    browser.find("body").await.send_keys(Key::Escape + "").await.unwrap();
-    browser.find("body").await.send_keys(keys).await.unwrap();
+    browser.shortcut(keys).await;
 }
 
 async fn history(yoi: &YoiProcess, pod: &Value) -> String {
