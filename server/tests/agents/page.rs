@@ -71,7 +71,7 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
     // The agent's commands are in the palette and after a slash.
     browser.chord(Key::Control, 'k').await;
     browser.wait_focus("palette-field").await;
-    browser.keys("review").await;
+    browser.keys("/rev").await;
     browser.wait_text("#palette-list", "/review what").await;
     shot(&browser, "palette").await;
     browser.keys(Key::Enter + "").await;
