@@ -221,6 +221,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     for pod in [&ada, &bob, &eve] {
         assert_eq!(state(&yoi, pod).await, "idle");
     }
+    browser.keys(Key::Escape + "").await;
     browser.wait_until("nothing is selected", async |browser| browser.is_absent(".selection").await).await;
     browser.let_time_pass().await;
 
@@ -239,7 +240,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     assert_eq!((state(&yoi, &ada).await, state(&yoi, &bob).await), ("idle".into(), "idle".into()));
 
     // With Shift and an arrow key, a second one is selected too.
-    browser.shortcut("").await;
+    browser.keys(Key::Escape + "").await;
     focus_row(&browser, &ada).await;
     browser.chord(Key::Shift, Key::Down).await;
     browser.wait_text("aside .selection", "2 selected").await;
