@@ -216,12 +216,12 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     for pod in [&ada, &bob, &eve] {
         assert_eq!(state(&yoi, pod).await, "stopped", "the queue is empty");
     }
+    browser.keys(Key::Escape + "").await;
     browser.shortcut("u").await;
     browser.wait_text(".notices", "3 Pods are back").await;
     for pod in [&ada, &bob, &eve] {
         assert_eq!(state(&yoi, pod).await, "idle");
     }
-    browser.keys(Key::Escape + "").await;
     browser.wait_until("nothing is selected", async |browser| browser.is_absent(".selection").await).await;
     browser.let_time_pass().await;
 

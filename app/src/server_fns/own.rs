@@ -19,8 +19,10 @@ pub async fn list_own(pod: PodRef) -> Result<Vec<OwnCommand>, UiError> {
 /// The message that one of them stands for; `None` if none has that name.
 #[server(prefix = "/fn", endpoint = "expand_own", input = Json, output = Json)]
 pub async fn expand_own(pod: PodRef, name: String, arguments: String) -> Result<Option<OwnMessage>, UiError> {
-    match door::read(operations::OwnMessageOf { pod, name, arguments: operation::Loose(Some(arguments)) }).await {
-        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        found => found.map(Some),
+    let (backend, _) = door::caller()?;
+    let asked = operations::OwnMessageOf { pod, name, arguments: operation::Loose(Some(arguments)) };
+    match backend.read(asked).await {
+        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+        found => door::answer(found.map(Some)),
     }
 }
