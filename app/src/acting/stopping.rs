@@ -133,19 +133,13 @@ fn give_back(console: Console, pod: &PodRef, interrupted: Interrupted) {
         }
     }
     let mut kept = take_kept(pod);
-    kept.extend((!kept.is_empty()).then(|| Segment::text("\n\n")));
     kept.extend(segments);
     live::remember(Memory::Local, &came_back(pod), serde_json::to_string(&kept).ok().as_deref());
 }
 
-/// All messages as one, in their order.
+/// All messages as one, in their order. The message field begins a line with each segment.
 fn joined(interrupted: Interrupted) -> Vec<Segment> {
-    let mut joined: Vec<Segment> = Vec::new();
-    for input in interrupted.queued {
-        joined.extend((!joined.is_empty()).then(|| Segment::text("\n\n")));
-        joined.extend(input.segments);
-    }
-    joined
+    interrupted.queued.into_iter().flat_map(|input| input.segments).collect()
 }
 
 #[cfg(test)]
