@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use testkit::{
-    terminal::Terminal,
+    terminal::{CTRL_T, Terminal},
     yoi::{Launch, YoiProcess, pod_path},
 };
 
@@ -175,7 +175,7 @@ async fn a_question_is_answered_with_one_key_with_a_command_and_in_the_list() {
     let asks = |word: &str| format!("call Bash {}", json!({ "command": format!("echo {word}") }));
     terminal.enters(&asks("first")).await;
     terminal.wait_text("? Bash asks for permission").await;
-    terminal.escape().await;
+    terminal.types(CTRL_T).await;
     terminal.types("a").await;
     terminal.wait_text("? Bash echo first: allowed").await;
     terminal.wait_text("⚙ Bash echo first ✓").await;
@@ -226,7 +226,7 @@ async fn a_busy_pod_does_not_hold_up_typing_and_messages_wait_in_the_queue() {
     terminal.wait_text("1 queued").await;
     terminal.types("a draft of words").await;
     terminal.wait_text("❯ a draft of words").await;
-    terminal.escape().await;
+    terminal.types(CTRL_T).await;
     terminal.enters(":cancel").await;
     terminal.wait_text("cancelled").await;
     terminal.wait_text("after that").await;

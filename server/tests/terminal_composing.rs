@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use testkit::{
-    terminal::Terminal,
+    terminal::{CTRL_T, Terminal},
     until,
     yoi::{YoiProcess, pod_path},
 };
@@ -77,7 +77,7 @@ async fn queued_messages_are_edited_removed_and_sent_into_the_current_run() {
         terminal.enters(text).await;
         terminal.wait_text(&format!("queued {text}")).await;
     }
-    terminal.escape().await;
+    terminal.types(CTRL_T).await;
     terminal.types("w").await;
     terminal.wait_text("▸ queued say first").await;
     // Removed.

@@ -6,7 +6,6 @@ use leptos_router::hooks::{use_location, use_navigate};
 use protocol::PodRef;
 
 use crate::{
-    acting::stopping::{has_run, stop_run},
     console::{Console, Dialog, Introduction, TranscriptKeys, pod_of_path, undoing::undo_newest},
     keys::{self, KeyReader, Shortcut},
     live::{self, Answering, KeyPress},
@@ -101,11 +100,8 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         Shortcut::Back => {
             let is_selecting = console.selection.with_untracked(|selection| !selection.is_empty());
             console.selection.update(|selection| selection.clear());
-            match console.viewed.get_untracked() {
-                Some(pod) if !is_selecting && has_run(pod.state.get_untracked()) => {
-                    stop_run(console, pod.pod.get_value(), pod.state.get_untracked());
-                }
-                _ => live::blur(),
+            if is_selecting || !end_run(console) {
+                live::blur();
             }
         }
     }
@@ -122,6 +118,12 @@ fn answer(console: Console, key: &str) -> bool {
         }
         Some(Answering::NoQuestion) | None => false,
     }
+}
+
+/// Ends the run of the Pod whose page is open. Returns false if there is none.
+fn end_run(console: Console) -> bool {
+    let viewed = console.viewed.get_untracked();
+    viewed.zip(console.transcript_keys.get_value()).is_some_and(|(view, keys)| (keys.end_run)(console, view))
 }
 
 fn with_transcript(console: Console, act: impl FnOnce(TranscriptKeys)) {

@@ -12,6 +12,7 @@ use self::{
 };
 use crate::{
     UiError,
+    acting::stopping::{has_run, stop_run},
     codec::fetched,
     composer::Composer,
     console::{Console, PodContext, TranscriptKeys, pod_href, use_console},
@@ -23,11 +24,24 @@ use crate::{
     transcript::{TranscriptPane, find::FindBar, provide_linked},
 };
 
-const TRANSCRIPT_KEYS: TranscriptKeys =
-    TranscriptKeys { to_end: live::log_to_end, to_turn: live::log_to_turn, to_question: live::log_to_question, answer };
+const TRANSCRIPT_KEYS: TranscriptKeys = TranscriptKeys {
+    to_end: live::log_to_end,
+    to_turn: live::log_to_turn,
+    to_question: live::log_to_question,
+    answer,
+    end_run,
+};
 
 fn answer(key: &str) -> Answering {
     live::answer_question(key, live::log_to_question)
+}
+
+fn end_run(console: Console, view: PodContext) -> bool {
+    let state = view.state.get_untracked();
+    if has_run(state) {
+        stop_run(console, view.pod.get_value(), state);
+    }
+    has_run(state)
 }
 
 /// `/pods/{runtime_id}/{worker_id}`: a Pod's transcript, composer and inspector.

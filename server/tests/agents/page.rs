@@ -1,7 +1,7 @@
 //! An agent in the page, in real Chromium: at a desk and on a phone.
 
 use serde_json::{Value, json};
-use testkit::browser::Browser;
+use testkit::{browser::Browser, yoi::pod_path};
 use thirtyfour::Key;
 
 use crate::house::House;
@@ -66,7 +66,47 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
     say(&browser, "mode ask").await;
     mode_shown(&browser, "ask").await;
     say(&browser, ":mode co").await;
-    browser.wait_until("the mode is the Pod's again", is_code).await;
+    mode_shown(&browser, "code").await;
+
+    // The agent's commands are in the palette and after a slash.
+    browser.chord(Key::Control, 'k').await;
+    browser.wait_focus("palette-field").await;
+    browser.keys("/rev").await;
+    browser.wait_text("#palette-list", "/review what").await;
+    shot(&browser, "palette").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_focus("message").await;
+    browser.wait_script("return document.getElementById('message').value === '/review '").await;
+    browser.keys("all of it".to_owned() + Key::Enter).await;
+    browser.wait_text("main .log", "You said: /review all of it").await;
+    browser.keys("/re").await;
+    browser.wait_text("#commands", "Looks at the changes").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_script("return document.getElementById('message').value === '/review '").await;
+    browser.keys(Key::Control + "a").await;
+    browser.keys(Key::Delete + "").await;
+
+    // Its own options are the answers to its question.
+    say(&browser, "tool").await;
+    browser.wait_text("[data-question]", "rm -rf all").await;
+    browser.find("[data-option='always']").await;
+    shot(&browser, "question").await;
+    assert_eq!(browser.texts("[data-question] .answers .row button").await, ["Yes", "Always", "No"]);
+    browser.find("[data-option='always']").await.click().await.unwrap();
+    browser.wait_text("main .log", "You chose always.").await;
+    say(&browser, "diff a.txt").await;
+    browser.wait_text("main .log .diff", "two").await;
+
+    // What the agent has yoi run is shown while it runs.
+    let rules = json!({ "permissions": [{ "tool": "Bash", "decision": "allow" }] });
+    house.yoi.patch(&pod_path(&pod), &rules).await.expect(200);
+    say(&browser, "terminal echo first; until [ -e go ]; do sleep 0.05; done; echo second").await;
+    browser.wait_text("main .log .tool", "first").await;
+    shot(&browser, "terminal").await;
+    assert!(!browser.texts("main .log .tool").await.concat().contains("\nsecond"), "it still waits");
+    std::fs::write(house.yoi.launch().work_dir().join("go"), "").unwrap();
+    browser.wait_text("main .log", "exit 0: first").await;
+    browser.wait_text("main .log .tool", "second").await;
 
     browser.find(&format!("{CARD} summary")).await.click().await.unwrap();
     browser.wait_text(CARD, "It decides by itself what it asks you").await;

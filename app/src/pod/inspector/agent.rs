@@ -83,7 +83,7 @@ fn ModeChoice(modes: Vec<AgentChoice>, mode: String) -> impl IntoView {
     };
     let option = |choice: AgentChoice| {
         let is_chosen = choice.id == mode;
-        view! { <option value=choice.id selected=is_chosen>{choice.name}</option> }.into_any()
+        view! { <option value=choice.id selected=is_chosen prop:selected=is_chosen>{choice.name}</option> }.into_any()
     };
     view! {
         <select aria-label="Mode of its agent" on:change=choose>

@@ -26,7 +26,7 @@ pub(super) fn NetworkChoice() -> impl IntoView {
     };
     let option = move |policy: NetworkPolicy| {
         let is_chosen = move || detail.with(|detail| detail.network == policy);
-        view! { <option value=policy.as_str() selected=is_chosen>{network_words(policy)}</option> }.into_any()
+        view! { <option value=policy.as_str() selected=is_chosen prop:selected=is_chosen>{network_words(policy)}</option> }.into_any()
     };
     view! {
         <select

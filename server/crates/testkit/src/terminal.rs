@@ -18,6 +18,9 @@ use tokio::{
 };
 use vt100::{MouseProtocolMode, Parser};
 
+/// Leaves the message field of the terminal client without ending a run.
+pub const CTRL_T: &str = "\x14";
+
 /// Runs its arguments; then prints how they ended and the terminal's settings.
 const SHELL: &str = r#""$@"; code=$?; echo; echo "ended $code"; stty -a; echo "no more""#;
 
