@@ -226,13 +226,12 @@ async fn a_busy_pod_does_not_hold_up_typing_and_messages_wait_in_the_queue() {
     terminal.wait_text("1 queued").await;
     terminal.types("a draft of words").await;
     terminal.wait_text("❯ a draft of words").await;
-    terminal.types(CTRL_T).await;
-    terminal.enters(":cancel").await;
-    terminal.wait_text("cancelled").await;
-    terminal.wait_text("after that").await;
-    terminal.wait_without("queued").await;
-    let screen = terminal.screen();
-    assert!(screen.contains("❯ a draft of words"), "{screen}");
+    terminal.escape().await;
+    terminal.wait_text("■ cancelled").await;
+    terminal.wait_without("1 queued").await;
+    let screen = terminal.wait_text("queued messages are back in your message").await;
+    let back = screen.split_once("❯ a draft of words").unwrap_or_else(|| panic!("no draft: {screen}")).1;
+    assert!(back.contains("say after that"), "{screen}");
 }
 
 #[tokio::test]

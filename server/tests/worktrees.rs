@@ -114,7 +114,9 @@ async fn a_pod_works_commits_and_merges_in_a_work_tree_of_its_own() {
     stage.does(&pod, "echo four >> src/round.txt && git status --short").await;
     assert_eq!(stage.detail(&pod).await["git"], git_of("refunds", true, 0));
     let told = stage.does(&pod, "git commit -qam 'add four' 2>&1").await;
-    assert_eq!(told, "", "nothing but the commit is tried");
+    // git 2.44 and newer also lock the packed branches after a commit, need it for nothing there, and say that they cannot.
+    let other: Vec<_> = told.lines().filter(|line| !line.contains("/.git/packed-refs.lock'")).collect();
+    assert_eq!(other, Vec::<&str>::new(), "nothing but the commit is tried");
     assert_eq!(stage.detail(&pod).await["git"], git_of("refunds", false, 1));
     assert_eq!(git(&stage.repository, &["log", "-1", "--format=%s %an", "refunds"]).trim(), "add four Ada");
 

@@ -83,8 +83,9 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
     browser.wait_text("#commands", "Looks at the changes").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_script("return document.getElementById('message').value === '/review '").await;
-    browser.keys(Key::Control + "a").await;
+    browser.chord(Key::Control, 'a').await;
     browser.keys(Key::Delete + "").await;
+    browser.wait_script("return document.getElementById('message').value === ''").await;
 
     // Its own options are the answers to its question.
     say(&browser, "tool").await;
