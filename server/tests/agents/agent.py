@@ -5,6 +5,8 @@ import json
 import os
 import queue
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -14,6 +16,7 @@ from pathlib import Path
 
 STATE = Path(os.environ["AGENT_STATE"])
 CANNOT_LOAD = os.environ.get("AGENT_CANNOT_LOAD") == "1"
+TAKES_HTTP = os.environ.get("AGENT_WITHOUT_HTTP") != "1"
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
 MODELS = {"currentModelId": "small", "availableModels": [{"modelId": "small", "name": "Small"}, {"modelId": "large", "name": "Large"}]}
 
@@ -166,11 +169,11 @@ def fetch(session, url):
         say(session, f"no way: {error}")
 
 
-def mcp(session, rest):
-    name, _, arguments = rest.partition(" ")
-    server = servers[0]
+def over_http(server, token):
     headers = {header["name"]: header["value"] for header in server["headers"]}
     headers |= {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    if token:
+        headers["Authorization"] = "Bearer " + token
 
     def post(message):
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
@@ -183,16 +186,56 @@ def mcp(session, rest):
                 if line.startswith("{") and '"id"' in line:
                     return json.loads(line)
 
+    return post, lambda: headers.update({"MCP-Protocol-Version": "2025-11-25"})
+
+
+def over_program(server):
+    variables = os.environ | {variable["name"]: variable["value"] for variable in server["env"]}
+    command = [server["command"], *server["args"]]
+    program = subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def post(message):
+        program.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        program.stdin.flush()
+        while "id" in message:
+            answer = json.loads(program.stdout.readline())
+            if answer.get("id") == message["id"]:
+                return answer
+
+    return post, lambda: None
+
+
+def asked(method, params, token=None):
+    """What yoi's own MCP server answers."""
+    server = servers[0]
+    post, is_greeted = over_http(server, token) if "url" in server else over_program(server)
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "scripted", "version": "1"}}
     post({"id": 1, "method": "initialize", "params": client})
-    headers["MCP-Protocol-Version"] = "2025-11-25"
+    is_greeted()
     post({"method": "notifications/initialized"})
-    answer = post({"id": 2, "method": "tools/call", "params": {"name": name, "arguments": json.loads(arguments)}})
-    result = answer.get("result") or answer["error"]
+    answer = post({"id": 2, "method": method, "params": params})
+    return answer.get("result") or answer["error"]
+
+
+def mcp(session, rest):
+    name, _, arguments = rest.partition(" ")
+    result = asked("tools/call", {"name": name, "arguments": json.loads(arguments)})
     say(session, "\n".join(block.get("text", "") for block in result.get("content", [])) or json.dumps(result))
 
 
-DEEDS = {f.__name__: f for f in [tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside, fetch, mcp]}
+def forge(session, token):
+    say(session, " ".join(tool["name"] for tool in asked("tools/list", {}, token)["tools"]))
+
+
+def raw(session, text):
+    """Sends this text, with its escapes, to where yoi's own tools are."""
+    with socket.create_connection(("127.0.0.1", 3128), timeout=60) as way:
+        way.sendall(text.encode().decode("unicode_escape").encode())
+        say(session, b"".join(iter(lambda: way.recv(4096), b"")).decode())
+
+
+DEEDS = {f.__name__: f for f in [
+    tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside, fetch, mcp, forge, raw]}
 
 
 def prompt(ident, session, blocks):
@@ -225,7 +268,7 @@ def handle(message):
         note("initialize " + json.dumps(params["clientCapabilities"], sort_keys=True))
         send({"id": ident, "result": {
             "protocolVersion": 1,
-            "agentCapabilities": {"loadSession": not CANNOT_LOAD, "mcpCapabilities": {"http": True},
+            "agentCapabilities": {"loadSession": not CANNOT_LOAD, "mcpCapabilities": {"http": TAKES_HTTP},
                                   "promptCapabilities": {"image": True}},
             "agentInfo": {"name": "scripted", "title": "Scripted Agent", "version": "1.2.3"}}})
     elif method == "session/new":

@@ -53,7 +53,7 @@ pub(crate) const KNOWN: [Known; 4] = [
     Known {
         name: "codex",
         command: &["codex-acp"],
-        install: "npm install -g @zed-industries/codex-acp",
+        install: "npm install -g @agentclientprotocol/codex-acp",
         login: "run `codex login`, or give it OPENAI_API_KEY in `env` of [agents.codex]",
     },
     Known {

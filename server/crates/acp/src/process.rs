@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use pod::{AGENT_WAY, HostPort};
-use protocol::NetworkPolicy;
+use pod::{AGENT_WAY, HostPort, Scope};
+use protocol::{Access, NetworkPolicy, ScopeRule};
 use tokio::{io::AsyncReadExt, process::ChildStderr, sync::mpsc, time::timeout};
 use tools::{
     Lifeline, Network,
@@ -69,20 +69,25 @@ struct Way {
 impl Way {
     /// The network of the machine for a free agent, and what the Pod may reach for a confined one.
     fn of(is_confined: bool, begin: &Begin, turn: &Asked, entrance: Option<&Entrance>) -> Result<Self, String> {
-        let plain = |network| Self { network, proxy: None, variables: Vec::new() };
-        match begin.network {
-            _ if !is_confined => Ok(plain(Network::Open)),
-            NetworkPolicy::None => Ok(plain(Network::None)),
-            NetworkPolicy::Open => Ok(plain(Network::Open)),
+        let plain = |network| Ok(Self { network, proxy: None, variables: Vec::new() });
+        let own = entrance.and_then(own);
+        let proxy = match begin.network {
+            _ if !is_confined => return plain(Network::Open),
+            NetworkPolicy::Open => return plain(Network::Open),
+            // yoi's own tools and nothing else.
+            NetworkPolicy::None => match own {
+                Some(own) => Proxy::open_only(AGENT_WAY, own),
+                None => return plain(Network::None),
+            },
             NetworkPolicy::Ask => {
                 let (wishes, wished) = mpsc::channel(WISHES_MAX);
                 tokio::spawn(pass_on(wished, turn.clone()));
-                let proxy = Proxy::open_with(AGENT_WAY, wishes, entrance.and_then(own));
-                let proxy = proxy.map_err(|error| format!("its way to the network could not be made: {error}"))?;
-                let variables = DIRECT.map(|name| (name.to_owned(), LOOPBACK.to_owned())).into();
-                Ok(Self { network: Network::Through { socket: proxy.socket() }, proxy: Some(proxy), variables })
+                Proxy::open_with(AGENT_WAY, wishes, own)
             }
-        }
+        };
+        let proxy = proxy.map_err(|error| format!("its way to the network could not be made: {error}"))?;
+        let variables = DIRECT.map(|name| (name.to_owned(), LOOPBACK.to_owned())).into();
+        Ok(Self { network: Network::Through { socket: proxy.socket() }, proxy: Some(proxy), variables })
     }
 }
 
@@ -90,7 +95,17 @@ impl Way {
 fn own(entrance: &Entrance) -> Option<Own> {
     let (authority, path) = entrance.url.strip_prefix("http://")?.split_once('/')?;
     let (host, port) = authority.rsplit_once(':')?;
-    Some(Own { to: HostPort::parse(host, port.parse().ok()?)?, path: format!("/{path}") })
+    let to = HostPort::parse(host, port.parse().ok()?)?;
+    Some(Own { to, path: format!("/{path}"), token: entrance.token.clone() })
+}
+
+/// The scope of a confined agent: its Pod's, and yoi's own program, which an agent without HTTP starts to reach yoi's own
+/// tools.
+fn scope(begin: &Begin) -> Scope {
+    let program = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
+    let program = program.and_then(|program| program.to_str().map(str::to_owned));
+    let reads = program.map(|path| ScopeRule { path, access: Access::Read, recursive: false });
+    reads.into_iter().fold(begin.scope.clone(), Scope::with_rule)
 }
 
 impl Process {
@@ -113,7 +128,7 @@ impl Process {
             // What the configuration says takes precedence.
             variables: variables.into_iter().chain(config.env.clone()).collect(),
             cwd: begin.cwd.clone(),
-            scope: begin.scope.clone(),
+            scope: scope(begin),
             network,
             is_free: !config.confine,
             keeps_repositories: true,

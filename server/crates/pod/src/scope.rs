@@ -71,6 +71,13 @@ impl Scope {
         Self { work_tree: work_tree.map(Arc::new), ..self }
     }
 
+    /// The same scope, with one more rule.
+    #[must_use]
+    pub fn with_rule(mut self, rule: ScopeRule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
     pub fn work_tree(&self) -> Option<&WorkTree> {
         self.work_tree.as_deref()
     }

@@ -32,7 +32,9 @@ const BEYOND_CONFINED: [&str; 3] = [
 /// What a confined agent reaches on the network.
 fn reach(network: NetworkPolicy) -> &'static str {
     match network {
-        NetworkPolicy::None => "It reaches no network, so its model has to be within the Pod's scope.",
+        NetworkPolicy::None => {
+            "It reaches no network but yoi's own tools, so its model has to be within the Pod's scope."
+        }
         NetworkPolicy::Ask => {
             "It reaches only hosts that a rule or a person allows, and those only if it uses a proxy, as HTTPS_PROXY tells it."
         }

@@ -41,7 +41,7 @@ pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, streams:
         Ok(command) => command,
         Err(error) => return not_started("its output could not be opened", &error),
     };
-    command.current_dir(&order.cwd).env("TMPDIR", temp).envs(order.network.variables());
+    command.current_dir(&order.cwd).env("TMPDIR", temp);
     if !order.shared.is_empty() {
         command.envs(NO_UPKEEP);
     }
@@ -67,12 +67,15 @@ fn command(order: &Order, Streams { output, talk }: Streams) -> io::Result<Comma
     let Some(program) = &order.program else {
         let mut command = Command::new(shell());
         command.arg("-c").arg(&order.command).stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        command.envs(order.network.variables());
         return Ok(command);
     };
     let mut arguments = program.arguments.iter();
     let mut command = Command::new(arguments.next().map_or("", String::as_str));
     let talk = talk.ok_or_else(|| io::Error::other("nobody talks to it"))?;
     command.args(arguments).stdin(talk.try_clone()?).stdout(talk).stderr(output);
+    // The program's own take precedence.
+    command.envs(order.network.variables());
     command.envs(program.variables.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }

@@ -1,12 +1,14 @@
 //! A command's way out to the network: a proxy for one call, on a Unix socket to which only the command's keeper has
 //! access. Each host and port needs a decision, which is made elsewhere.
 //!
-//! It supports what programs use with proxies: `CONNECT`, and plain requests for `http://` addresses.
+//! It supports what programs use with proxies: `CONNECT`, and plain requests for `http://` addresses. Without any network
+//! it still leads to the one part of this server that it was made for.
 
 mod connect;
 mod request;
 
 use std::{
+    fmt,
     fs::{self, DirBuilder},
     io,
     os::unix::fs::DirBuilderExt,
@@ -39,12 +41,22 @@ pub struct Wish {
     pub answer: oneshot::Sender<bool>,
 }
 
-/// What of this server may be asked of a proxy directly, without a decision: one path at one address. Inside the
-/// sandbox it is at [`OWN_URL`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What of this server may be asked of a proxy directly, without a decision: one path at one address, in the name of one
+/// token. Inside the sandbox it is at [`OWN_URL`].
+#[derive(Clone, PartialEq, Eq)]
 pub struct Own {
     pub to: HostPort,
     pub path: String,
+    /// The bearer token of every request, whatever the program itself sends.
+    pub token: String,
+}
+
+// Written by hand, so that the token is never printed.
+impl fmt::Debug for Own {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { to, path, .. } = self;
+        formatter.debug_struct("Own").field("to", to).field("path", path).finish_non_exhaustive()
+    }
 }
 
 /// The address of [`Own`] inside the sandbox, without its path.
@@ -66,6 +78,15 @@ impl Proxy {
 
     /// The same, with a part of this server that needs no decision.
     pub fn open_with(call_id: &str, wishes: mpsc::Sender<Wish>, own: Option<Own>) -> io::Result<Self> {
+        Self::listening(call_id, Some(wishes), own)
+    }
+
+    /// Leads to this part of this server and nowhere else, for a program that has no network.
+    pub fn open_only(call_id: &str, own: Own) -> io::Result<Self> {
+        Self::listening(call_id, None, Some(own))
+    }
+
+    fn listening(call_id: &str, wishes: Option<mpsc::Sender<Wish>>, own: Option<Own>) -> io::Result<Self> {
         let folder = new_folder()?;
         let listener = UnixListener::bind(socket_in(&folder)).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
         let asking = Asking::new();
@@ -110,7 +131,8 @@ pub(crate) fn new_folder() -> io::Result<PathBuf> {
 #[derive(Debug, Clone)]
 struct Leading {
     call_id: String,
-    wishes: mpsc::Sender<Wish>,
+    /// `None`: nobody decides, and everything else is refused.
+    wishes: Option<mpsc::Sender<Wish>>,
     own: Option<Own>,
     asking: Asking,
 }
@@ -138,7 +160,10 @@ async fn serve(mut stream: UnixStream, leading: Leading) {
     };
     if !request.is_own && !is_allowed(&leading, &request.to).await {
         let HostPort { host, port } = &request.to;
-        let sentence = format!("{host}:{port} is not allowed to this Pod; a rule for Network {host} allows it");
+        let sentence = match leading.wishes {
+            Some(_) => format!("{host}:{port} is not allowed to this Pod; a rule for Network {host} allows it"),
+            None => format!("{host}:{port} is not reached: this Pod has no network"),
+        };
         return refuse(&mut stream, 403, &sentence).await;
     }
     match connect::connect(&request.to).await {
@@ -159,10 +184,11 @@ async fn serve(mut stream: UnixStream, leading: Leading) {
 
 /// Waits for the decision.
 async fn is_allowed(leading: &Leading, to: &HostPort) -> bool {
+    let Some(wishes) = &leading.wishes else { return false };
     let (answer, answered) = oneshot::channel();
     let wish = Wish { call_id: leading.call_id.clone(), to: to.clone(), answer };
     let question = leading.asking.open();
-    let is_allowed = leading.wishes.send(wish).await.is_ok() && answered.await.unwrap_or(false);
+    let is_allowed = wishes.send(wish).await.is_ok() && answered.await.unwrap_or(false);
     drop(question);
     is_allowed
 }

@@ -10,6 +10,9 @@ pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Headers that only concern a proxy and its client.
 const HOP_BY_HOP: [&str; 5] = ["proxy-authorization", "proxy-connection", "connection", "keep-alive", "te"];
 
+/// Headers that a program cannot choose when it asks this server: where it asks, and in whose name.
+const NOT_OF_THE_PROGRAM: [&str; 4] = ["host", "authorization", "cookie", "upgrade"];
+
 /// A request to a proxy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
@@ -24,6 +27,10 @@ impl Request {
     /// Parses a head. `own`: what may be asked of the proxy itself. The error is a sentence.
     pub(super) fn parse(head: &[u8], own: Option<&Own>) -> Result<Self, String> {
         let text = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8".to_owned())?;
+        // A server may take a bare line feed for the end of a line, and so find another request in a header.
+        if text.replace("\r\n", "").contains(|letter: char| letter.is_control() && letter != '\t') {
+            return Err("the head of the request has control characters in a line".to_owned());
+        }
         let mut lines = text.trim_end_matches("\r\n").split("\r\n");
         let first = lines.next().unwrap_or_default();
         let words: Vec<&str> = first.split(' ').collect();
@@ -33,14 +40,19 @@ impl Request {
         }
         let of_own = target.strip_prefix(OWN_URL).unwrap_or(target);
         if let Some(own) = own.filter(|_| of_own.starts_with('/')) {
+            // A query means nothing there, and is left behind.
             if of_own.split('?').next() != Some(own.path.as_str()) {
                 return Err(format!("only {} is here", own.path));
             }
-            let host = format!("Host: {}:{}\r\n", own.to.host, own.to.port);
-            let headers = lines.filter(|line| !is_named(line, &["host"]));
+            if !matches!(version, "HTTP/1.0" | "HTTP/1.1") {
+                return Err(format!("{version} is not spoken here"));
+            }
+            let Own { to, path, token } = own;
+            let more = format!("Host: {}:{}\r\nAuthorization: Bearer {token}\r\n", to.host, to.port);
+            let headers = lines.filter(|line| !is_named(line, &NOT_OF_THE_PROGRAM));
             return Ok(Self {
-                to: own.to.clone(),
-                first: Some(passed_on(method, of_own, version, &host, headers)),
+                to: to.clone(),
+                first: Some(passed_on(method, path, version, &more, headers)),
                 is_own: true,
             });
         }
@@ -104,6 +116,10 @@ mod tests {
         Ok((to.host, to.port, first.map(|first| String::from_utf8(first).unwrap())))
     }
 
+    fn own() -> Own {
+        Own { to: HostPort::parse("127.0.0.1", 7474).unwrap(), path: "/mcp".to_owned(), token: "pod-1".to_owned() }
+    }
+
     #[test]
     fn a_request_says_where_it_goes() {
         for (head, host, port) in [
@@ -136,14 +152,15 @@ mod tests {
 
     #[test]
     fn of_this_server_one_path_is_there_and_nothing_else() {
-        let own = Own { to: HostPort::parse("127.0.0.1", 7474).unwrap(), path: "/mcp".to_owned() };
-        for target in ["/mcp", "/mcp?a=b", "http://127.0.0.1:3128/mcp"] {
-            let head = format!("POST {target} HTTP/1.1\r\nHost: 127.0.0.1:3128\r\nAuthorization: Bearer x\r\n\r\n");
-            let request = Request::parse(head.as_bytes(), Some(&own)).unwrap();
-            let path = target.trim_start_matches("http://127.0.0.1:3128");
-            let sent = format!(
-                "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:7474\r\nAuthorization: Bearer x\r\nConnection: close\r\n\r\n"
+        let own = own();
+        for target in ["/mcp", "/mcp?", "/mcp?code=1", "http://127.0.0.1:3128/mcp"] {
+            let head = format!(
+                "POST {target} HTTP/1.1\r\nHost: 127.0.0.1:3128\r\nauthorization : Bearer of-a-person\r\nCookie: a=b\r\n\
+                 Accept: x\r\n\r\n"
             );
+            let request = Request::parse(head.as_bytes(), Some(&own)).unwrap();
+            let sent = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:7474\r\nAuthorization: Bearer pod-1\r\nAccept: x\r\n\
+                        Connection: close\r\n\r\n";
             assert_eq!((request.is_own, &request.to), (true, &own.to), "{target}");
             assert_eq!(String::from_utf8(request.first.unwrap()).unwrap(), sent);
         }
@@ -151,9 +168,23 @@ mod tests {
             let head = format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n");
             assert!(Request::parse(head.as_bytes(), Some(&own)).is_err(), "{target}");
         }
+        assert!(!format!("{own:?}").contains("pod-1"), "{own:?}");
         // By its own address it is asked for like any other.
         let request = Request::parse(b"GET http://127.0.0.1:7474/mcp HTTP/1.1\r\n\r\n", Some(&own)).unwrap();
         assert!(!request.is_own);
+    }
+
+    #[test]
+    fn no_other_request_hides_in_a_line() {
+        for head in [
+            "POST /mcp HTTP/1.1\r\nA: b\n\nGET /api/v1/pods HTTP/1.1\nHost: 127.0.0.1:7474\n\r\n\r\n",
+            "POST /mcp HTTP/1.1\n\nGET\t/healthz\tHTTP/1.1\r\n\r\n",
+            "POST /mcp HTTP/1.1\r\nA: b\rConnection: keep-alive\r\n\r\n",
+            "POST /mcp HTTP/1.1\r\nA: b\0\r\n\r\n",
+            "POST /mcp HTTP/2.0\r\nA: b\r\n\r\n",
+        ] {
+            assert!(Request::parse(head.as_bytes(), Some(&own())).is_err(), "{head:?}");
+        }
     }
 
     #[test]
