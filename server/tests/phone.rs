@@ -10,32 +10,14 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// The width and height of a phone's page in pixels, and the minimum height of a touch target.
+/// The width and height of a phone's page in pixels.
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 740;
-const THUMB_PX: f64 = 44.0;
 
 async fn open(yoi: &YoiProcess) -> Browser {
     let browser = Browser::open(yoi, WIDTH, HEIGHT).await;
-    browser.devtools("Emulation.setTouchEmulationEnabled", json!({ "enabled": true })).await;
+    browser.emulate_touch().await;
     browser
-}
-
-/// Taps the middle of the element for the selector, which has to be in view and large enough.
-async fn tap(browser: &Browser, css: &str) {
-    browser.find(css).await;
-    let middle = format!(
-        "const r = document.querySelector({}).getBoundingClientRect(); \
-         return [r.x + r.width / 2, r.y + r.height / 2, r.width, r.height]",
-        json!(css)
-    );
-    let middle = browser.eval(&middle).await;
-    let [x, y, width, height] = [0, 1, 2, 3].map(|index| middle[index].as_f64().unwrap());
-    assert!(y > 0.0 && y < f64::from(HEIGHT) && x > 0.0 && x < f64::from(WIDTH), "{css} is out of sight: {middle}");
-    assert!(width >= THUMB_PX && height >= THUMB_PX - 0.5, "{css} is too small for a thumb: {width} × {height}");
-    let point = json!({ "x": x, "y": y });
-    browser.devtools("Input.dispatchTouchEvent", json!({ "type": "touchStart", "touchPoints": [point] })).await;
-    browser.devtools("Input.dispatchTouchEvent", json!({ "type": "touchEnd", "touchPoints": [] })).await;
 }
 
 #[tokio::test]
@@ -47,9 +29,9 @@ async fn browser_an_approval_is_answered_on_a_phone_in_two_taps() {
     let browser = open(&yoi).await;
     browser.wait_text(".bottom a[href='/approvals']", "1").await;
 
-    tap(&browser, ".bottom a[href='/approvals']").await;
+    browser.tap(".bottom a[href='/approvals']").await;
     browser.wait_text("main article", "asks for permission").await;
-    tap(&browser, "main article[data-question] button.primary").await;
+    browser.tap("main article[data-question] button.primary").await;
     let file = yoi.launch().work_dir().join("a.txt");
     browser.wait_until("the file is there", async |_| file.exists()).await;
     browser.wait_text("main article", "allowed").await;
@@ -108,14 +90,14 @@ async fn browser_the_way_back_to_before_a_message_is_in_a_menu_that_takes_no_lin
     let lines = "const p = document.querySelector('.person'); \
         return Math.round(p.clientHeight / parseFloat(getComputedStyle(p).lineHeight)) < 3";
     assert_eq!(browser.eval(lines).await, json!(true), "one line and the room around it");
-    tap(&browser, ".person .for-touch").await;
+    browser.tap(".person .for-touch").await;
     browser.wait_script("return document.querySelector('.finger-menu').matches(':popover-open')").await;
     // A tap outside closes it, and does nothing else.
-    tap(&browser, "main .log").await;
+    browser.tap("main .log").await;
     browser.wait_script("return !document.querySelector('.finger-menu').matches(':popover-open')").await;
     assert!(browser.is_absent("dialog[open]").await);
-    tap(&browser, ".person .for-touch").await;
-    tap(&browser, ".finger-menu button").await;
+    browser.tap(".person .for-touch").await;
+    browser.tap(".finger-menu button").await;
     browser.wait_dialog("will leave the context").await;
     browser.no_errors().await;
     browser.quit().await;

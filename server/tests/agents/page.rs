@@ -121,7 +121,7 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
 async fn browser_an_agent_on_a_phone_fits_and_is_led_by_touch() {
     let house = House::open().await;
     let browser = Browser::open(&house.yoi, 360, 740).await;
-    browser.devtools("Emulation.setTouchEmulationEnabled", json!({ "enabled": true })).await;
+    browser.emulate_touch().await;
     let pod = made(&browser, &house).await;
     say(&browser, "plan").await;
     browser.wait_text(".plan-line", "1 of 2 done, now: mend").await;

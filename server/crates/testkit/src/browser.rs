@@ -8,6 +8,7 @@ mod driver;
 mod page;
 #[cfg(test)]
 mod tests;
+mod touch;
 mod waits;
 
 use std::{ops::Deref, path::Path};
