@@ -13,7 +13,7 @@ use protocol::{McpServerState, NetworkPolicy, WorkerId};
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
-use tools::{Lifeline, Network, Place, Questions, Tool, bash::BashOptions};
+use tools::{Lifeline, Place, Tool, bash::BashOptions};
 use url::Url;
 
 /// How often a person would log in before giving up.
@@ -154,22 +154,7 @@ impl Suite {
     async fn call(&self, clients: &Clients, tool: &str, arguments: Value) -> String {
         let Some(tool) = clients.tool(tool) else { return "there is no such tool".to_owned() };
         let (output, mut written) = mpsc::channel(8);
-        let place = Place {
-            worker_id: self.pod.clone(),
-            call_id: "call-b1".to_owned(),
-            by: protocol::ToolBy::Model,
-            cwd: "/".into(),
-            scope: Scope::default(),
-            leads: None,
-            seen: Arc::default(),
-            outputs: "/nowhere".into(),
-            network: Network::None,
-            way_in: None,
-            questions: Questions::none(),
-            redirects: None,
-            doors: None,
-            lifeline: Lifeline::pair().0,
-        };
+        let place = Place::nowhere(self.pod.clone(), "call-b1", Lifeline::pair().0);
         let calling = tool.call(&place, arguments, output);
         let (outcome, ()) = tokio::join!(calling, async { while written.recv().await.is_some() {} });
         outcome.summary

@@ -15,7 +15,7 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split},
     sync::mpsc,
 };
-use tools::{Lifeline, Network, Place, Questions, Redirects, bash::BashOptions};
+use tools::{Lifeline, Place, Redirects, bash::BashOptions};
 
 use crate::{Address, Clients, ServerConfig, ServerName, Servers, ServersOptions, Stand, form::Ask};
 
@@ -105,22 +105,7 @@ fn stand() -> Stand {
 }
 
 fn place() -> Place {
-    Place {
-        worker_id: WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(),
-        call_id: "call-b1".to_owned(),
-        by: protocol::ToolBy::Model,
-        cwd: "/".into(),
-        scope: Scope::default(),
-        leads: None,
-        seen: Arc::default(),
-        outputs: "/nowhere".into(),
-        network: Network::None,
-        way_in: None,
-        questions: Questions::none(),
-        redirects: None,
-        doors: None,
-        lifeline: Lifeline::pair().0,
-    }
+    Place::nowhere(WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(), "call-b1", Lifeline::pair().0)
 }
 
 async fn call(clients: &Clients, name: &str) -> ToolOutcome {

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use mcp::{
     Address, Ask, Clients, LoginAnswer, LoginFailed, LoginWish, ServerConfig, ServerName, Servers, ServersOptions,
@@ -14,7 +14,7 @@ use protocol::{McpServerState, NetworkPolicy, WorkerId};
 use serde_json::json;
 use testkit::{scripted_mcp::ScriptedMcp, scripted_oauth::Fault};
 use tokio::sync::mpsc;
-use tools::{Lifeline, Network, Place, Questions, bash::BashOptions};
+use tools::{Lifeline, Place, bash::BashOptions};
 
 fn servers(url: &str, logins: Option<PathBuf>) -> Servers {
     let address = Address::url(url, BTreeMap::new()).unwrap();
@@ -38,22 +38,7 @@ async fn connected(servers: &Servers) -> (Clients, mpsc::Receiver<Ask>) {
 }
 
 async fn call(clients: &Clients, tool: &str) -> ToolOutcome {
-    let place = Place {
-        worker_id: pod(),
-        call_id: "call-b1".to_owned(),
-        by: protocol::ToolBy::Model,
-        cwd: "/".into(),
-        scope: Scope::default(),
-        leads: None,
-        seen: Arc::default(),
-        outputs: "/nowhere".into(),
-        network: Network::None,
-        way_in: None,
-        questions: Questions::none(),
-        redirects: None,
-        doors: None,
-        lifeline: Lifeline::pair().0,
-    };
+    let place = Place::nowhere(pod(), "call-b1", Lifeline::pair().0);
     let (output, mut written) = mpsc::channel(8);
     let tool = clients.tool(tool).unwrap();
     let calling = tool.call(&place, json!({ "message": "hello" }), output);

@@ -56,6 +56,29 @@ pub struct Place {
     pub lifeline: Lifeline,
 }
 
+impl Place {
+    /// An empty place: nothing can be read or written, and nobody can be asked. For a call that is refused before it
+    /// touches anything, and for tools that touch nothing.
+    pub fn nowhere(worker_id: protocol::WorkerId, call_id: &str, lifeline: Lifeline) -> Self {
+        Self {
+            worker_id,
+            call_id: call_id.to_owned(),
+            by: ToolBy::Model,
+            cwd: PathBuf::from("/"),
+            scope: Scope::default(),
+            leads: None,
+            seen: Arc::default(),
+            outputs: PathBuf::new(),
+            network: Network::None,
+            way_in: None,
+            questions: Questions::none(),
+            redirects: None,
+            doors: None,
+            lifeline,
+        }
+    }
+}
+
 /// The decision of a Pod's rules about an address that a page redirects to.
 #[derive(Clone)]
 pub struct Redirects(Arc<dyn Fn(&str) -> PermissionDecision + Send + Sync>);

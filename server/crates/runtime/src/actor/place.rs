@@ -9,7 +9,6 @@ use std::{
 use pod::{Pod, PodSpec, Scope};
 use pod_store::PodKey;
 use protocol::{Access, ApiError, ScopeRule, ToolBy, WorkerId};
-use tools::{Lifeline, Network, Place, Questions};
 
 use super::Actors;
 use crate::{ground::Ground, view};
@@ -39,26 +38,6 @@ pub(crate) fn seen(pod: &Pod, by: ToolBy) -> BTreeMap<String, BTreeSet<String>> 
         seen.entry(file.path.clone()).or_default().insert(file.sha256.clone());
     }
     seen
-}
-
-/// An empty place, for a call that is refused before it touches anything.
-pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -> Place {
-    Place {
-        worker_id: worker_id.clone(),
-        call_id: call_id.to_owned(),
-        by: ToolBy::Model,
-        cwd: PathBuf::from("/"),
-        scope: Scope::default(),
-        leads: None,
-        seen: Arc::default(),
-        outputs: PathBuf::new(),
-        network: Network::None,
-        way_in: None,
-        questions: Questions::none(),
-        redirects: None,
-        doors: None,
-        lifeline,
-    }
 }
 
 impl Actors {

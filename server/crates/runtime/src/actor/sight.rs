@@ -18,6 +18,7 @@ use protocol::{
     tool::{self, NETWORK, Subject, Work},
 };
 use serde_json::{Value, json};
+use tools::bash::plain;
 
 use super::{Actors, place, state::State};
 use crate::{error, ground::Ground, rules};
@@ -324,17 +325,4 @@ fn leads_to_folder(folder: &Path) -> Option<PathBuf> {
             }
         }
     }
-}
-
-/// Resolves `.` and `..` as text, as the file tools do.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            std::path::Component::Normal(name) => plain.push(name),
-            std::path::Component::ParentDir => drop(plain.pop()),
-            _ => (),
-        }
-    }
-    plain
 }

@@ -58,7 +58,7 @@ impl Starting<'_> {
                     (offered.ok_or_else(unknown), place)
                 }
                 Err(refused) => {
-                    let nowhere = place::nowhere(&self.state.worker_id, &call.call_id, self.calls.lifeline());
+                    let nowhere = Place::nowhere(self.state.worker_id.clone(), &call.call_id, self.calls.lifeline());
                     (Err(refused), nowhere)
                 }
             };

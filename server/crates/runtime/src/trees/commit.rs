@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use pod::Scope;
 use protocol::{ApiError, CommitAnswer, CommitCommand, ErrorCode};
-use tools::git::{GitCall, GitFailure, parts};
+use tools::{
+    bash::plain,
+    git::{GitCall, GitFailure, parts},
+};
 
 use super::{LIST_BYTES_MAX, Trees, about, failed, some, unrun};
 use crate::git::Repository;
@@ -156,19 +159,6 @@ impl Committing<'_> {
 /// Whether the Pod's scope lets it write the file, perhaps while it is lent. What runs later is a person's.
 fn may_change(scope: &Scope, path: &str) -> bool {
     matches!(scope.may_write(path), Ok(()) | Err(pod::ScopeRefusal::Lent))
-}
-
-/// Resolves `.` and `..` as text.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            std::path::Component::Normal(name) => plain.push(name),
-            std::path::Component::ParentDir => drop(plain.pop()),
-            _ => (),
-        }
-    }
-    plain
 }
 
 fn nothing(folder: &str) -> ApiError {

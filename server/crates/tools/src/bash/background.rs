@@ -223,30 +223,11 @@ async fn end(jobs: &[Arc<Job>]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use pod::Scope;
-
     use super::*;
-    use crate::{Lifeline, Network, Place, Questions};
+    use crate::{Lifeline, Place};
 
     fn place(call_id: &str) -> Place {
-        Place {
-            worker_id: WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(),
-            call_id: call_id.to_owned(),
-            by: ToolBy::Model,
-            leads: None,
-            cwd: PathBuf::from("/"),
-            scope: Scope::new([], []),
-            seen: Arc::default(),
-            outputs: PathBuf::new(),
-            network: Network::None,
-            way_in: None,
-            questions: Questions::none(),
-            redirects: None,
-            doors: None,
-            lifeline: Lifeline::pair().0,
-        }
+        Place::nowhere(WorkerId::parse("018f0000-0000-7000-8000-000000000001").unwrap(), call_id, Lifeline::pair().0)
     }
 
     #[tokio::test]

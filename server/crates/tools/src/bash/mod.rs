@@ -350,8 +350,8 @@ fn folder(place: &Place, wanted: Option<&str>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Resolves `.` and `..` as text, because scopes only accept paths without them.
-fn plain(path: &Path) -> PathBuf {
+/// Resolves `.` and `..` of an absolute path as text, because scopes only accept paths without them.
+pub fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::from("/");
     for part in path.components() {
         match part {
