@@ -162,9 +162,11 @@ async fn begins(stage: &Stage, desk: &Browser) {
     desk.wait_text("main article[data-question]", "+3 −1").await;
 }
 
+/// An open question on the page of approvals; the board, from which one comes, has them, too.
+const CARD: &str = "main .inbox article[data-question]";
+
 /// On the phone: three questions, each answered in another way.
 async fn answers(stage: &Stage, phone: &Browser) {
-    const CARD: &str = "main article[data-question]";
     phone.wait_text(".bottom a[href='/approvals']", "1").await;
     phone.tap(".bottom a[href='/approvals']").await;
 
@@ -174,7 +176,7 @@ async fn answers(stage: &Stage, phone: &Browser) {
     phone.wait_text(&format!("{CARD} .line-added"), "$1 - $one - $two").await;
     assert_eq!(stage.in_tree("src/refunds.sh"), BEFORE, "nothing is written before it is allowed");
     answer(phone, "a").await;
-    phone.wait_text("main article.tool", "allowed by you").await;
+    phone.wait_text("main .inbox article.tool", "allowed by you").await;
 
     phone.wait_text(CARD, "sh test.sh refunds").await;
     answer(phone, "A").await;
@@ -198,14 +200,14 @@ async fn answers(stage: &Stage, phone: &Browser) {
     let deny = format!("{CARD} .denial button");
     phone.scroll_to(&deny).await;
     phone.tap(&deny).await;
-    phone.wait_text("main article.tool", &format!("denied by you: {DENIAL}")).await;
-    phone.wait_text("main [role=status]", "No approvals pending.").await;
+    phone.wait_text("main .inbox article.tool", &format!("denied by you: {DENIAL}")).await;
+    phone.wait_text("main .inbox [role=status]", "No approvals pending.").await;
     assert_eq!(phone.eval("return document.documentElement.scrollWidth <= innerWidth").await, json!(true));
 }
 
 /// Taps one of the answers of the open question.
 async fn answer(phone: &Browser, key: &str) {
-    let button = format!("main article[data-question] [data-answer='{key}']");
+    let button = format!("{CARD} [data-answer='{key}']");
     phone.scroll_to(&button).await;
     phone.tap(&button).await;
 }
@@ -237,7 +239,10 @@ async fn reviews(stage: &Stage, desk: &Browser) {
     desk.find("#review-text").await.click().await.unwrap();
     desk.keys("Good find.").await;
     let asked = stage.model.requests().len();
-    desk.button("Send 2 comments").await.click().await.unwrap();
+    desk.button("Send 2 comments").await;
+    desk.shortcut("S").await;
+    desk.wait_focus("review-send").await;
+    desk.keys(Key::Enter + "").await;
     desk.wait_text(".changes-side", "Sent.").await;
 
     let questions = stage.model.wait_for_requests(asked + 2).await;

@@ -5,7 +5,13 @@ use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::{ErrorCode, FileChange, FileStatus, PodRef, RevertCommand, Since, UndoCommand};
 
-use super::{drafts::Drafts, file::FileView, lines::commented, seen::Seen, side::Side};
+use super::{
+    drafts::Drafts,
+    file::FileView,
+    lines::commented,
+    seen::Seen,
+    side::{SEND, Side},
+};
 use crate::{
     UiError,
     codec::fetched,
@@ -152,6 +158,7 @@ impl Review {
                 Some(hunk) => self.revert(present, Some(hunk.id.clone())),
                 None => return false,
             },
+            "S" => live::focus(SEND),
             _ => return false,
         }
         true
@@ -340,7 +347,7 @@ fn Index(review: Review, files: Arc<[FileChange]>, notes: Vec<String>) -> impl I
             {rows}
             {notes.into_iter().map(|note| view! { <p class="hint">{note}</p> }.into_any()).collect_view()}
             <p class="changes-keys hint">
-                <kbd>"j"</kbd> " " <kbd>"k"</kbd> " hunk " <kbd>"c"</kbd> " comment " <kbd>"v"</kbd> " seen " <kbd>"x"</kbd> " revert"
+                <kbd>"j"</kbd> " " <kbd>"k"</kbd> " hunk " <kbd>"c"</kbd> " comment " <kbd>"v"</kbd> " seen " <kbd>"x"</kbd> " revert " <kbd>"S"</kbd> " to Send"
             </p>
         </nav>
     }

@@ -9,6 +9,9 @@ use crate::{
     server_fns::review_changes,
 };
 
+/// The id of the button that sends them.
+pub(super) const SEND: &str = "review-send";
+
 /// The comments that are finished, and sending them.
 #[component]
 pub(super) fn Side(review: Review, name: String) -> impl IntoView {
@@ -68,6 +71,7 @@ pub(super) fn Side(review: Review, name: String) -> impl IntoView {
                     on:input=move |event| text.set(event_target_value(&event))
                 ></textarea>
                 <button
+                    id=SEND
                     type="submit"
                     class="button primary"
                     prop:disabled=is_empty

@@ -22,8 +22,11 @@ pub(crate) fn PodHead() -> impl IntoView {
     let name = move || pod.summary.with(|summary| summary.name.to_string());
     let meta = move || {
         pod.summary.with(|summary| {
-            let mut facts = vec![short_path(&summary.cwd)];
-            facts.extend(pod.git().as_ref().map(branch_words));
+            let git = pod.git();
+            // A work tree is called like its branch.
+            let has_tree = git.as_ref().is_some_and(|git| git.worktree.is_some());
+            let mut facts = if has_tree { Vec::new() } else { vec![short_path(&summary.cwd)] };
+            facts.extend(git.as_ref().map(branch_words));
             facts.extend(console.with_pods(|pods| also_here_words(pods, summary)));
             facts.push(pod.detail.with(|detail| format!("mode {}", detail.mode.words())));
             let relations =

@@ -89,12 +89,13 @@ fn Facts() -> impl IntoView {
                         .and_then(|git| Some((git.worktree?, git.from)))
                         .map(|(path, from)| {
                             let from = from.map(|from| format!(" (from {from})")).unwrap_or_default();
+                            let path = match summary.with(|summary| summary.cwd == path) {
+                                true => "this folder".into_any(),
+                                false => view! { <code>{path}</code> }.into_any(),
+                            };
                             view! {
                                 <dt>"work tree"</dt>
-                                <dd>
-                                    <code>{path}</code>
-                                    {from}
-                                </dd>
+                                <dd>{path} {from}</dd>
                             }.into_any()
                         })
                 }}

@@ -32,7 +32,7 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask real [--binary PATH]    with a real model on this machine, made by llama.cpp: found, streams, counts, cancels, compacts
        cargo xtask real agents [--binary PATH]    opencode and Codex as Pods, against a scripted model server: talk, ask, cancel, kill, peers
        cargo xtask conformance [server] [client] [acp] [--binary PATH]    the MCP conformance suite and ACP's official libraries
-       cargo xtask shots [--binary PATH]    screenshots of the console into target/shots, sheets of them into docs
+       cargo xtask shots [--binary PATH]    pictures for the documents, and of every page and dialog into target/shots
        cargo xtask models    a newer table of models: their context, their prices, what they can do";
 
 fn main() -> ExitCode {

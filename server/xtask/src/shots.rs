@@ -1,4 +1,5 @@
-//! `cargo xtask shots`: screenshots of every page and dialog, wide and narrow, light and dark, with rehearsed Pods.
+//! `cargo xtask shots`: the pictures of the documents, and screenshots of every page and dialog, wide and narrow, light
+//! and dark, of a morning's work with scripted models.
 //!
 //! An example of `testkit` does the driving, because it already knows how to run a yoi and a browser; so this crate
 //! stays small enough to be compiled first.
@@ -16,7 +17,7 @@ use crate::{
 /// Uses an existing binary, or builds one first.
 pub(crate) fn run(binary: Option<&str>) -> Result<bool> {
     let folder = target_dir()?.join("shots");
-    let sheets = workspace().join("docs/pictures");
+    let pictures = workspace().join("docs/pictures");
     let done = step("screenshots", || {
         tools::ensure_browser()?;
         let binary = match binary {
@@ -27,10 +28,10 @@ pub(crate) fn run(binary: Option<&str>) -> Result<bool> {
             }
         };
         let mut example = cargo(&["run", "--locked", "--quiet", "--package", "testkit", "--example", "shots", "--"]);
-        passes(example.arg(binary).arg(&folder).arg(&sheets))
+        passes(example.arg(binary).arg(&folder).arg(&pictures))
     });
     if done.is_ok {
-        println!("    see {}, and the sheets in {}", folder.display(), sheets.display());
+        println!("    see {} and {}", pictures.display(), folder.display());
     }
     Ok(done.is_ok)
 }

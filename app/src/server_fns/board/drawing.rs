@@ -24,9 +24,9 @@ pub(super) fn lede(done: &[Done], now: &Zoned, since: Timestamp) -> String {
     let active: Vec<_> = done.iter().filter(|done| !done.moments.is_empty()).collect();
     let since = since_words(now, since);
     let failed = active.iter().filter(|done| done.failed_at.is_some()).count();
-    let mut folders: Vec<&str> = active.iter().map(|done| done.pod.cwd.as_str()).collect();
-    folders.sort_unstable();
-    folders.dedup();
+    let mut places: Vec<&str> = active.iter().map(|done| place_of(&done.pod)).collect();
+    places.sort_unstable();
+    places.dedup();
     if active.is_empty() {
         return format!("Since {since}, no Pod did anything.");
     }
@@ -34,8 +34,8 @@ pub(super) fn lede(done: &[Done], now: &Zoned, since: Timestamp) -> String {
         0 => String::new(),
         count => format!("; {} failed", counted(count as u64, "run")),
     };
-    let (pods, folders) = (number_of(active.len(), "Pod"), number_of(folders.len(), "folder"));
-    format!("Since {since}, {pods} worked in {folders}{failed}.")
+    let (pods, places) = (number_of(active.len(), "Pod"), number_of(places.len(), "place"));
+    format!("Since {since}, {pods} worked in {places}{failed}.")
 }
 
 /// `one Pod`, `seven Pods`, `13 Pods`.
@@ -198,13 +198,18 @@ fn place_of(pod: &PodSummary) -> &str {
     pod.git.as_ref().map(|git| git.repository.as_str()).filter(|name| !name.is_empty()).unwrap_or(&pod.cwd)
 }
 
+/// The repository's folder for a work tree beside it, otherwise the folder itself.
+fn home_of(cwd: &str) -> &str {
+    cwd.split_once(".worktrees/").map_or(cwd, |(home, _)| home)
+}
+
 fn group(folder: &str, pods: &[(&Done, usize)], axis: Axis) -> AnyView {
     let rows = pods.iter().enumerate().map(|(index, (done, depth))| {
         // The line goes on to the next child of the same depth.
         let is_last = pods[index + 1..].iter().find(|(_, other)| other <= depth).is_none_or(|(_, other)| other < depth);
         row(done, *depth, is_last, axis)
     });
-    let path = pods.first().map(|(done, _)| short_path(&done.pod.cwd)).unwrap_or_default();
+    let path = pods.first().map(|(done, _)| short_path(home_of(&done.pod.cwd))).unwrap_or_default();
     view! {
         <h3>{name_of(folder)} " " <span class="meta">{path}</span></h3>
         <div class="pod-rows">{rows.collect_view()}</div>
@@ -340,5 +345,6 @@ mod tests {
     fn agents_have_letters_and_folders_names() {
         assert_eq!((agent_letters("claude-code"), agent_letters("codex")), ("cc".to_owned(), "co".to_owned()));
         assert_eq!((name_of("/home/kim/src/yoi/"), name_of("/")), ("yoi".to_owned(), "/".to_owned()));
+        assert_eq!(["/src/yoi.worktrees/a/app", "/src/yoi"].map(home_of), ["/src/yoi"; 2]);
     }
 }

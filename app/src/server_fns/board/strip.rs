@@ -21,7 +21,8 @@ impl Axis {
         (part >= 0.0).then(|| ((part / all.max(1.0)).min(1.0) * f64::from(SIZE.0)) as u32)
     }
 
-    /// The times between its ends that are written on it, each with its place in percent.
+    /// The times between its ends that are written on it, each with its place in percent: those that have room between
+    /// what is written at the ends.
     pub(super) fn ticks(self, zone: &TimeZone) -> Vec<(String, f64)> {
         let all = self.to.duration_since(self.from).as_secs_f64();
         let hours =
@@ -32,7 +33,7 @@ impl Axis {
         let place = |at: Timestamp| at.duration_since(self.from).as_secs_f64() / all.max(1.0) * 100.0;
         let ticks = (1..200).map(at).take_while(|at| *at < self.to).map(|at| (at, place(at)));
         ticks
-            .filter(|(_, place)| (18.0..=86.0).contains(place))
+            .filter(|(_, place)| (24.0..=80.0).contains(place))
             .map(|(at, place)| {
                 let there = at.to_zoned(zone.clone());
                 let words = if hours < 24 { there.strftime("%-H:%M") } else { there.strftime("%-d %b") };

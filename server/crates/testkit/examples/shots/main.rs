@@ -1,10 +1,15 @@
 //! Screenshots of the console, wide and narrow, light and dark: `cargo xtask shots`.
 //!
-//! `shots PATH_OF_YOI FOLDER SHEETS`: starts that yoi on data of its own with rehearsed Pods, takes every page and
-//! dialog into FOLDER, and writes a contact sheet for each width and theme into SHEETS.
+//! `shots PATH_OF_YOI FOLDER PICTURES`: starts that yoi on data of its own with a morning's work in it, takes the
+//! pictures for the documents into PICTURES and every page and dialog into FOLDER, and writes a contact sheet for each
+//! width and theme into PICTURES. `shots PATH_OF_YOI - PICTURES` leaves out the pages and the sheets.
 
+mod clock;
 mod fill;
+mod front;
+mod repositories;
 mod scenes;
+mod screen;
 mod sheet;
 
 use std::path::{Path, PathBuf};
@@ -19,25 +24,31 @@ const VIEWPORTS: [(u32, u32, &str); 2] = [(1440, 900, "wide"), (360, 740, "narro
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let usage = "usage: shots PATH_OF_YOI FOLDER SHEETS";
+    let usage = "usage: shots PATH_OF_YOI FOLDER PICTURES";
     let mut arguments = std::env::args().skip(1);
     let mut next = || arguments.next().context(usage);
-    let (binary, folder, sheets) = (next()?, PathBuf::from(next()?), PathBuf::from(next()?));
-    for path in [&folder, &sheets] {
-        std::fs::create_dir_all(path).with_context(|| format!("could not create {}", path.display()))?;
-    }
-    let folder = folder.canonicalize()?;
-
+    let (binary, folder, pictures) = (next()?, PathBuf::from(next()?), made(&next()?)?);
     let cast = fill::play(&binary).await?;
+    front::take(&cast, &pictures).await?;
+    if folder == Path::new("-") {
+        return Ok(());
+    }
+    let folder = made(&folder.to_string_lossy())?;
     for (width, height, word) in VIEWPORTS {
         for theme in ["light", "dark"] {
             let names = shoot(&cast, &folder, (width, height), theme, &format!("{word}-{theme}")).await;
-            let sheet = sheets.join(format!("console-{theme}-{word}.png"));
+            let sheet = pictures.join(format!("console-{theme}-{word}.png"));
             let bytes = sheet::make(&folder, &names, theme, width, &sheet).await?;
             println!("    {}: {:.0} kB", sheet.display(), bytes as f64 / 1e3);
         }
     }
     Ok(())
+}
+
+/// A folder that is there.
+fn made(path: &str) -> Result<PathBuf> {
+    std::fs::create_dir_all(path).with_context(|| format!("could not create {path}"))?;
+    Ok(PathBuf::from(path).canonicalize()?)
 }
 
 /// Takes every scene. Returns each scene's caption and file name, in order.
@@ -49,6 +60,7 @@ async fn shoot(
     suffix: &str,
 ) -> Vec<(String, String)> {
     let browser = Browser::start(width, height).await;
+    front::live_there(&browser).await;
     browser.emulate_dark(theme == "dark").await;
     let mut names = Vec::new();
     for scene in Scene::ALL.into_iter().filter(|scene| scene.is_worth(width)) {

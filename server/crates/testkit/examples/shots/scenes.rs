@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use testkit::{browser::Browser, yoi::pod_path};
-use thirtyfour::{Key, TypingData};
+use thirtyfour::Key;
 
 use crate::fill::Cast;
 
 /// By then everything fetched after a page is live (colours of code, a dialog's code) has arrived.
-const SETTLES: Duration = Duration::from_millis(600);
+pub(crate) const SETTLES: Duration = Duration::from_millis(600);
 
 /// One screenshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +87,11 @@ impl Scene {
     fn both(self) -> (&'static str, &'static str) {
         match self {
             Self::Login => ("login", "Login"),
-            Self::Dashboard => ("dashboard", "Pods"),
+            Self::Dashboard => ("board", "Board"),
             Self::Pod => ("pod", "A Pod's transcript"),
             Self::PodStart => ("pod-start", "The same, its beginning"),
             Self::PodDetails => ("pod-details", "A Pod's details"),
-            Self::Peers => ("pod-peers", "Messages of a peer, a child"),
+            Self::Peers => ("pod-children", "A Pod with children"),
             Self::Question => ("pod-question", "A Pod that asks"),
             Self::Map => ("map", "Map"),
             Self::Approvals => ("approvals", "Approvals"),
@@ -99,7 +99,7 @@ impl Scene {
             Self::Usage => ("usage", "Usage"),
             Self::Audit => ("audit", "Audit"),
             Self::Settings => ("settings", "Settings"),
-            Self::Exchange => ("exchange", "What two wrote"),
+            Self::Exchange => ("exchange", "Messages of two peers"),
             Self::Print => ("print", "To print"),
             Self::Palette => ("dialog-palette", "Palette (Ctrl-K)"),
             Self::Help => ("dialog-help", "Keys (?)"),
@@ -120,30 +120,29 @@ impl Scene {
                 browser.goto(&cast.yoi.login_url()).await;
                 browser.wait_text(".connection [role=status]", "live").await;
             }
-            Self::Pod => page(cast, browser, &path(&cast.planner)).await,
+            Self::Pod => page(cast, browser, &path(&cast.ledger)).await,
             Self::PodStart => {
-                page(cast, browser, &path(&cast.planner)).await;
+                page(cast, browser, &path(&cast.ledger)).await;
                 browser.eval("document.getElementById('log').scrollTop = 0").await;
                 // The scroll position is remembered, so the dialogs taken next have this behind them.
             }
-            Self::PodDetails => page(cast, browser, &format!("{}?pane=details", path(&cast.reviewer))).await,
-            Self::Peers => page(cast, browser, &path(&cast.reviewer)).await,
-            Self::Question => page(cast, browser, &path(&cast.builder)).await,
+            Self::PodDetails => page(cast, browser, &format!("{}?pane=details", path(&cast.refunds))).await,
+            Self::Peers => page(cast, browser, &path(&cast.segments)).await,
+            Self::Question => page(cast, browser, &path(&cast.refunds)).await,
             Self::Map => page(cast, browser, "/map").await,
             Self::Approvals => page(cast, browser, "/approvals").await,
-            Self::Search => page(cast, browser, "/search?q=sum").await,
+            Self::Search => page(cast, browser, "/search?q=cent").await,
             Self::Usage => page(cast, browser, "/usage").await,
             Self::Audit => page(cast, browser, "/audit").await,
             Self::Settings => page(cast, browser, "/settings").await,
             Self::Exchange => {
-                let with = path(&cast.reviewer).replacen("/pods/", "/with/", 1);
-                page(cast, browser, &format!("{}{with}", path(&cast.planner))).await;
+                let with = path(&cast.refunds).replacen("/pods/", "/with/", 1);
+                page(cast, browser, &format!("{}{with}", path(&cast.ledger))).await;
             }
-            Self::Print => browser.goto(&format!("{}{}/print", cast.yoi.console_url(), path(&cast.planner))).await,
+            Self::Print => browser.goto(&format!("{}{}/print", cast.yoi.console_url(), path(&cast.ledger))).await,
             Self::Palette => {
-                page(cast, browser, &path(&cast.planner)).await;
-                let chord = browser.driver.action_chain().key_down(Key::Control).send_keys("k").key_up(Key::Control);
-                chord.perform().await.expect("keys can be pressed");
+                page(cast, browser, &path(&cast.ledger)).await;
+                browser.chord(Key::Control, 'k').await;
                 shown(browser, "dialog[open]").await;
             }
             Self::Help => pressed(cast, browser, "?").await,
@@ -153,49 +152,46 @@ impl Scene {
             Self::Compact => commanded(cast, browser, "compact").await,
             Self::Spawn => commanded(cast, browser, "spawn kid").await,
             Self::Commands => {
-                page(cast, browser, &path(&cast.planner)).await;
-                keys(browser, ":").await;
+                page(cast, browser, &path(&cast.ledger)).await;
+                browser.shortcut(":").await;
             }
             Self::Find => {
-                page(cast, browser, &path(&cast.planner)).await;
-                keys(browser, "/").await;
+                page(cast, browser, &path(&cast.ledger)).await;
+                browser.shortcut("/").await;
                 browser.wait_script("return document.activeElement.type === 'search'").await;
-                keys(browser, "sum" + Key::Enter).await;
+                browser.keys("shop" + Key::Enter).await;
             }
         }
         tokio::time::sleep(SETTLES).await;
     }
 }
 
-/// The address of a Pod's page.
-fn path(pod: &Value) -> String {
+/// The path of a Pod's page.
+pub(crate) fn path(pod: &Value) -> String {
     pod_path(pod).replacen("/api/v1/runtimes/", "/pods/", 1).replacen("/workers/", "/", 1)
 }
 
-async fn page(cast: &Cast, browser: &Browser, path: &str) {
+/// Loads a page of the console.
+pub(crate) async fn page(cast: &Cast, browser: &Browser, path: &str) {
     browser.goto(&format!("{}{path}", cast.yoi.console_url())).await;
     browser.wait_text(".connection [role=status]", "live").await;
 }
 
-/// Presses a key on the planner's page and waits for the dialog that it opens.
+/// Presses a key on ledger's page and waits for the dialog that it opens.
 async fn pressed(cast: &Cast, browser: &Browser, key: &str) {
-    page(cast, browser, &path(&cast.planner)).await;
-    keys(browser, key).await;
+    page(cast, browser, &path(&cast.ledger)).await;
+    browser.shortcut(key).await;
     shown(browser, "dialog[open]").await;
 }
 
-/// Gives the planner a command and waits for the dialog that it opens.
+/// Gives ledger a command and waits for the dialog that it opens.
 async fn commanded(cast: &Cast, browser: &Browser, command: &str) {
-    page(cast, browser, &path(&cast.planner)).await;
-    keys(browser, ":").await;
+    page(cast, browser, &path(&cast.ledger)).await;
+    browser.shortcut(":").await;
     browser.wait_script("return document.activeElement.id === 'message'").await;
-    keys(browser, command).await;
-    keys(browser, Key::Enter + "").await;
+    browser.keys(command).await;
+    browser.keys(Key::Enter + "").await;
     shown(browser, "dialog[open]").await;
-}
-
-async fn keys(browser: &Browser, keys: impl Into<TypingData>) {
-    browser.driver.action_chain().send_keys(keys).perform().await.expect("keys can be pressed");
 }
 
 async fn shown(browser: &Browser, css: &str) {

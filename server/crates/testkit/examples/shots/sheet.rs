@@ -6,8 +6,8 @@ use anyhow::Result;
 use testkit::browser::Browser;
 
 /// Thumbnails per row, and the width of each in pixels.
-const WIDE: (usize, u32) = (4, 330);
-const NARROW: (usize, u32) = (8, 140);
+const WIDE: (usize, u32) = (4, 250);
+const NARROW: (usize, u32) = (8, 120);
 const GAP: u32 = 10;
 /// Levels per colour channel: with all 256 the files are half as large again, without a visible difference.
 const LEVELS: u32 = 32;

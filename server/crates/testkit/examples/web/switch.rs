@@ -12,8 +12,11 @@ use tokio::time::sleep;
 use crate::stage::{Stage, median, number, path_of, quantile};
 
 const ROUNDS: usize = 20;
+const FIRST_ROUNDS: usize = 7;
 /// The goal: one frame.
 const SWITCH_MS: f64 = 16.0;
+/// The goal for a Pod that this page has not shown before.
+const FIRST_VISIT_MS: f64 = 100.0;
 /// How long each page is looked at.
 const LOOKS: Duration = Duration::from_millis(300);
 
@@ -39,7 +42,32 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
             .at_most(SWITCH_MS)
             .note(format!("p95 {:.1} ms; in the page at {:.1} ms", quantile(&painted, 0.95), median(drawn))),
     );
+    first_visits(stage, report, &browser).await;
     browser.quit().await;
+}
+
+/// From the board, which has none of the code of a Pod's page yet: it is in the browser's cache.
+async fn first_visits(stage: &Stage, report: &mut Report, browser: &Browser) {
+    let board = format!("{}/", stage.yoi.console_url());
+    let pods =
+        [("first_visit", "of 120 blocks", &stage.short[0]), ("first_visit_long", "of 10,000 blocks", &stage.long)];
+    for (key, what, pod) in pods {
+        let (mut drawn, mut painted) = (Vec::new(), Vec::new());
+        for _ in 0..stage.rounds(FIRST_ROUNDS) {
+            stage.open(browser, &board).await;
+            sleep(LOOKS).await;
+            let seen = go(browser, pod).await;
+            drawn.push(number(&seen["drawn"]));
+            painted.push(number(&seen["painted"]));
+        }
+        painted.sort_by(f64::total_cmp);
+        let words = format!("from the board to a Pod {what}, first visit: click → painted");
+        report.add(Line::new(key, words, Milliseconds, quantile(&painted, 0.5)).at_most(FIRST_VISIT_MS).note(format!(
+            "slowest {:.1} ms; in the page at {:.1} ms",
+            quantile(&painted, 1.0),
+            median(drawn)
+        )));
+    }
 }
 
 /// Clicks on the Pod in the list. Returns the milliseconds until its transcript is in the page, and until it was
