@@ -12,6 +12,7 @@ mod events;
 mod export;
 mod follow;
 mod fork;
+mod import;
 mod key;
 mod log;
 mod lone;
@@ -116,7 +117,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Tool(options) => tool::tool(&caller, options).await,
         Verb::Search(options) => search::search(&caller, options).await,
         Verb::Export(options) => export::export(&caller, options).await,
-        Verb::Import(options) => export::import(&caller, options).await,
+        Verb::Import(options) => import::import(&caller, options).await,
         Verb::Usage => usage::usage(&caller).await,
         Verb::Audit(options) => audit::audit(&caller, options).await,
         Verb::Rm(options) => rm::rm(&caller, options).await,

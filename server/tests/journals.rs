@@ -70,6 +70,17 @@ async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     printed(launch, &["import", "old", file.to_str().unwrap()]).await;
     assert!(printed(launch, &["export", "old", "--format", "jsonl"]).await.starts_with(&long));
 
+    // Sessions of other agents.
+    let session = "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{\"role\":\"user\",\"content\":\"Mend the gate\"}}\n";
+    std::fs::write(&file, session).unwrap();
+    let said = printed(launch, &["import", file.to_str().unwrap()]).await;
+    assert!(said.contains("yoi restore mend-the-gate"), "{said}");
+    let folder_of_session = folder.path().to_str().unwrap();
+    let path = file.to_str().unwrap();
+    printed(launch, &["import", path, "--name", "gate", "--format", "claude", "--cwd", folder_of_session]).await;
+    let shown: Value = serde_json::from_str(&printed(launch, &["show", "gate", "--json"]).await).unwrap();
+    assert_eq!(shown["cwd"], std::fs::canonicalize(folder.path()).unwrap().to_str().unwrap());
+
     let found = printed(launch, &["search", "stre"]).await;
     assert!(found.contains("ada") && found.contains("eve") && found.contains("streaming zebra"), "{found}");
     let found: Value =

@@ -455,10 +455,26 @@ pub(crate) struct ExportOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
-    /// Name of the new Pod
-    pub(crate) name: String,
-    /// Output of `yoi export --format jsonl`; a single - reads it from standard input
-    pub(crate) file: PathBuf,
+    /// The file, or the new Pod's name and the file; a single - reads standard input
+    ///
+    /// Output of `yoi export --format jsonl` or `opencode export`, or a session file of Claude Code or Codex.
+    #[arg(value_name = "[NAME] FILE", num_args = 0..=2)]
+    pub(crate) what: Vec<String>,
+    /// Name of the new Pod; the first words of the session by default
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// What wrote the file; found out from its content by default
+    #[arg(long, value_parser = ["claude", "codex", "opencode", "yoi"])]
+    pub(crate) format: Option<String>,
+    /// Folder of the new Pod
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// List the sessions of other agents in your home folder, newest first
+    #[arg(long, conflicts_with_all = ["what", "name", "format", "cwd", "last"])]
+    pub(crate) list: bool,
+    /// Import this agent's newest session in this folder
+    #[arg(long, value_name = "AGENT", value_parser = ["claude", "codex"], conflicts_with_all = ["what", "format"])]
+    pub(crate) last: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,5 @@
 use clap::{CommandFactory, error::ErrorKind};
 
-use std::path::PathBuf;
-
 use super::*;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
@@ -104,9 +102,24 @@ fn an_export_is_markdown_or_jsonl_and_an_import_reads_a_file() {
     assert_eq!((export.target.as_str(), export.format), ("ada", None));
     assert!(parse("yoi export ada --format jsonl").is_ok());
     assert_eq!(parse("yoi export ada --format pdf").unwrap_err().kind(), ErrorKind::InvalidValue);
-    let Some(Verb::Import(import)) = parse("yoi import ada -").unwrap().verb else { panic!() };
-    assert_eq!((import.name.as_str(), import.file), ("ada", PathBuf::from("-")));
-    assert!(parse("yoi import ada").is_err());
+    let import = |line: &str| match parse(line).unwrap().verb {
+        Some(Verb::Import(import)) => import,
+        _ => panic!("{line}"),
+    };
+    assert_eq!(import("yoi import ada -").what, ["ada", "-"]);
+    let from = import("yoi import a.jsonl --name ada --format claude");
+    assert_eq!((from.what, from.name.as_deref()), (vec!["a.jsonl".to_owned()], Some("ada")));
+    assert!(import("yoi import --list").list);
+    assert_eq!(import("yoi import --last codex --name ada").last.as_deref(), Some("codex"));
+    for line in [
+        "yoi import a b c",
+        "yoi import --list a",
+        "yoi import --last gemini",
+        "yoi import --last claude a",
+        "yoi import a --format pdf",
+    ] {
+        assert!(parse(line).is_err(), "{line}");
+    }
 }
 
 #[test]

@@ -1,16 +1,9 @@
-use std::{
-    fs,
-    io::{self, IsTerminal},
-};
+use std::io::{self, IsTerminal};
 
-use anyhow::{Context, Result};
-use protocol::{CommandId, ImportCommand, PodName};
+use anyhow::Result;
 
-use super::{Caller, name_of};
-use crate::{
-    cli::{ExportOptions, ImportOptions},
-    output,
-};
+use super::Caller;
+use crate::{cli::ExportOptions, output};
 
 /// Prints a Pod's whole journal. With `--json`, one record per line unless a format is given.
 pub(super) async fn export(caller: &Caller, options: ExportOptions) -> Result<()> {
@@ -53,21 +46,4 @@ impl File {
 
 fn show(text: &[u8]) -> Result<()> {
     output::bytes(output::printable(&String::from_utf8_lossy(text)).as_bytes())
-}
-
-/// Creates a stopped Pod with the history in a file.
-pub(super) async fn import(caller: &Caller, options: ImportOptions) -> Result<()> {
-    let name = PodName::parse(&options.name)?;
-    let jsonl = match options.file.as_os_str() == "-" {
-        true => io::read_to_string(io::stdin()).context("standard input is not text")?,
-        false => {
-            fs::read_to_string(&options.file).with_context(|| format!("{} cannot be read", options.file.display()))?
-        }
-    };
-    let summary = caller.client.import(&CommandId::random(), &ImportCommand { name, jsonl }).await?;
-    let name = name_of(&summary.name, &summary.pod);
-    match caller.config.json {
-        true => output::json(&summary),
-        false => output::line(&format!("{name} imported; `yoi restore {name}` starts it")),
-    }
 }

@@ -68,7 +68,8 @@ pub(super) fn scope_rule((access, path): (Access, String)) -> Result<ScopeRule> 
     Ok(ScopeRule { path, access, recursive: true })
 }
 
-fn absolute(option: &str, path: &Path) -> Result<String> {
+/// The path as seen from the directory in which the command is typed; `option` named it.
+pub(super) fn absolute(option: &str, path: &Path) -> Result<String> {
     let absolute = std::path::absolute(path).with_context(|| format!("{option} {} is not a path", path.display()))?;
     let text = absolute.into_os_string().into_string();
     Ok(text.map_err(|_| BadConfig(format!("{option} has to be valid UTF-8")))?)

@@ -1,6 +1,6 @@
 //! The media type of a body, from its `Content-Type`.
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Uri, header};
 
 /// The two kinds of bodies that are parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,16 @@ impl Media {
             _ => return None,
         };
         parts.filter(|part| !part.is_empty()).all(is_fitting).then_some(media)
+    }
+
+    /// Whether the body of an import is the file itself: lines, or JSON whose format is in the query.
+    pub(crate) fn is_imported_file(headers: &HeaderMap, uri: &Uri) -> bool {
+        let names_format = || uri.query().unwrap_or_default().split('&').any(|field| field.starts_with("format="));
+        match Self::of(headers) {
+            Some(Self::Lines) => true,
+            Some(Self::Json) => names_format(),
+            None => false,
+        }
     }
 }
 
@@ -55,6 +65,20 @@ mod tests {
             assert_eq!(of(bad), None, "{bad}");
         }
         assert_eq!(Media::of(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn an_import_is_a_file_if_it_is_lines_or_if_the_address_says_what_it_is() {
+        let is_file = |kind: &str, uri: &str| {
+            let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, kind.parse().unwrap())]);
+            Media::is_imported_file(&headers, &uri.parse().unwrap())
+        };
+        assert!(is_file("application/x-ndjson", "/api/v1/import?name=a"));
+        assert!(is_file("application/json", "/api/v1/import?name=a&format=opencode"));
+        for uri in ["/api/v1/import", "/api/v1/import?name=a", "/api/v1/import?name=format=x"] {
+            assert!(!is_file("application/json", uri), "{uri}");
+        }
+        assert!(!is_file("text/plain", "/api/v1/import?format=claude"));
     }
 
     #[test]

@@ -420,3 +420,44 @@ async fn a_cursor_of_a_long_list_is_a_place_in_no_other_one() {
     }
     assert_eq!(code(&server.get("/api/v1/pods?after=local.").await), (400, "cursor_invalid"));
 }
+
+#[tokio::test]
+async fn a_session_file_is_imported_as_it_is() {
+    let server = Server::start().await;
+    let message = |text: &str| json!({ "type": "user", "uuid": text, "message": { "role": "user", "content": text } });
+    let claude = format!("{}\nnot json\n", message("Fix the tests"));
+    let opencode = json!({ "info": {}, "messages": [
+        { "info": { "role": "user" }, "parts": [{ "type": "text", "text": "Fix the list" }] }] });
+    let opencode = format!("{opencode:#}");
+    let send = async |query: &str, kind: &'static str, body: &str| {
+        let request = server.request(Method::POST, &format!("/api/v1/import?{query}"));
+        answer(request.header("Content-Type", kind).body(body.to_owned())).await
+    };
+    let (lines, whole) = ("application/x-ndjson", "application/json");
+    for (query, kind, body, words) in [
+        ("name=a", lines, &claude, "Fix the tests"),
+        ("name=b&format=claude", lines, &claude, "Fix the tests"),
+        ("name=c&cwd=/tmp", lines, &opencode, "Fix the list"),
+        ("name=d&format=opencode", whole, &opencode, "Fix the list"),
+    ] {
+        let (status, pod) = send(query, kind, body).await;
+        assert_eq!((status, &pod["state"]), (201, &json!("stopped")), "{query}: {pod}");
+        let (_, history) = server.get(&format!("{}/history", pod_path(&pod["pod"]))).await;
+        assert!(history.to_string().contains(words), "{query}: {history}");
+    }
+    let body = json!({ "name": "e", "jsonl": claude, "format": "claude" });
+    assert_eq!(answer(server.request(Method::POST, "/api/v1/import").json(&body)).await.0, 201);
+    for (query, kind, body) in [
+        ("name=x&format=pdf", lines, claude.as_str()),
+        ("name=x&format=yoi", lines, &claude),
+        ("name=x&format=codex", lines, &claude),
+        ("format=claude", whole, &claude),
+        ("name=x", whole, &opencode),
+        ("name=x&format=claude", "text/plain", &claude),
+    ] {
+        let refusal = send(query, kind, body).await;
+        assert_eq!(code(&refusal), (400, "invalid_input"), "{query}: {refusal:?}");
+    }
+    let unknown = json!({ "name": "x", "jsonl": claude, "format": "pdf" });
+    assert_eq!(answer(server.request(Method::POST, "/api/v1/import").json(&unknown)).await.0, 400);
+}

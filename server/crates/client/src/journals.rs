@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{BODY_BYTES_MAX, CommandId, ImportCommand, Listing, PodRef, PodSummary, Record, Seq};
+use protocol::{BODY_BYTES_MAX, CommandId, ImportCommand, ImportFormat, Listing, PodRef, PodSummary, Record, Seq};
 use reqwest::{Method, Response};
 
 use crate::{Client, ClientError, RawPage, raw};
@@ -89,13 +89,17 @@ impl Client {
         Ok(Download { client: self.clone(), response: call.within(EXPORT_TIMEOUT).response().await? })
     }
 
-    /// Creates a stopped Pod with the history of another one.
+    /// Creates a stopped Pod with the history of another one, or of a session of another agent.
     pub async fn import(&self, id: &CommandId, command: &ImportCommand) -> Result<PodSummary, ClientError> {
         // Small ones in the form that every server accepts: text grows at most sixfold inside JSON.
         let call = match command.jsonl.len() < BODY_BYTES_MAX / 8 {
             true => self.call(Method::POST, "/api/v1/import", &[])?.body(command),
             false => {
-                let query = [("name", Some(command.name.as_str()))];
+                let query = [
+                    ("name", Some(command.name.as_str())),
+                    ("format", command.format.map(ImportFormat::as_str)),
+                    ("cwd", command.cwd.as_deref()),
+                ];
                 self.call(Method::POST, "/api/v1/import", &query)?.lines(command.jsonl.clone())
             }
         };

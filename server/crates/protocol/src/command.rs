@@ -125,8 +125,66 @@ impl CreatePod {
 #[serde(deny_unknown_fields)]
 pub struct ImportCommand {
     pub name: PodName,
-    /// A Pod's export as JSONL: one record per line, as returned by `GET P/export?format=jsonl`.
+    /// A Pod's export as JSONL: one record per line, as returned by `GET P/export?format=jsonl`. Or a session file of
+    /// another agent.
     pub jsonl: String,
+    /// Whose file it is; found out from its content when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<ImportFormat>,
+    /// The new Pod's folder; the server's default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+impl ImportCommand {
+    /// The import of a file whose format its content tells, into the server's default folder.
+    pub fn of(name: PodName, jsonl: impl Into<String>) -> Self {
+        Self { name, jsonl: jsonl.into(), format: None, cwd: None }
+    }
+}
+
+/// What wrote a file that is imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ImportFormat {
+    /// The export of a Pod.
+    Yoi,
+    /// A session of Claude Code: `~/.claude/projects/FOLDER/SESSION.jsonl`.
+    Claude,
+    /// A session of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`.
+    Codex,
+    /// A session of opencode, as `opencode export` prints it.
+    Opencode,
+}
+
+impl ImportFormat {
+    pub const ALL: [Self; 4] = [Self::Yoi, Self::Claude, Self::Codex, Self::Opencode];
+
+    /// As on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Yoi => "yoi",
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Opencode => "opencode",
+        }
+    }
+
+    /// The name of the agent, as it calls itself.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Yoi => "yoi",
+            Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Opencode => "opencode",
+        }
+    }
+
+    /// `None` for any other word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.as_str() == word)
+    }
 }
 
 /// Body of `PATCH P`.

@@ -59,8 +59,8 @@ pub use changes::{
     ReviewCommand, ReviewComment, RewindPreview, RewoundFile, RewoundMessage, Since, UndoCommand,
 };
 pub use command::{
-    ControlVerb, CreatePod, ForkCommand, ImportCommand, InputCommand, Interrupted, PatchPod, Receipt, RestoreCommand,
-    RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
+    ControlVerb, CreatePod, ForkCommand, ImportCommand, ImportFormat, InputCommand, Interrupted, PatchPod, Receipt,
+    RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use currency::{Currency, CurrencyError, Priced, both_priced};
 pub use cursor::{open_cursor, seal_cursor};

@@ -355,9 +355,9 @@ operations! {
             needed confirm: Option<String>,
         } -> 204 "It is gone" ();
 
-        /// Creates a stopped Pod with the history of another one.
+        /// Creates a stopped Pod with the history of another one, or of a session of Claude Code, Codex or opencode.
         ///
-        /// The JSONL of an export is sent as a string in a JSON object, or as the body itself: then `name` goes into
+        /// The file is sent as a string in a JSON object, or as the body itself: then `name`, `format` and `cwd` go into
         /// the query, and the body may have up to 64 MiB.
         Import "import" "import" "import": Post "/api/v1/import", "pods" {
             body body: ImportCommand,

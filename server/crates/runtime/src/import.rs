@@ -1,5 +1,5 @@
-//! Creates a Pod from another Pod's export: stopped, with that history, and with nothing that it does not have of its
-//! own.
+//! Creates a Pod from another Pod's export, or from a session of another agent: stopped, with that history, and with
+//! nothing that it does not have of its own.
 //!
 //! A record of an import is history and has no effects: peers, loans, approvals and messages that it tells of are in
 //! the transcript and nowhere else. What was used was used elsewhere and is not counted here.
@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use pod::{CommandEnd, Input, Pod, PodSpec, Step, decide, recover};
 use pod_store::NewRecord;
 use protocol::{
-    AlertLevel, ApiError, ControlEvent, CreatePod, ErrorCode, Event, ImportCommand, PodState, PodSummary, Record,
-    TurnEvent, Usage,
+    AlertLevel, ApiError, ControlEvent, CreatePod, ErrorCode, Event, ImportCommand, ImportFormat, PodState, PodSummary,
+    Record, TurnEvent, Usage,
 };
 
 pub(crate) use self::fork::fork;
@@ -23,6 +23,7 @@ use crate::{
     encode, error,
     ground::Ground,
     recipe::{self, Recipes},
+    session_files::{self, Told},
 };
 
 /// The most blocks, calls and approvals that may be open at once: far more than any Pod has, yet few enough to search.
@@ -45,13 +46,16 @@ pub(crate) async fn import(
     if let Some(summary) = asked.first_answer(ground).await? {
         return Ok(summary);
     }
-    let ImportCommand { name, jsonl } = command;
-    let spec = recipe::of_person(recipes, &CreatePod::named(name.clone())).await?.spec;
+    let ImportCommand { name, jsonl, format, cwd } = command;
+    let spec = recipe::of_person(recipes, &CreatePod { cwd, ..CreatePod::named(name.clone()) }).await?.spec;
     let now = clock::now();
     let target = name.to_string();
     // Parsing megabytes of JSON must not block an async thread.
     let reading = tokio::task::spawn_blocking(move || {
-        let History { pod, records } = History::read(&jsonl, &spec, now)?;
+        let History { pod, records } = match format.unwrap_or_else(|| session_files::format_of(&jsonl)) {
+            ImportFormat::Yoi => History::read(&jsonl, &spec, now)?,
+            format => History::of_session(&jsonl, format, &spec, now)?,
+        };
         Ok::<_, ApiError>(Newborn::with(&spec, name, now, &pod, records))
     });
     let newborn = reading.await.map_err(|error| {
@@ -78,7 +82,24 @@ impl History {
             let record = lines::record(number, line, history.pod.head)?;
             history.take(number, record, spec)?;
         }
-        history.come_to_rest(spec, now);
+        history.come_to_rest(spec, now, "another Pod");
+        Ok(history)
+    }
+
+    /// The history in a session file of another agent.
+    fn of_session(file: &str, format: ImportFormat, spec: &PodSpec, now: Timestamp) -> Result<Self, ApiError> {
+        let Told { records, said } = session_files::read(file, format, now);
+        let agent = format.title();
+        if said == 0 {
+            return Err(ApiError::invalid(format!(
+                "there is no message, answer or tool call in this file; is it a session of {agent}?"
+            )));
+        }
+        let mut history = Self { pod: Pod::default(), records: Vec::with_capacity(records.len()) };
+        for (number, record) in (1..).zip(records) {
+            history.take(number, record, spec)?;
+        }
+        history.come_to_rest(spec, now, agent);
         Ok(history)
     }
 
@@ -109,7 +130,7 @@ impl History {
     }
 
     /// Ends whatever the history leaves open, as a restart and a stop would.
-    fn come_to_rest(&mut self, spec: &PodSpec, now: Timestamp) {
+    fn come_to_rest(&mut self, spec: &PodSpec, now: Timestamp, origin: &str) {
         let at = encode::timestamp(now);
         self.add(recover(&self.pod, |_| None, not_here).steps, &at, spec);
         for _ in 0..ROUNDS_MAX {
@@ -129,7 +150,7 @@ impl History {
         if self.pod.state != PodState::Stopped {
             last.push(outside(status(PodState::Stopped)));
         }
-        let text = "everything above was imported; it happened in another Pod".to_owned();
+        let text = format!("everything above was imported; it happened in {origin}");
         last.push(outside(ControlEvent::Alert {
             level: AlertLevel::Note,
             source: "import".to_owned(),

@@ -45,6 +45,8 @@ const IMPORT_AS_JSON: Limits = Limits {
 };
 const IMPORT_AS_LINES: Limits =
     Limits { media: Some(Media::Lines), bytes: IMPORT_BYTES_MAX, time: Duration::from_secs(600), way_out: "" };
+/// A file that is JSON as a whole.
+const IMPORT_AS_FILE: Limits = Limits { media: Some(Media::Json), ..IMPORT_AS_LINES };
 
 /// The path for uploading a picture or a file.
 const BLOBS_PATH: &str = "/api/v1/blobs";
@@ -54,6 +56,7 @@ impl Limits {
     fn of(parts: &Parts) -> Self {
         match (parts.uri.path(), Media::of(&parts.headers)) {
             (IMPORT_PATH, Some(Media::Lines)) => IMPORT_AS_LINES,
+            (IMPORT_PATH, _) if Media::is_imported_file(&parts.headers, &parts.uri) => IMPORT_AS_FILE,
             (IMPORT_PATH, _) => IMPORT_AS_JSON,
             (BLOBS_PATH, _) => BLOB,
             _ => USUAL,

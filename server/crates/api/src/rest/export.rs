@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use backend::ExportFormat;
-use protocol::{ImportCommand, PodName, PodSummary, operations::Import};
+use protocol::{ImportCommand, ImportFormat, PodName, PodSummary, operations::Import};
 use serde::Deserialize;
 
 use crate::{
@@ -57,9 +57,11 @@ fn format(text: Option<&str>) -> Result<ExportFormat, Problem> {
 #[derive(Debug, Deserialize)]
 struct ImportAsked {
     name: Option<String>,
+    format: Option<String>,
+    cwd: Option<String>,
 }
 
-/// What is to be imported: either a JSON object with everything, or the lines themselves and the name in the query.
+/// What is to be imported: either a JSON object with everything, or the file itself, and the rest in the query.
 #[derive(Debug)]
 pub(crate) struct Imported(ImportCommand);
 
@@ -67,29 +69,38 @@ impl<S: Send + Sync> FromRequest<S> for Imported {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        if Media::of(request.headers()) != Some(Media::Lines) {
+        if !Media::is_imported_file(request.headers(), request.uri()) {
             return Fields::from_request(request, state).await.map(|Fields(command)| Self(command));
         }
         let (mut parts, body) = request.into_parts();
-        let Asked(ImportAsked { name }) = Asked::from_request_parts(&mut parts, state).await?;
+        let Asked(ImportAsked { name, format, cwd }) = Asked::from_request_parts(&mut parts, state).await?;
         let name = name.ok_or_else(|| invalid("`?name=NAME` has to say what the new Pod is called"))?;
         let name = PodName::parse(&name).map_err(|error| invalid(format!("`name`: {error}")))?;
+        let format = format.map(|word| import_format(&word)).transpose()?;
         let bytes = Bytes::from_request(Request::from_parts(parts, body), state).await;
         let bytes = bytes.map_err(|error| invalid(error.body_text()))?;
         let jsonl =
             String::from_utf8(bytes.into()).map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
-        Ok(Self(ImportCommand { name, jsonl }))
+        Ok(Self(ImportCommand { name, jsonl, format, cwd }))
     }
 }
 
-/// Creates a stopped Pod with the history of another one.
+fn import_format(word: &str) -> Result<ImportFormat, Problem> {
+    ImportFormat::parse(word)
+        .ok_or_else(|| invalid(format!("`format` is yoi, claude, codex or opencode, not \"{word}\"")))
+}
+
+/// Creates a stopped Pod with the history of another one, or of a session of Claude Code, Codex or opencode.
 ///
-/// The JSONL of an export is sent as a string in a JSON object, or as the body itself: then `name` goes into
+/// The file is sent as a string in a JSON object, or as the body itself: then `name`, `format` and `cwd` go into
 /// the query, and the body may have up to 64 MiB.
 #[utoipa::path(post, path = "/api/v1/import", tag = "pods",
     request_body(content((ImportCommand = "application/json"), (String = "application/x-ndjson"))),
     params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; generated when absent"),
-        ("name" = Option<String>, Query, description = "The new Pod's name, when the body is `application/x-ndjson`")),
+        ("name" = Option<String>, Query, description = "The new Pod's name, when the body is the file"),
+        ("format" = Option<String>, Query,
+            description = "`yoi`, `claude`, `codex` or `opencode`: the body is such a file; found out when absent"),
+        ("cwd" = Option<String>, Query, description = "The new Pod's folder, when the body is the file")),
     responses((status = 201, description = "The Pod", body = PodSummary)))]
 pub(crate) async fn import(
     State(api): State<Api>,

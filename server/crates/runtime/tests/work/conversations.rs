@@ -81,7 +81,7 @@ fn turns(count: i64) -> String {
 /// A Pod of the scripted model with this many completed turns.
 async fn talked(bench: &Bench, count: i64) -> WorkerId {
     let name = PodName::parse("ada").unwrap();
-    let command = ImportCommand { name, jsonl: turns(count) };
+    let command = ImportCommand::of(name, turns(count));
     let pod = bench.stage.host.pods().import(fresh(), &origin(), command).await.unwrap().pod.worker_id;
     bench.control(&pod, ControlVerb::Restore).await.unwrap();
     pod

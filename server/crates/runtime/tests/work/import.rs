@@ -1,6 +1,7 @@
 use futures_util::TryStreamExt;
 use protocol::{
-    ControlVerb, Decision, ErrorCode, Event, ImportCommand, PodName, PodState, Record, TurnEvent, WorkerId,
+    ControlVerb, Decision, ErrorCode, Event, ImportCommand, ImportFormat, PodName, PodState, Record, TurnEvent,
+    WorkerId,
 };
 use runtime::SearchQuery;
 
@@ -16,7 +17,7 @@ async fn exported(bench: &Bench, pod: &WorkerId) -> String {
 }
 
 fn import(name: &str, jsonl: &str) -> ImportCommand {
-    ImportCommand { name: PodName::parse(name).unwrap(), jsonl: jsonl.to_owned() }
+    ImportCommand::of(PodName::parse(name).unwrap(), jsonl)
 }
 
 async fn imported(bench: &Bench, name: &str, jsonl: &str) -> WorkerId {
@@ -221,4 +222,42 @@ async fn a_long_journal_leaves_in_pages() {
     let rest: Vec<_> = export.pages.try_collect().await.unwrap();
     assert!(rest.is_empty());
     assert_eq!(code(bench.stage.host.journals().export(&ada).await.map(|_| ())), ErrorCode::PodNotFound);
+}
+
+#[tokio::test]
+async fn a_session_of_another_agent_goes_on_as_a_pod() {
+    let bench = Bench::new().await;
+    let claude = include_str!("../../src/session_files/samples/claude.jsonl");
+    let codex = include_str!("../../src/session_files/samples/codex.jsonl");
+    let opencode = include_str!("../../src/session_files/samples/opencode.json");
+    for (name, file, newest) in [
+        ("claude", claude, "assistant: Committed."),
+        ("codex", codex, "assistant: You are welcome."),
+        ("opencode", opencode, "user: [summary of what came before]"),
+    ] {
+        let pod = imported(&bench, name, file).await;
+        assert_eq!(bench.history(&pod).await.last().unwrap(), newest);
+        let said = bench.stage.records(&pod).await;
+        let (first, last) = (&of_kind(&said, "alert")[0], of_kind(&said, "alert").pop().unwrap());
+        assert!(first["text"].as_str().unwrap().starts_with("imported from a session of "), "{first}");
+        assert!(last["text"].as_str().unwrap().starts_with("everything above was imported"), "{last}");
+        bench.control(&pod, ControlVerb::Restore).await.unwrap();
+        bench.turn(&pod, "say and on").await;
+        assert_eq!(bench.history(&pod).await.last().unwrap(), "assistant: and on");
+        // It is a journal like any other.
+        let copy = imported(&bench, &format!("{name}-2"), &exported(&bench, &pod).await).await;
+        assert_eq!(history(&bench, &copy).await, history(&bench, &pod).await);
+    }
+    let refused = async |command: ImportCommand| {
+        let error = bench.stage.host.pods().import(fresh(), &origin(), command).await.unwrap_err();
+        (error.code, error.detail)
+    };
+    let of = |format| ImportCommand { format: Some(format), ..import("bad", "{}\nnonsense\n") };
+    let (code, detail) = refused(of(ImportFormat::Claude)).await;
+    assert!(code == ErrorCode::InvalidInput && detail.contains("is it a session of Claude Code?"), "{detail}");
+    assert!(refused(of(ImportFormat::Yoi)).await.1.starts_with("line 1: "));
+    let away = ImportCommand { cwd: Some("/no/such/folder".to_owned()), ..import("bad", claude) };
+    assert!(refused(away).await.1.contains("working directory"));
+    let here = ImportCommand { cwd: Some("/tmp".to_owned()), ..import("here", claude) };
+    assert_eq!(bench.stage.host.pods().import(fresh(), &origin(), here).await.unwrap().cwd, "/tmp");
 }
