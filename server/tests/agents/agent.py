@@ -106,6 +106,20 @@ def write(session, rest):
     say(session, "written" if "result" in answer else "refused: " + answer["error"]["message"])
 
 
+def show(session, rest):
+    """Asks about a new file, showing its text as a diff, and then has it written: with that text, or with another."""
+    path, shown, text = rest.split(" ")
+    diff = f"Index: {path}\n===\n--- {path}\n+++ {path}\n@@ -0,0 +1,1 @@\n+{shown}\n"
+    call = {"toolCallId": "show_1", "title": path, "kind": "edit", "locations": [{"path": path}]}
+    update(session, "tool_call", status="pending", rawInput={"filePath": path, "content": shown}, **call)
+    call |= {"rawInput": {"filepath": path, "diff": diff}}
+    options = [{"optionId": "once", "name": "Allow once", "kind": "allow_once"}]
+    ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": options})
+    answer = ask("fs/write_text_file", {"sessionId": session, "path": path, "content": text + "\n"})
+    update(session, "tool_call_update", toolCallId="show_1", status="completed")
+    say(session, "written" if "result" in answer else "refused: " + answer["error"]["message"])
+
+
 def terminal(session, line):
     answer = ask("terminal/create", {"sessionId": session, "command": "sh", "args": ["-c", line]})
     if "error" in answer:
@@ -235,7 +249,7 @@ def raw(session, text):
 
 
 DEEDS = {f.__name__: f for f in [
-    tool, diff, plan, read, write, terminal, kill, hang, die, flood, mode, outside, fetch, mcp, forge, raw]}
+    tool, diff, plan, read, write, show, terminal, kill, hang, die, flood, mode, outside, fetch, mcp, forge, raw]}
 
 
 def prompt(ident, session, blocks):

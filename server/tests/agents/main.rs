@@ -188,6 +188,40 @@ async fn modes_and_models_are_chosen_by_patch_and_the_agent_is_told() {
 }
 
 #[tokio::test]
+async fn what_an_agent_showed_when_it_asked_is_not_asked_again_and_anything_else_is() {
+    let house = House::open().await;
+    let pod = house.pod("ada").await;
+    let file = house.yoi.launch().work_dir().canonicalize().unwrap().join("a.txt");
+    let from = house.events(&pod).await.len();
+    house.yoi.say(&pod, &format!("show {} one one", file.display())).await;
+    let question = house.question(&pod).await;
+    assert_eq!(question["tool"], "edit", "{question}");
+    house.answer(&pod, &question, json!({ "decision": "allow" })).await.expect(200);
+    let events = house.ended(&pod, from).await;
+    assert_eq!((texts(&events), of_kind(&events, "approval_asked").len()), (vec!["written".to_owned()], 1));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n");
+    // Its own call has the change that it showed; ours has the one that was made.
+    let diffs: Vec<_> = of_kind(&events, "tool_finished").iter().map(|event| event["diff"].to_string()).collect();
+    assert!(diffs.len() == 2 && diffs.iter().all(|diff| diff.contains("+one")), "{diffs:?}");
+
+    std::fs::remove_file(&file).unwrap();
+    let from = house.events(&pod).await.len();
+    house.yoi.say(&pod, &format!("show {} one another", file.display())).await;
+    let question = house.question(&pod).await;
+    house.answer(&pod, &question, json!({ "decision": "allow" })).await.expect(200);
+    let other = until("another question is open", async || {
+        let page = house.yoi.get(&format!("{}/approvals", pod_path(&pod))).await.expect(200);
+        page["items"].as_array().unwrap().iter().find(|open| open["id"] != question["id"]).cloned()
+    })
+    .await;
+    assert_eq!((&other["tool"], &other["arguments"]["content"]), (&json!("Write"), &json!("another\n")));
+    assert!(!file.exists());
+    house.answer(&pod, &other, json!({ "decision": "deny" })).await.expect(200);
+    let events = house.ended(&pod, from).await;
+    assert!(texts(&events)[0].starts_with("refused: ") && !file.exists(), "{events:#?}");
+}
+
+#[tokio::test]
 async fn files_and_terminals_go_through_the_pods_scope_and_permissions() {
     let house = House::open().await;
     let pod = house.pod("ada").await;

@@ -276,6 +276,9 @@ pub struct OpenCall {
     /// The id that the agent uses, for a call that it makes during its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_call_id: Option<String>,
+    /// What the agent asked about this call when a person allowed it: the arguments of its question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granted: Option<Value>,
 }
 
 impl OpenCall {

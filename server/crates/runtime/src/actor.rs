@@ -30,6 +30,7 @@ mod remember;
 mod retry;
 mod running;
 mod servers;
+mod shown;
 mod sight;
 mod spending;
 mod staged;

@@ -5,7 +5,7 @@ use protocol::{AgentOption, AgentOptions, AlertLevel, ControlEvent, Outcome, Pod
 use serde_json::Value;
 
 use super::{Effect, calls::denied, draft::Draft, mail::complete};
-use crate::{AgentPiece, PodSpec, Stop, Verdict, state::ASK, verdict};
+use crate::{AgentPiece, OpenCall, PodSpec, Stop, ToolOutcome, Verdict, state::ASK, verdict};
 
 /// The source of an agent's alerts.
 const AGENT: &str = "agent";
@@ -46,8 +46,9 @@ pub(super) fn agent_piece(draft: &mut Draft, spec: &PodSpec, piece: AgentPiece) 
             }
         }
         AgentPiece::Finished { id, outcome } => {
-            if let Some(call_id) = call_id(draft, &id) {
-                draft.finish_call(&call_id, outcome);
+            if let Some(call) = draft.pod.agent_call(&id).cloned() {
+                let diff = outcome.diff.clone().or_else(|| granted_diff(&call).filter(|_| !outcome.is_error));
+                draft.finish_call(&call.call_id, ToolOutcome { diff, ..outcome });
                 draft.wait_no_more();
             }
         }
@@ -86,6 +87,13 @@ pub(super) fn agent_piece(draft: &mut Draft, spec: &PodSpec, piece: AgentPiece) 
 /// Returns the call id of an open call.
 fn call_id(draft: &Draft, id: &str) -> Option<String> {
     draft.pod.agent_call(id).map(|call| call.call_id.clone())
+}
+
+/// The change that the agent showed when it asked, as a unified diff. Some agents show it only then.
+fn granted_diff(call: &OpenCall) -> Option<String> {
+    let diff = call.granted.as_ref()?.get("diff")?.as_str()?;
+    let start = diff.find("--- ").or_else(|| diff.find("@@ "))?;
+    Some(diff[start..].to_owned())
 }
 
 /// Opens a call under the id that the agent uses. Returns `None` if that id is open already.

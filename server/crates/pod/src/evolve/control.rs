@@ -70,6 +70,9 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             options: options.0.clone(),
         }),
         ControlEvent::ApprovalAnswered { id, decision, .. } => {
+            if *decision == Some(Decision::Allow) {
+                grant(pod, id);
+            }
             pod.approvals.retain(|open| open.id != *id);
             let is_later = *decision == Some(Decision::Allow) && pod.is_paused();
             if let Some(call) = pod.calls.iter_mut().find(|call| is_later && call.call_id == *id) {
@@ -87,6 +90,17 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         | ControlEvent::ModeChanged { .. } => session(pod, event),
         ControlEvent::MessageReceipt { message_id, state, .. } => mail::receipt(pod, message_id, *state),
         _ => (),
+    }
+}
+
+/// Notes in an agent's call what a person has just allowed about it.
+fn grant(pod: &mut Pod, id: &str) {
+    let open = pod.approvals.iter().find(|open| open.id == id);
+    let Some((call_id, arguments)) = open.and_then(|open| Some((open.agents_ask()?.0, open.arguments.clone()))) else {
+        return;
+    };
+    if let Some(call) = pod.calls.iter_mut().find(|call| call.call_id == call_id) {
+        call.granted = Some(arguments);
     }
 }
 

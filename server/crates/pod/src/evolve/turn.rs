@@ -154,6 +154,7 @@ fn called(pod: &mut Pod, event: &TurnEvent) {
         began_at: None,
         wrote_at: None,
         agent_call_id: agent_call_id.clone(),
+        granted: None,
     });
 }
 

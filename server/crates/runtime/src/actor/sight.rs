@@ -20,7 +20,7 @@ use protocol::{
 use serde_json::{Value, json};
 use tools::bash::plain;
 
-use super::{Actors, place, state::State};
+use super::{Actors, place, shown, state::State};
 use crate::{error, ground::Ground, rules};
 
 /// How many ancestors of a Pod are looked at. No real tree is that deep.
@@ -49,9 +49,12 @@ pub(super) async fn look(
             true => looking.sight(&tool, &arguments).await?,
             false => Sight::default(),
         };
-        let default = Some(looking.default_of(&tool, servers));
+        let mut default = Some(looking.default_of(&tool, servers));
         let is_changed = servers.is_changed(&tool);
         let Touch { cannot, is_in_scope } = looking.touch(&tool, &arguments, found.leads.as_deref()).await?;
+        if is_in_scope && shown::is_granted(&state.pod, &tool, &arguments).await {
+            default = Some(PermissionDecision::Allow);
+        }
         sights.note(&tool, &arguments, Sight { default, is_changed, cannot, is_in_scope, ..found });
     }
     state.spec.sights = sights;

@@ -1,7 +1,8 @@
 //! Real agents from npm as Pods, against a scripted model server on this machine: `cargo xtask real agents` runs it.
 //!
-//! For each agent it prints whether it talks, asks before it runs a command, can be cancelled, continues after its own
-//! process or yoi's is killed, and whether a message from one agent to the other is answered with a correct receipt.
+//! For each agent it prints whether it talks, asks before it runs a command, shows what it writes as a diff, can be
+//! cancelled, continues after its own process or yoi's is killed, and is led from the page; and whether a message from
+//! one agent to the other is answered with a correct receipt.
 
 use std::{
     io::{BufRead, BufReader},
@@ -11,7 +12,10 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
-use testkit::yoi::{Launch, YoiProcess, pod_path, until};
+use testkit::{
+    browser::Browser,
+    yoi::{Launch, YoiProcess, pod_path, until},
+};
 
 /// The agents, and a word in the command line of each one's process.
 const AGENTS: [(&str, &str); 2] = [("opencode", "opencode acp"), ("codex", "codex-acp-linux")];
@@ -63,6 +67,7 @@ async fn tried(binary: &Path, programs: &Path) -> Result<bool> {
         for (what, outcome) in [
             ("talks", talks(&yoi, &pod).await),
             ("asks before it runs a command", asks(&yoi, &pod, name).await),
+            ("shows what it writes as a diff", writes(&yoi, &pod, name).await),
             ("is cancelled", cancelled(&yoi, &pod).await),
             ("goes on after it was killed", killed(&yoi, &pod, process).await),
         ] {
@@ -70,6 +75,11 @@ async fn tried(binary: &Path, programs: &Path) -> Result<bool> {
         }
         pods.push(pod);
     }
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    for ((name, _), pod) in AGENTS.iter().zip(&pods) {
+        is_whole &= told(name, "is led from the page", &led(&yoi, &browser, pod, name).await);
+    }
+    browser.quit().await;
     let answered = answers_a_peer(&yoi, &pods).await;
     is_whole &= told("both", "write to each other with receipts", &answered);
     yoi.kill9().await;
@@ -173,6 +183,46 @@ async fn asks(yoi: &YoiProcess, pod: &Value, name: &str) -> Result<()> {
     allow(yoi, pod).await?;
     let events = ended(yoi, pod, from).await;
     ensure!(file.exists(), "the command did not run ({})", outcome(&events));
+    Ok(())
+}
+
+async fn writes(yoi: &YoiProcess, pod: &Value, name: &str) -> Result<()> {
+    let file = yoi.launch().work_dir().join(format!("of-{name}.txt"));
+    let path = file.display();
+    changes(yoi, pod, &format!("WRITE `{path}` `a line by {name}`"), "+a line by").await?;
+    let written = std::fs::read_to_string(&file).context("no file was written")?;
+    ensure!(written.trim_end() == format!("a line by {name}"), "the file has {written:?}");
+    changes(yoi, pod, &format!("EDIT `{path}` `a line by {name}` `another one`"), "+another one").await?;
+    let written = std::fs::read_to_string(&file)?;
+    ensure!(written.trim_end() == "another one", "the file has {written:?}");
+    Ok(())
+}
+
+/// Has the agent change a file: it asks once, and the change is in the journal as a diff.
+async fn changes(yoi: &YoiProcess, pod: &Value, text: &str, shown: &str) -> Result<()> {
+    let from = events(yoi, pod).await.len();
+    yoi.say(pod, text).await;
+    allow(yoi, pod).await?;
+    let events = ended(yoi, pod, from).await;
+    let asked = events.iter().filter(|event| event["kind"] == "approval_asked").count();
+    let mut diffs = events.iter().filter_map(|event| event["diff"].as_str());
+    let is_shown = diffs.any(|diff| diff.contains(shown));
+    ensure!(asked == 1 && is_shown, "it asked {asked} times; a diff is {is_shown}: {}", json!(events));
+    Ok(())
+}
+
+/// A person writes to it on its page, and allows its command there.
+async fn led(yoi: &YoiProcess, browser: &Browser, pod: &Value, name: &str) -> Result<()> {
+    let from = events(yoi, pod).await.len();
+    let file = yoi.launch().work_dir().join(format!("led-{name}.txt"));
+    browser.goto_pod(yoi, pod).await;
+    browser.wait_text("main .log .diff", "a line by").await;
+    browser.send(&format!("RUN `touch {}`", file.display())).await;
+    browser.wait_text("[data-question]", "touch").await;
+    browser.find("[data-question] .answers .row button").await.click().await?;
+    let events = ended(yoi, pod, from).await;
+    ensure!(file.exists(), "the command did not run ({})", outcome(&events));
+    browser.wait_text("main .log", "Done with it.").await;
     Ok(())
 }
 
