@@ -236,7 +236,10 @@ impl List {
             Listed::Files(word, files, resources) => match files.get(index) {
                 Some(file) => self.name(&word, file),
                 None => {
-                    if let Some(resource) = resources.get(index - files.len()) {
+                    let resource = resources.get(index - files.len());
+                    if let Some(resource) = resource.filter(|resource| resource.template.is_some()) {
+                        self.go_on(&word, &resource.uri);
+                    } else if let Some(resource) = resource {
                         self.attach(&word, resource.clone());
                     }
                 }
@@ -264,14 +267,32 @@ impl List {
 
     /// Attaches a resource in place of the word that was typed for it.
     fn attach(self, word: &FileWord, resource: McpResource) {
-        let typed = format!("@{}", word.begun);
-        self.outgoing.draft.update(|draft| {
-            if draft.text.get(word.at..).is_some_and(|rest| rest.starts_with(&typed)) {
-                draft.text.replace_range(word.at..word.at + typed.len(), "");
-            }
-        });
+        self.replace(word, "");
         self.close();
         attach_content(self.outgoing, resource);
+    }
+
+    /// Types the beginning of an address, and asks how it may go on.
+    fn go_on(self, word: &FileWord, uri: &str) {
+        let Some(caret) = self.replace(word, &format!("@{uri}")) else { return };
+        self.close();
+        let word = FileWord { at: word.at, begun: uri.to_owned() };
+        self.word.set(Some(word.clone()));
+        self.ask(word);
+        live::put_caret("message", caret);
+    }
+
+    /// Replaces the word that was typed, with its `@`. Returns the place of the caret behind it.
+    fn replace(self, word: &FileWord, by: &str) -> Option<u32> {
+        let typed = format!("@{}", word.begun);
+        let replaced = self.outgoing.draft.try_update(|draft| {
+            let is_there = draft.text.get(word.at..).is_some_and(|rest| rest.starts_with(&typed));
+            is_there.then(|| {
+                draft.text.replace_range(word.at..word.at + typed.len(), by);
+                units_at(&draft.text, word.at + by.len())
+            })
+        });
+        replaced.flatten()
     }
 
     /// Completes the chosen line, or the first one.
@@ -377,9 +398,13 @@ fn agent_commands(detail: &PodDetail, begun: &str) -> Vec<AgentChoice> {
 }
 
 fn resource_line(resource: &McpResource) -> Choice {
-    let McpResource { server, uri, name, title, .. } = resource;
-    let name = title.as_ref().unwrap_or(name);
-    Choice { text: format!("@{name}"), argument: "", what: format!("{server}: {uri}"), is_refused: false }
+    let McpResource { server, uri, name, title, template, .. } = resource;
+    // Of a template the beginning is what is typed.
+    let (name, address) = match template {
+        Some(template) => (uri, template),
+        None => (title.as_ref().unwrap_or(name), uri),
+    };
+    Choice { text: format!("@{name}"), argument: "", what: format!("{server}: {address}"), is_refused: false }
 }
 
 impl Prompt {
@@ -427,12 +452,17 @@ mod tests {
             title: None,
             description: None,
             media_type: None,
+            template: None,
         };
-        let listed = Listed::Files(word, vec!["src/deep/main.rs".to_owned(), "Makefile".to_owned()], vec![notes]);
+        let logs =
+            McpResource { uri: "log://".into(), template: Some("log://{day}".into()), title: Some("Logs".into()), ..notes.clone() };
+        let files = vec!["src/deep/main.rs".to_owned(), "Makefile".to_owned()];
+        let listed = Listed::Files(word, files, vec![notes, logs]);
         let lines: Vec<_> = listed.choices().into_iter().map(|choice| (choice.text, choice.what)).collect();
         let line = |text: &str, what: &str| (text.to_owned(), what.to_owned());
         let resource = line("@notes", "files: note://1");
-        assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", ""), resource]);
+        let template = line("@log://", "files: log://{day}");
+        assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", ""), resource, template]);
         assert!(Listed::Nothing.choices().is_empty());
     }
 

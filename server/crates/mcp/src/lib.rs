@@ -29,6 +29,8 @@ mod servers;
 mod shelf;
 mod stand;
 mod stock;
+mod template;
+mod templates;
 #[cfg(test)]
 mod story;
 mod text;

@@ -61,7 +61,8 @@ pub(super) fn choose(open: &mut OpenPod, step: isize) {
     }
 }
 
-/// Inserts the chosen file into the message, or has the chosen resource attached to it.
+/// Inserts the chosen file into the message, or has the chosen resource attached to it. What is only the beginning of an
+/// address is typed, and suggestions for the rest are requested.
 pub(super) fn take(open: &mut OpenPod) -> Option<Effect> {
     let Naming { word, mut found, mut resources, chosen, .. } = open.naming.take()?;
     if chosen < found.len() {
@@ -69,8 +70,11 @@ pub(super) fn take(open: &mut OpenPod) -> Option<Effect> {
         return None;
     }
     let at = chosen - found.len();
-    (at < resources.len()).then(|| {
-        open.composer.drop_word(&word);
-        Effect::AttachResource { pod: open.pod.clone(), resource: resources.swap_remove(at) }
-    })
+    let resource = (at < resources.len()).then(|| resources.swap_remove(at))?;
+    if resource.template.is_some() {
+        open.composer.begin_word(&word, &resource.uri);
+        return typed(open);
+    }
+    open.composer.drop_word(&word);
+    Some(Effect::AttachResource { pod: open.pod.clone(), resource })
 }

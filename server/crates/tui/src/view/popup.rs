@@ -64,9 +64,11 @@ fn draw_rows(
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The same for a resource, with its server and address beside its name.
+/// The same for a resource, with its server and address beside its name. Of a template the beginning is what is typed.
 fn resource(resource: &McpResource, is_chosen: bool, width: usize) -> Line<'static> {
-    named(&printable(&resource.name), &printable(&format!("{}: {}", resource.server, resource.uri)), is_chosen, width)
+    let McpResource { server, uri, name, template, .. } = resource;
+    let (name, address) = template.as_ref().map_or((name, uri), |template| (uri, template));
+    named(&printable(name), &printable(&format!("{server}: {address}")), is_chosen, width)
 }
 
 /// `▸ main.rs            src/deep`: the name comes first because it is what you look for.
