@@ -72,7 +72,8 @@ impl Template {
             }
             rest = after;
         }
-        let is_odd = |part: &Part| matches!(part, Part::Fixed(text) if text.contains(char::is_whitespace) || text.contains('}'));
+        let is_odd =
+            |part: &Part| matches!(part, Part::Fixed(text) if text.contains(char::is_whitespace) || text.contains('}'));
         let begins = matches!(parts.first(), Some(Part::Fixed(_)));
         (begins && !parts.iter().any(is_odd)).then(|| Self { text: text.to_owned(), parts })
     }
@@ -129,7 +130,9 @@ impl Template {
                     let end = rest.find(|letter| !variable.takes_letter(letter)).filter(|end| *end > 0)?;
                     return match (is_last && at + 1 < self.parts.len(), then.starts_with(&rest[end..])) {
                         (true, _) => ended(true, None),
-                        (false, true) if !then.is_empty() => ended(false, Some(format!("{so_far}{}{then}", &rest[..end]))),
+                        (false, true) if !then.is_empty() => {
+                            ended(false, Some(format!("{so_far}{}{then}", &rest[..end])))
+                        }
                         _ => None,
                     };
                 }

@@ -17,7 +17,8 @@ use crate::{
 /// Returns the template as people see it; `None` if nothing can be made of it.
 pub(crate) fn shown(server: &str, listed: ResourceTemplate) -> Option<(Template, McpResource)> {
     let text = listed.uri_template;
-    let template = Template::parse(&text).filter(|_| text.len() <= URI_CHARS_MAX && plain(&text, URI_CHARS_MAX) == text)?;
+    let template =
+        Template::parse(&text).filter(|_| text.len() <= URI_CHARS_MAX && plain(&text, URI_CHARS_MAX) == text)?;
     let resource = McpResource {
         server: server.to_owned(),
         uri: template.beginning().to_owned(),
@@ -69,9 +70,8 @@ pub(crate) async fn ask(shelf: &Shelf, live: &Live, wanted: Wanted<'_>) {
         }
         let answer = timeout(COMPLETE_MAX, within(live.peer.complete(asked))).await;
         let values = answer.ok().and_then(Result::ok).map(|answer| answer.completion.values).unwrap_or_default();
-        let is_fit = |value: &String| {
-            !value.is_empty() && value.len() <= URI_CHARS_MAX && plain(value, URI_CHARS_MAX) == *value
-        };
+        let is_fit =
+            |value: &String| !value.is_empty() && value.len() <= URI_CHARS_MAX && plain(value, URI_CHARS_MAX) == *value;
         shelf.keep(template, &open, values.into_iter().filter(is_fit).take(VALUES_MAX).collect());
     }
 }

@@ -119,7 +119,10 @@ async fn whoever_logs_out_leaves_no_valid_token_behind() {
     log_in(&servers).await;
     assert_eq!(server.oauth().valid(), 2);
     assert!(!servers.forget_login("far").await.unwrap().logged_in);
-    assert_eq!((server.oauth().revoked(), server.oauth().valid()), (vec!["refresh_token".into(), "access_token".into()], 0));
+    assert_eq!(
+        (server.oauth().revoked(), server.oauth().valid()),
+        (vec!["refresh_token".into(), "access_token".into()], 0)
+    );
     assert_eq!(server.oauth().complaints(), Vec::<String>::new());
 
     log_in(&servers).await;

@@ -65,6 +65,7 @@ fn request(login: &KeptLogin, endpoint: &Url, kind: &str, token: &str) -> reqwes
 /// Whether a client proves itself there in a header, as is usual, or else in the body.
 fn takes_header(login: &KeptLogin) -> bool {
     let of = |field: &str| login.metadata.additional_fields.get(field).and_then(Value::as_array);
-    let methods = of("revocation_endpoint_auth_methods_supported").or_else(|| of("token_endpoint_auth_methods_supported"));
+    let methods =
+        of("revocation_endpoint_auth_methods_supported").or_else(|| of("token_endpoint_auth_methods_supported"));
     methods.is_none_or(|methods| methods.iter().any(|method| method == "client_secret_basic"))
 }

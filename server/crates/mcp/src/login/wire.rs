@@ -45,7 +45,10 @@ impl Wire {
     }
 
     /// Sends a request, if its address is allowed.
-    pub(super) async fn send(&self, request: reqwest::Request) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
+    pub(super) async fn send(
+        &self,
+        request: reqwest::Request,
+    ) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
         let url = request.url().clone();
         if !allows(&self.base, &url) {
             return Err(Unasked::Forbidden(url.origin().ascii_serialization()).into());
