@@ -143,12 +143,36 @@ async fn prompts_and_resources_are_there_for_people() {
             "server": "far", "uri": "note://1", "name": "notes", "media_type": "text/markdown",
         }])
     );
-    assert_eq!(yoi.get(&of("resources")).await.expect(200)["items"].as_array().unwrap().len(), 2);
+    assert_eq!(yoi.get(&of("resources")).await.expect(200)["items"].as_array().unwrap().len(), 3);
     let read = yoi.get(&of("resources/content?server=far&uri=note://1")).await.expect(200);
     assert_eq!(read, json!({ "uri": "note://1", "media_type": "text/plain", "text": "Buy milk." }));
     let read = yoi.get(&of("resources/content?server=far&uri=note://2")).await.expect(200);
     assert_eq!((&read["media_type"], &read["data"]), (&json!("image/gif"), &json!("R0lGODlhAQABAAAAADs=")));
     yoi.get(&of("resources/content?server=none&uri=note://1")).await.expect_error(404);
+
+    // What may come next in an address of a template, and whether it is whole then.
+    let next = async |begun: &str| -> Vec<(String, bool)> {
+        let found = yoi.get(&of(&format!("resources?q={begun}"))).await.expect(200);
+        let item = |item: &Value| (item["uri"].as_str().unwrap().to_owned(), item.get("template").is_none());
+        found["items"].as_array().unwrap().iter().map(item).collect()
+    };
+    let item = |uri: &str, is_whole| (uri.to_owned(), is_whole);
+    for begun in ["LOGS", "lo"] {
+        assert_eq!(next(begun).await, [item("log://", false)], "{begun}");
+    }
+    let days = [item("log://monday/", false), item("log://saint%20monday/", false), item("log://tuesday/", false)];
+    assert_eq!(next("log://").await, days);
+    assert_eq!(next("log://mon").await, [item("log://monday/", false), item("log://mon/", false)]);
+    assert_eq!(next("log://monday/").await, [item("log://monday/of%20monday", true)]);
+    assert_eq!(next("log://monday/x").await, [item("log://monday/x", true)]);
+    assert_eq!(next("log://monday/x/y").await, []);
+    let asked = server.count("completion/complete");
+    assert_eq!(next("log://").await, days);
+    assert_eq!(server.count("completion/complete"), asked, "an answer counts for a while");
+    let read = yoi.get(&of("resources/content?server=far&uri=log://monday/x")).await.expect(200);
+    assert_eq!(read["text"], "The log at \"log://monday/x\".");
+    let listed = printed(&yoi, &["mcp", "resources", "ada", "logs"]).await;
+    assert!(listed.contains("log://{day}/{name}"), "{listed}");
 
     let text = printed(&yoi, &["mcp", "prompt", "ada", "far__review", "a b.rs"]).await;
     assert_eq!(text, "Review \"a b.rs\" in a null tone.\n");

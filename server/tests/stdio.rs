@@ -442,7 +442,9 @@ async fn an_agents_modes_models_commands_and_plan_reach_the_editor() {
         .await;
     assert_eq!(plan["params"]["update"]["entries"][1]["content"], "mend");
     let usage = zed.until(update("usage_update")).await;
-    assert_eq!((&usage["params"]["update"]["used"], &usage["params"]["update"]["size"]), (&json!(100), &json!(1_000)));
+    let usage = &usage["params"]["update"];
+    assert_eq!((&usage["used"], &usage["size"]), (&json!(100), &json!(1_000)));
+    assert_eq!(usage["cost"], json!({ "amount": 0.5, "currency": "USD" }));
 
     // Chosen in the editor, the mode and the model are the Pod's.
     zed.ask("session/set_mode", json!({ "sessionId": session, "modeId": "code" })).await;
@@ -470,5 +472,6 @@ async fn an_agents_modes_models_commands_and_plan_reach_the_editor() {
     assert_eq!(option(&opened, "model")["currentValue"], "large");
     late.until(update("available_commands_update")).await;
     late.until(update("plan")).await;
-    late.until(update("usage_update")).await;
+    let usage = late.until(update("usage_update")).await;
+    assert_eq!(usage["params"]["update"]["cost"]["amount"], 0.5);
 }

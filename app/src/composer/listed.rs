@@ -1,9 +1,9 @@
 //! What the list above the message field offers: commands after a `:`, files after an `@`, commands of the Pod's agent
 //! after a `/`.
 
-use commands::Offer;
+use commands::{Client, Offer, Prompt, agent_commands, agent_word, may_be_prompt, prompts_starting};
 use leptos::{prelude::*, task::spawn_local};
-use protocol::{AgentChoice, McpPrompt, McpResource, OwnCommand, PodDetail};
+use protocol::{AgentChoice, McpResource, PodDetail};
 
 use super::{attaching::attach_content, sending::Outgoing};
 use crate::{
@@ -28,13 +28,6 @@ pub(super) enum Listed {
     Files(FileWord, Vec<String>, Vec<McpResource>),
     /// The agent's commands, for a message that is nothing but the beginning of one.
     OfAgent(Vec<AgentChoice>),
-}
-
-/// What makes a message of its name and the words after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Prompt {
-    name: String,
-    what: String,
 }
 
 /// The list, and which of its lines is chosen.
@@ -77,14 +70,17 @@ impl List {
             }
             let of_agent = outgoing.draft.with(|draft| {
                 let begun = agent_word(&draft.text)?;
-                Some(outgoing.pod.detail.with(|detail| agent_commands(detail, begun)))
+                let all = |detail: &PodDetail| {
+                    detail.session.as_ref().map(|session| agent_commands(&session.offers.commands, begun))
+                };
+                outgoing.pod.detail.with(all)
             });
             if let Some(commands) = of_agent.filter(|commands| !commands.is_empty()) {
                 return Listed::OfAgent(commands);
             }
             let fitting = outgoing.draft.with(|draft| {
                 let word = draft.text.strip_prefix(':').filter(|word| !word.is_empty())?;
-                prompts.with(|prompts| prompts.as_ref().map(|prompts| starting(prompts, word)))
+                prompts.with(|prompts| prompts.as_ref().map(|prompts| prompts_starting(prompts, word)))
             });
             if let Some(fitting) = fitting.filter(|fitting| !fitting.is_empty()) {
                 return Listed::Prompts(fitting);
@@ -131,7 +127,7 @@ impl List {
     /// Something was typed, or the caret moved.
     pub(super) fn typed(self) {
         self.at.set(None);
-        if self.outgoing.draft.with_untracked(|draft| may_be_prompt(&draft.text)) {
+        if self.outgoing.draft.with_untracked(|draft| may_be_prompt(&draft.text, Client::Browser)) {
             self.ask_prompts();
         }
         let caret = live::caret_in("message");
@@ -236,7 +232,10 @@ impl List {
             Listed::Files(word, files, resources) => match files.get(index) {
                 Some(file) => self.name(&word, file),
                 None => {
-                    if let Some(resource) = resources.get(index - files.len()) {
+                    let resource = resources.get(index - files.len());
+                    if let Some(resource) = resource.filter(|resource| resource.template.is_some()) {
+                        self.go_on(&word, &resource.uri);
+                    } else if let Some(resource) = resource {
                         self.attach(&word, resource.clone());
                     }
                 }
@@ -264,14 +263,32 @@ impl List {
 
     /// Attaches a resource in place of the word that was typed for it.
     fn attach(self, word: &FileWord, resource: McpResource) {
-        let typed = format!("@{}", word.begun);
-        self.outgoing.draft.update(|draft| {
-            if draft.text.get(word.at..).is_some_and(|rest| rest.starts_with(&typed)) {
-                draft.text.replace_range(word.at..word.at + typed.len(), "");
-            }
-        });
+        self.replace(word, "");
         self.close();
         attach_content(self.outgoing, resource);
+    }
+
+    /// Types the beginning of an address, and asks how it may go on.
+    fn go_on(self, word: &FileWord, uri: &str) {
+        let Some(caret) = self.replace(word, &format!("@{uri}")) else { return };
+        self.close();
+        let word = FileWord { at: word.at, begun: uri.to_owned() };
+        self.word.set(Some(word.clone()));
+        self.ask(word);
+        live::put_caret("message", caret);
+    }
+
+    /// Replaces the word that was typed, with its `@`. Returns the place of the caret behind it.
+    fn replace(self, word: &FileWord, by: &str) -> Option<u32> {
+        let typed = format!("@{}", word.begun);
+        let replaced = self.outgoing.draft.try_update(|draft| {
+            let is_there = draft.text.get(word.at..).is_some_and(|rest| rest.starts_with(&typed));
+            is_there.then(|| {
+                draft.text.replace_range(word.at..word.at + typed.len(), by);
+                units_at(&draft.text, word.at + by.len())
+            })
+        });
+        replaced.flatten()
     }
 
     /// Completes the chosen line, or the first one.
@@ -356,7 +373,7 @@ impl Listed {
         match self {
             Self::Nothing => Vec::new(),
             Self::Commands(offers) => offers.iter().map(command).collect(),
-            Self::Prompts(prompts) => prompts.iter().map(Prompt::line).collect(),
+            Self::Prompts(prompts) => prompts.iter().map(prompt_line).collect(),
             Self::Files(_, files, resources) => {
                 files.iter().map(file).chain(resources.iter().map(resource_line)).collect()
             }
@@ -365,52 +382,18 @@ impl Listed {
     }
 }
 
-/// The beginning of an agent's command, if the message is nothing else.
-fn agent_word(text: &str) -> Option<&str> {
-    text.strip_prefix('/').filter(|word| !word.contains(char::is_whitespace))
-}
-
-/// The commands of the Pod's agent that begin like this.
-fn agent_commands(detail: &PodDetail, begun: &str) -> Vec<AgentChoice> {
-    let commands = detail.session.iter().flat_map(|session| &session.offers.commands);
-    commands.filter(|command| command.id.starts_with(begun)).cloned().collect()
-}
-
 fn resource_line(resource: &McpResource) -> Choice {
-    let McpResource { server, uri, name, title, .. } = resource;
-    let name = title.as_ref().unwrap_or(name);
-    Choice { text: format!("@{name}"), argument: "", what: format!("{server}: {uri}"), is_refused: false }
+    let McpResource { server, uri, name, title, template, .. } = resource;
+    // Of a template the beginning is what is typed.
+    let (name, address) = match template {
+        Some(template) => (uri, template),
+        None => (title.as_ref().unwrap_or(name), uri),
+    };
+    Choice { text: format!("@{name}"), argument: "", what: format!("{server}: {address}"), is_refused: false }
 }
 
-impl Prompt {
-    fn of_own(command: &OwnCommand) -> Self {
-        Self { name: command.name.clone(), what: command.description.clone() }
-    }
-
-    fn of_server(prompt: &McpPrompt) -> Self {
-        let arguments =
-            prompt.arguments.iter().map(|one| if one.required { one.name.clone() } else { format!("[{}]", one.name) });
-        let arguments = arguments.collect::<Vec<_>>().join(" ");
-        let about = prompt.description.as_ref().or(prompt.title.as_ref()).cloned().unwrap_or_default();
-        let what = if arguments.is_empty() { about } else { format!("{arguments}: {about}") };
-        Self { name: prompt.name.clone(), what }
-    }
-
-    fn line(&self) -> Choice {
-        Choice { text: format!(":{}", self.name), argument: "", what: self.what.clone(), is_refused: false }
-    }
-}
-
-/// Whether the line may name a prompt or one of your commands: it names none of the table.
-fn may_be_prompt(text: &str) -> bool {
-    let Some(word) = text.strip_prefix(':') else { return false };
-    !word.is_empty()
-        && !word.contains(' ')
-        && !commands::TABLE.iter().any(|entry| !entry.place.is_terminal() && entry.word.starts_with(word))
-}
-
-fn starting(prompts: &[Prompt], word: &str) -> Vec<Prompt> {
-    prompts.iter().filter(|prompt| prompt.name.starts_with(word)).take(20).cloned().collect()
+fn prompt_line(prompt: &Prompt) -> Choice {
+    Choice { text: format!(":{}", prompt.name), argument: "", what: prompt.what.clone(), is_refused: false }
 }
 
 #[cfg(test)]
@@ -427,31 +410,28 @@ mod tests {
             title: None,
             description: None,
             media_type: None,
+            template: None,
         };
-        let listed = Listed::Files(word, vec!["src/deep/main.rs".to_owned(), "Makefile".to_owned()], vec![notes]);
+        let logs = McpResource {
+            uri: "log://".into(),
+            template: Some("log://{day}".into()),
+            title: Some("Logs".into()),
+            ..notes.clone()
+        };
+        let files = vec!["src/deep/main.rs".to_owned(), "Makefile".to_owned()];
+        let listed = Listed::Files(word, files, vec![notes, logs]);
         let lines: Vec<_> = listed.choices().into_iter().map(|choice| (choice.text, choice.what)).collect();
         let line = |text: &str, what: &str| (text.to_owned(), what.to_owned());
         let resource = line("@notes", "files: note://1");
-        assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", ""), resource]);
+        let template = line("@log://", "files: log://{day}");
+        assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", ""), resource, template]);
         assert!(Listed::Nothing.choices().is_empty());
     }
 
     #[test]
-    fn an_agents_command_is_offered_while_the_message_is_only_its_beginning() {
-        assert_eq!((agent_word("/"), agent_word("/rev")), (Some(""), Some("rev")));
-        assert_eq!((agent_word("/review it"), agent_word("see /rev"), agent_word("rev")), (None, None, None));
+    fn an_agents_command_is_offered_with_what_follows_it() {
         let review = AgentChoice { id: "review".into(), name: "review what".into(), description: Some("Looks".into()) };
         let lines = Listed::OfAgent(vec![review]).choices();
         assert_eq!((lines[0].text.as_str(), lines[0].what.as_str()), ("/review what", "Looks"));
-    }
-
-    #[test]
-    fn your_own_commands_are_offered_by_their_beginning_where_no_command_of_the_table_is_meant() {
-        let own = OwnCommand { name: "fix".into(), description: "Fixes one".into(), path: "/w/fix.md".into() };
-        let all = [Prompt::of_own(&own), Prompt { name: "files__sum".into(), what: String::new() }];
-        let lines = Listed::Prompts(starting(&all, "fi")).choices();
-        assert_eq!((lines[0].text.as_str(), lines[0].what.as_str()), (":fix", "Fixes one"));
-        assert_eq!((lines.len(), starting(&all, "fix").len()), (2, 1));
-        assert!(may_be_prompt(":fi") && !may_be_prompt(":res") && !may_be_prompt(":fix it"));
     }
 }

@@ -105,7 +105,8 @@ async fn resources(caller: &Caller, pod: &str, letters: Option<String>) -> Resul
     if caller.config.json {
         return output::json(&listed);
     }
-    let row = |one: &McpResource| [one.server.clone(), one.name.clone(), one.uri.clone()];
+    let address = |one: &McpResource| one.template.as_ref().unwrap_or(&one.uri).clone();
+    let row = |one: &McpResource| [one.server.clone(), one.name.clone(), address(one)];
     output::headed(["SERVER", "NAME", "ADDRESS"], listed.items.iter().map(row))
 }
 

@@ -158,11 +158,8 @@ impl RuntimePort for Embedded {
                 host.work().prompt(&it.pod.worker_id, it.name, given).await?.into()
             }
             Query::Resources(it) => {
-                let begun = it.q.0.unwrap_or_default().to_lowercase();
-                let fits = |text: &str| text.to_lowercase().contains(&begun);
-                let mut all = host.work().resources(&it.pod.worker_id).await?;
-                all.retain(|one| fits(&one.name) || fits(&one.uri) || one.title.as_deref().is_some_and(fits));
-                whole(all).into()
+                let begun = it.q.0.unwrap_or_default();
+                whole(host.work().resources(&it.pod.worker_id, begun).await?).into()
             }
             Query::ResourceContent(it) => {
                 let (server, uri) = (it.server.0.unwrap_or_default(), it.uri.0.unwrap_or_default());

@@ -15,6 +15,7 @@ pub mod making;
 mod mention;
 mod palette;
 pub mod peering;
+mod prompts;
 pub mod said;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -32,6 +33,7 @@ pub use self::{
     lower::lower,
     mention::{FileWord, PIECE, file_word, may_begin_mention, rest_of_word},
     palette::{Choice, Does, RECENT_MAX, choices, found, of_agent, remembered},
+    prompts::{Prompt, agent_commands, agent_word, may_be_prompt, prompts_starting},
     sign::Sign,
     table::{Entry, Page, TABLE, Where, by_key, entry},
 };

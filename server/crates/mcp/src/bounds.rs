@@ -40,6 +40,13 @@ pub(crate) const ROUNDS_MAX: usize = 16;
 
 /// The number of prompts, and of resources, of one server.
 pub(crate) const SHELF_MAX: usize = 1_000;
+/// The length of a resource's address, and of its name.
+pub(crate) const URI_CHARS_MAX: usize = 2_000;
+pub(crate) const NAME_CHARS_MAX: usize = 200;
+/// For how many variables a server is asked at once, how many values of one are taken, and how long one may take.
+pub(crate) const ASKED_MAX: usize = 4;
+pub(crate) const VALUES_MAX: usize = 100;
+pub(crate) const COMPLETE_MAX: Duration = Duration::from_secs(5);
 /// How long a list of them counts …
 pub(crate) const SHELF_FRESH: Duration = Duration::from_secs(60);
 /// … and how long a person waits for a server that has to be started for it.

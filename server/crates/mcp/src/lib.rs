@@ -20,6 +20,7 @@ mod log;
 mod login;
 mod names;
 mod offer;
+mod older;
 mod outcome;
 mod paced;
 mod pins;
@@ -31,6 +32,8 @@ mod stand;
 mod stock;
 #[cfg(test)]
 mod story;
+mod template;
+mod templates;
 mod text;
 mod tool;
 mod way;

@@ -4,6 +4,7 @@
 //! token goes to the address that it was given for and nowhere else.
 
 mod kept;
+mod revoke;
 mod wire;
 
 use std::{
@@ -23,6 +24,7 @@ use url::Url;
 pub(crate) use self::kept::Logins;
 use self::{
     kept::{KeptLogin, Tokens},
+    revoke::revoke,
     wire::{Wire, allows},
 };
 use crate::{
@@ -437,16 +439,23 @@ impl Login {
         }
     }
 
-    /// Forgets the login.
+    /// Forgets the login, and has its tokens revoked as far as the authorization server does that.
     ///
     /// # Errors
     /// The file cannot be written; then nothing has changed.
     pub(crate) async fn forget(&self) -> Result<(), LoginFailed> {
         let mut current = self.current.lock().await;
+        let kept = self.logins.of(&self.name, &self.tokens().url);
         self.logins.remove(&self.name).map_err(|error| LoginFailed::Unwritten(error.to_string()))?;
         *current = None;
+        drop(current);
         locked(&self.pending).clear();
         self.ask_anew();
+        if let Some(kept) = kept
+            && let Err(why) = revoke(&kept).await
+        {
+            tracing::warn!(server = self.name, why, "its tokens are forgotten here, and may still be good there");
+        }
         Ok(())
     }
 

@@ -13,8 +13,8 @@ use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     bounds::{
-        CONTENT_CHARS_MAX, DESCRIPTION_CHARS_MAX, DETAIL_CHARS_MAX, PAGES_MAX, PICTURE_BYTES_MAX, SHELF_FRESH,
-        SHELF_MAX, VISIT_MAX,
+        CONTENT_CHARS_MAX, DESCRIPTION_CHARS_MAX, DETAIL_CHARS_MAX, NAME_CHARS_MAX, PAGES_MAX, PICTURE_BYTES_MAX,
+        SHELF_FRESH, SHELF_MAX, URI_CHARS_MAX, VISIT_MAX,
     },
     connection::{Connection, Status},
     handler::Running,
@@ -23,12 +23,9 @@ use crate::{
     servers::{Known, Servers},
     stand::Stand,
     stock::Shelf,
+    templates,
     text::{line, plain},
 };
-
-/// The length of an address.
-const URI_CHARS_MAX: usize = 2_000;
-const NAME_CHARS_MAX: usize = 200;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -142,27 +139,54 @@ pub struct Visit<'a> {
 impl Visit<'_> {
     /// Returns the prompts of all servers that answer.
     pub async fn prompts(self) -> Vec<McpPrompt> {
-        let shelves = self.shelves().await;
+        let shelves = self.each(|_, shelf, _| async move { shelf }).await;
         shelves.iter().flat_map(|shelf| shelf.prompts.iter().map(|(_, prompt)| prompt.clone())).collect()
     }
 
-    /// Returns the resources of all servers that answer.
-    pub async fn resources(self) -> Vec<McpResource> {
-        let shelves = self.shelves().await;
-        shelves.iter().flat_map(|shelf| shelf.resources.iter().cloned()).collect()
+    /// Returns the resources of all servers that answer, as they are offered to somebody who has typed `begun`.
+    pub async fn resources(self, begun: &str) -> Vec<McpResource> {
+        let begun: Arc<str> = begun.into();
+        let offers = self.each(|known, shelf, (worker_id, stand)| {
+            let begun = begun.clone();
+            async move {
+                // One at a time, so that a person who types does not start the server several times at once.
+                let listing = known.listing.lock().await;
+                let wanted = templates::wanted(&shelf, &begun);
+                if !wanted.is_empty()
+                    && let Ok((connection, live)) = connected(&known, &worker_id, &stand).await
+                {
+                    templates::ask(&shelf, &live, wanted).await;
+                    connection.end().await;
+                }
+                drop(listing);
+                templates::offered(&shelf, &begun)
+            }
+        });
+        offers.await.into_iter().flatten().collect()
     }
 
-    async fn shelves(self) -> Vec<Arc<Shelf>> {
+    /// Does something with what each server that answers offers.
+    async fn each<T, F>(self, then: impl Fn(Arc<Known>, Arc<Shelf>, (WorkerId, Stand)) -> F) -> Vec<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         // Each is listed to its end, even if nobody waits any more: the next one who asks gets it.
-        let asked = self.servers.named(self.named).map(|known| {
+        let listed = self.servers.named(self.named).map(|known| {
             let (worker_id, stand) = (self.worker_id.clone(), self.stand.clone());
-            tokio::spawn(async move { shelf_of(&known, &worker_id, &stand).await })
+            tokio::spawn(async move { (shelf_of(&known, &worker_id, &stand).await, known, (worker_id, stand)) })
         });
-        let mut shelves = Vec::new();
-        for asked in asked.collect::<Vec<_>>() {
-            shelves.extend(asked.await.ok().and_then(Result::ok));
+        let mut done = Vec::new();
+        for listed in listed.collect::<Vec<_>>() {
+            if let Ok((Ok(shelf), known, whose)) = listed.await {
+                done.push(tokio::spawn(then(known, shelf, whose)));
+            }
         }
-        shelves
+        let mut all = Vec::new();
+        for done in done {
+            all.extend(done.await.ok());
+        }
+        all
     }
 
     /// Has a prompt made. Its messages become one text.
@@ -311,8 +335,25 @@ async fn listed(known: &Known, live: &Live) -> Result<Shelf, Failed> {
             break;
         }
     }
+    let mut cursor = None;
+    for _ in 0..if live.has(|can| can.resources.is_some()) { PAGES_MAX } else { 0 } {
+        let listed = match within(live.peer.list_resource_templates(page(cursor))).await {
+            Ok(listed) => listed,
+            // It has none.
+            Err(Failed::Refused { .. }) => break,
+            Err(failed) => return Err(failed),
+        };
+        let shown = |template| templates::shown(server, template);
+        shelf.templates.extend(listed.resource_templates.into_iter().filter_map(shown));
+        cursor = listed.next_cursor;
+        if cursor.is_none() || shelf.templates.len() >= SHELF_MAX {
+            break;
+        }
+    }
+    shelf.completes = live.has(|can| can.completions.is_some());
     shelf.prompts.truncate(SHELF_MAX);
     shelf.resources.truncate(SHELF_MAX);
+    shelf.templates.truncate(SHELF_MAX);
     Ok(shelf)
 }
 
@@ -340,6 +381,7 @@ fn named(server: &str, resource: Resource) -> Option<McpResource> {
         title: resource.title.map(|title| line(&title, NAME_CHARS_MAX)),
         description: resource.description.map(|words| line(&words, DETAIL_CHARS_MAX)),
         media_type: resource.mime_type.map(|kind| line(&kind, 100)),
+        template: None,
     })
 }
 

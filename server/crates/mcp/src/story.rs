@@ -140,6 +140,20 @@ async fn a_server_is_begun_at_the_first_need_and_ended_with_its_pod() {
     assert_eq!(servers.items()[0].tools.as_deref(), Some(&["s__a".to_owned()][..]));
 }
 
+#[tokio::test]
+async fn an_older_server_may_answer_anything_to_what_it_does_not_know() {
+    let scripted = Scripted::new(|asked| match asked["method"] == "server/discover" {
+        true => Some(result(asked, &json!({}))),
+        false => good(asked),
+    });
+    let servers = servers(&scripted);
+    let (mut clients, _asked) = clients(&servers);
+    clients.meet(&stand()).await;
+    assert_eq!(clients.settled().wait().await, Vec::<String>::new());
+    assert_eq!(call(&clients, "s__a").await.summary, "called");
+    assert_eq!(scripted.connections.load(Ordering::SeqCst), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_server_that_never_answers_is_away_and_comes_back_by_itself() {
     let answers = Arc::new(AtomicUsize::new(0));

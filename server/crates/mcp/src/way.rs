@@ -28,6 +28,7 @@ use crate::{
     handler::Running,
     log::Log,
     login::{Login, http_client},
+    older::Older,
     paced::{Broken, Lines, Paced},
     reason,
     stand::Stand,
@@ -155,7 +156,7 @@ impl Reaching<'_> {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
-        Box::pin(self.running.clone().serve_with_lifecycle(Paced::new(transport), lifecycle)).await
+        Box::pin(self.running.clone().serve_with_lifecycle(Older::new(Paced::new(transport)), lifecycle)).await
     }
 
     fn not_reached(&self, error: &ClientInitializeError) -> NotReached {

@@ -113,6 +113,25 @@ async fn a_server_that_wants_a_login_gets_one_and_it_is_renewed_and_survives_a_r
 }
 
 #[tokio::test]
+async fn whoever_logs_out_leaves_no_valid_token_behind() {
+    let server = ScriptedMcp::start_locked().await;
+    let servers = servers(&server.url(), None);
+    log_in(&servers).await;
+    assert_eq!(server.oauth().valid(), 2);
+    assert!(!servers.forget_login("far").await.unwrap().logged_in);
+    assert_eq!(
+        (server.oauth().revoked(), server.oauth().valid()),
+        (vec!["refresh_token".into(), "access_token".into()], 0)
+    );
+    assert_eq!(server.oauth().complaints(), Vec::<String>::new());
+
+    log_in(&servers).await;
+    server.oauth().does(Fault::KeepsTokens);
+    assert!(!servers.forget_login("far").await.unwrap().logged_in, "it is forgotten here all the same");
+    assert_eq!(server.oauth().valid(), 2);
+}
+
+#[tokio::test]
 async fn a_call_that_lacks_a_scope_leads_to_a_login_with_it_and_with_those_before() {
     let server = ScriptedMcp::start_locked().await;
     let servers = servers(&server.url(), None);

@@ -102,11 +102,12 @@ pub struct McpPromptText {
     pub text: String,
 }
 
-/// Something that a server can be asked for by its address.
+/// Something that a server can be asked for by its address, or a template of such addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct McpResource {
     pub server: String,
+    /// The address. With a `template`, its beginning, up to a variable that has to be typed.
     pub uri: String,
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +116,9 @@ pub struct McpResource {
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
+    /// The template that the address belongs to (RFC 6570), if the address is not whole yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
 }
 
 /// The content of a resource: either a text, of which at most 30,000 characters, or the bytes of a file as base64.

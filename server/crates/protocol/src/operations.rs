@@ -692,9 +692,13 @@ operations! {
 
         /// The resources of the MCP servers that the Pod uses, whose name or address contains `q`. Servers that are away
         /// are left out; others are started for it, and a list counts for a minute.
+        ///
+        /// Templates of addresses are listed with their beginning as `uri`. If `q` is the beginning of a template's
+        /// address, what may come next is listed, with the values that the server names for the variable. An item with
+        /// `template` is not whole: it is asked for again with its `uri` and more letters as `q`.
         Resources "resources": Get at_pod!("/resources"), "tools" {
             pod pod: PodRef,
-            /// A few letters; when absent, all of them.
+            /// A few letters, or the beginning of an address; when absent, all of them.
             query q: Loose,
             part page: Page,
         } -> 200 "The resources, by server and address" Listing<McpResource>;

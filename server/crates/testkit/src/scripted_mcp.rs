@@ -154,7 +154,7 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, Json(mess
     let result = match method {
         "initialize" => json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": { "tools": {}, "prompts": {}, "resources": {} },
+            "capabilities": { "tools": {}, "prompts": {}, "resources": {}, "completions": {} },
             "serverInfo": { "name": "scripted", "version": "1" },
         }),
         "tools/list" => json!({ "tools": *shared.tools() }),
@@ -175,6 +175,24 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, Json(mess
         "resources/read" if message["params"]["uri"] == "note://2" => json!({ "contents": [
             { "uri": "note://2", "mimeType": "image/gif", "blob": "R0lGODlhAQABAAAAADs=" },
         ] }),
+        "resources/templates/list" => json!({ "resourceTemplates": [
+            { "uriTemplate": "log://{day}/{name}", "name": "logs", "mimeType": "text/plain" },
+        ] }),
+        "completion/complete" => {
+            let (argument, context) = (&message["params"]["argument"], &message["params"]["context"]);
+            let begun = argument["value"].as_str().unwrap_or_default();
+            let all = match (argument["name"].as_str(), context["arguments"]["day"].as_str()) {
+                (Some("day"), _) => vec!["monday".to_owned(), "saint monday".to_owned(), "tuesday".to_owned()],
+                (_, Some(day)) => vec![format!("of {day}")],
+                _ => Vec::new(),
+            };
+            let values: Vec<_> = all.into_iter().filter(|value| value.starts_with(begun)).collect();
+            json!({ "completion": { "values": values } })
+        }
+        "resources/read" if message["params"]["uri"].as_str().is_some_and(|uri| uri.starts_with("log://")) => {
+            let uri = &message["params"]["uri"];
+            json!({ "contents": [{ "uri": uri, "text": format!("The log at {uri}.") }] })
+        }
         "resources/read" => json!({ "contents": [{ "uri": "note://1", "text": "Buy milk.\u{202e}" }] }),
         "tools/call" => return call(shared, message),
         _ if message.get("id").is_none() => return StatusCode::ACCEPTED.into_response(),

@@ -32,6 +32,8 @@ pub enum Fault {
     OtherResource,
     /// It refuses whoever wants to log in.
     Refuses,
+    /// It fails when it is to revoke a token.
+    KeepsTokens,
 }
 
 /// The authorization server, and what it has given out.
@@ -55,6 +57,8 @@ struct Given {
     /// Every secret that was ever given out.
     secrets: BTreeSet<String>,
     grants: Vec<String>,
+    /// The kinds of the tokens that clients had revoked.
+    revoked: Vec<String>,
     complaints: Vec<String>,
 }
 
@@ -102,6 +106,17 @@ impl ScriptedOauth {
         self.given().grants.clone()
     }
 
+    /// Returns the kinds of the valid tokens that clients had revoked, in order.
+    pub fn revoked(&self) -> Vec<String> {
+        self.given().revoked.clone()
+    }
+
+    /// Returns how many tokens are valid.
+    pub fn valid(&self) -> usize {
+        let given = self.given();
+        given.access.len() + given.refresh.len()
+    }
+
     /// Returns what clients did wrong.
     pub fn complaints(&self) -> Vec<String> {
         self.given().complaints.clone()
@@ -133,6 +148,7 @@ pub(crate) fn routes(oauth: Arc<ScriptedOauth>) -> Router {
         .route("/as/register", post(register))
         .route("/as/authorize", get(authorize))
         .route("/as/token", post(token))
+        .route("/as/revoke", post(revoke))
         .with_state(oauth)
 }
 
@@ -156,6 +172,7 @@ async fn metadata(State(oauth): State<Arc<ScriptedOauth>>) -> Json<Value> {
         "authorization_endpoint": page,
         "token_endpoint": format!("{issuer}/token"),
         "registration_endpoint": format!("{issuer}/register"),
+        "revocation_endpoint": format!("{issuer}/revoke"),
         "response_types_supported": ["code"],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": true,
@@ -246,6 +263,30 @@ async fn token(State(oauth): State<Arc<ScriptedOauth>>, body: Bytes) -> Response
         "access_token": access, "token_type": "Bearer", "expires_in": 3_600, "refresh_token": refresh, "scope": scope,
     });
     Json(token).into_response()
+}
+
+async fn revoke(State(oauth): State<Arc<ScriptedOauth>>, body: Bytes) -> StatusCode {
+    let asked = pairs(&String::from_utf8_lossy(&body));
+    let of = |name: &str| asked.get(name).map(String::as_str).unwrap_or_default();
+    let mut given = oauth.given();
+    if given.fault == Fault::KeepsTokens {
+        return StatusCode::INTERNAL_SERVER_ERROR;
+    }
+    if !given.clients.contains_key(of("client_id")) {
+        given.complaints.push("a token is revoked by nobody".to_owned());
+        return StatusCode::UNAUTHORIZED;
+    }
+    let (access, refresh) = (given.access.remove(of("token")), given.refresh.remove(of("token")));
+    let kind = match (access, refresh) {
+        (Some(_), _) => "access_token",
+        (None, Some(_)) => "refresh_token",
+        (None, None) => return StatusCode::OK,
+    };
+    if of("token_type_hint") != kind {
+        given.complaints.push(format!("{} is no {kind}", of("token_type_hint")));
+    }
+    given.revoked.push(kind.to_owned());
+    StatusCode::OK
 }
 
 /// Returns the S256 challenge of a verifier: its hash as base64url without padding.

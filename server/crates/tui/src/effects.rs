@@ -94,6 +94,9 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             let asked = operations::PromptMade { pod: pod.clone(), name, arguments, words };
             Message::PromptMade { done: client.read(&asked).await, pod }
         }
+        Effect::FindPrompts { pod, whose } => {
+            Message::Prompts { done: shelf::prompts(client, &pod, whose).await, whose, pod }
+        }
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
         Effect::LoadChanges(pod) => {
             let query = operations::ChangesOf { pod: pod.clone(), since: Default::default() };

@@ -1,10 +1,10 @@
 //! Completions for the command being typed.
 
 use commands::{
-    Named, Offer, Sign, fit,
+    Named, Offer, Prompt, Sign, fit,
     making::facts_of,
     peering::{NAMED_MAX, cannot_be_peer, known, telling_name},
-    preselected,
+    preselected, prompts_starting,
 };
 use protocol::{AgentChoice, AgentOption, Mode, PatternOffer, PodRef, PodSummary, Thinking};
 use transcript::{BlockKind, words::model_words};
@@ -12,6 +12,7 @@ use transcript::{BlockKind, words::model_words};
 use crate::{
     making,
     model::{LineOf, Model, OpenPod, Waiting},
+    wrap::printable,
 };
 
 /// The completions for the present line; empty if it is no command.
@@ -22,11 +23,26 @@ pub(crate) fn offers(model: &Model) -> Vec<Offer> {
     }
     let text = format!(":{}", line.text.text());
     let mut offers = commands::offers(&text, model.here(), |word, begun| named(model, word, begun));
+    if offers.is_empty() {
+        return prompts(model, line.text.text());
+    }
     for offer in offers.iter_mut().filter(|offer| offer.refusal.is_none()) {
         offer.refusal = refusal(model, &offer.line);
     }
     offers.sort_by_key(|offer| offer.refusal.is_some());
     offers
+}
+
+/// Your commands and the prompts of the open Pod's MCP servers that begin like this.
+fn prompts(model: &Model, begun: &str) -> Vec<Offer> {
+    let Some(open) = model.open.as_ref().filter(|_| !begun.is_empty()) else { return Vec::new() };
+    let found = prompts_starting(open.prompts.own.iter().chain(&open.prompts.of_servers), begun);
+    let offer = |Prompt { name, what, takes_words }| {
+        let argument = if takes_words { "WORDS" } else { "" };
+        // A stranger has written this.
+        Offer { line: printable(&name), argument, what: printable(&what), refusal: None }
+    };
+    found.into_iter().map(offer).collect()
 }
 
 /// The index of the chosen completion, if there is one.

@@ -39,6 +39,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Whole { pod, done } => answers::whole(model, &pod, done),
         Message::Looked { pod, done } => answers::looked(model, &pod, done),
         Message::Files { pod, begun, done, resources } => files::found(model, &pod, &begun, done, resources),
+        Message::Prompts { pod, whose, done } => choices::prompts(model, &pod, whose, done),
         Message::PromptMade { pod, done } => composing::prompted(model, &pod, done),
         Message::Attached { pod, done } => composing::attached(model, &pod, done),
         Message::Preview { pod, done } => answers::preview(model, pod, done),

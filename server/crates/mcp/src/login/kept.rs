@@ -45,12 +45,20 @@ impl KeptLogin {
 
     /// Returns the values that nobody may see.
     fn secrets(&self) -> Vec<String> {
-        let mut secrets: Vec<String> = self.client_secret.iter().cloned().collect();
+        let values = self.values(["access_token", "refresh_token", "id_token"]);
+        self.client_secret.iter().cloned().chain(values.into_iter().map(|(_, value)| value)).collect()
+    }
+
+    /// Returns the tokens with their kinds, the one that others are made from first.
+    pub(super) fn tokens(&self) -> Vec<(&'static str, String)> {
+        self.values(["refresh_token", "access_token"])
+    }
+
+    fn values<const N: usize>(&self, names: [&'static str; N]) -> Vec<(&'static str, String)> {
         // The library's type gives its tokens only as JSON.
         let tokens = serde_json::to_value(&self.credentials.token_response).unwrap_or_default();
-        let values = ["access_token", "refresh_token", "id_token"].into_iter().filter_map(|name| tokens.get(name));
-        secrets.extend(values.filter_map(Value::as_str).map(str::to_owned));
-        secrets
+        let value = |name| Some((name, tokens.get(name).and_then(Value::as_str)?.to_owned()));
+        names.into_iter().filter_map(value).collect()
     }
 }
 

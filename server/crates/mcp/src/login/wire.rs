@@ -43,6 +43,29 @@ impl Wire {
         let own = client(base.host_str().unwrap_or_default())?;
         Ok(Self { own, others: client("")?, base: base.clone() })
     }
+
+    /// Sends a request, if its address is allowed.
+    pub(super) async fn send(
+        &self,
+        request: reqwest::Request,
+    ) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
+        let url = request.url().clone();
+        if !allows(&self.base, &url) {
+            return Err(Unasked::Forbidden(url.origin().ascii_serialization()).into());
+        }
+        let client = if is_own(&self.base, &url) { &self.own } else { &self.others };
+        let mut response = client.execute(request).await?;
+        let mut answer = http::Response::new(Vec::new());
+        *answer.status_mut() = response.status();
+        *answer.headers_mut() = response.headers().clone();
+        while let Some(part) = response.chunk().await? {
+            if answer.body().len() + part.len() > BODY_BYTES_MAX {
+                return Err(OAuthHttpClientError::from(Unasked::TooLong));
+            }
+            answer.body_mut().extend_from_slice(&part);
+        }
+        Ok(answer)
+    }
 }
 
 /// A client that resolves the trusted name to whatever it is.
@@ -100,25 +123,7 @@ fn is_local(name: &str) -> bool {
 
 impl OAuthHttpClient for Wire {
     fn execute(&self, asked: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
-        Box::pin(async move {
-            let request = reqwest::Request::try_from(asked.request)?;
-            let url = request.url().clone();
-            if !allows(&self.base, &url) {
-                return Err(Unasked::Forbidden(url.origin().ascii_serialization()).into());
-            }
-            let client = if is_own(&self.base, &url) { &self.own } else { &self.others };
-            let mut response = client.execute(request).await?;
-            let mut answer = http::Response::new(Vec::new());
-            *answer.status_mut() = response.status();
-            *answer.headers_mut() = response.headers().clone();
-            while let Some(part) = response.chunk().await? {
-                if answer.body().len() + part.len() > BODY_BYTES_MAX {
-                    return Err(OAuthHttpClientError::from(Unasked::TooLong));
-                }
-                answer.body_mut().extend_from_slice(&part);
-            }
-            Ok(answer)
-        })
+        Box::pin(async move { self.send(reqwest::Request::try_from(asked.request)?).await })
     }
 }
 

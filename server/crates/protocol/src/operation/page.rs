@@ -64,7 +64,9 @@ keyed! {
     Approval => |approval| approval.id.clone();
     BackgroundCommand => |command| command.id.clone();
     McpPrompt => |prompt| prompt.name.clone();
-    McpResource => |resource| format!("{} {}", resource.server, resource.uri);
+    McpResource => |resource| {
+        format!("{} {} {}", resource.server, resource.uri, resource.template.as_deref().unwrap_or_default())
+    };
     McpServerItem => |server| server.name.clone();
     ModelItem => |item| format!("{}/{}", item.provider, item.model);
     OpenRequest => |request| request.request_id.clone();

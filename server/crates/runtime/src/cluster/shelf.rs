@@ -13,7 +13,7 @@ use crate::{actor::place, view};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum ShelfAsked {
     Prompts,
-    Resources,
+    Resources { begun: String },
     Arguments { name: String, arguments: Map<String, Value> },
     Words { name: String, words: String },
     Content { server: String, uri: String },
@@ -50,7 +50,7 @@ impl Cluster {
 async fn answered(visit: Visit<'_>, asked: ShelfAsked) -> Result<Value, ApiError> {
     let answer = match asked {
         ShelfAsked::Prompts => serde_json::to_value(visit.prompts().await),
-        ShelfAsked::Resources => serde_json::to_value(visit.resources().await),
+        ShelfAsked::Resources { begun } => serde_json::to_value(visit.resources(&begun).await),
         ShelfAsked::Arguments { name, arguments } => {
             serde_json::to_value(visit.prompt(&name, Given::Arguments(arguments)).await.map_err(refused)?)
         }

@@ -273,12 +273,12 @@ impl Work<'_> {
         self.inner.cluster.shelf(worker_id, asked).await
     }
 
-    /// The resources of the MCP servers that the Pod uses. A server that is away is left out.
+    /// The resources of the MCP servers that the Pod uses, as they are offered to somebody who has typed `begun`. A server that is away is left out.
     ///
     /// # Errors
     /// `pod_not_found`.
-    pub async fn resources(self, worker_id: &WorkerId) -> Result<Vec<McpResource>, ApiError> {
-        self.inner.cluster.shelf(worker_id, ShelfAsked::Resources).await
+    pub async fn resources(self, worker_id: &WorkerId, begun: String) -> Result<Vec<McpResource>, ApiError> {
+        self.inner.cluster.shelf(worker_id, ShelfAsked::Resources { begun }).await
     }
 
     /// The content of a resource.

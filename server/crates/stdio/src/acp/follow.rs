@@ -128,6 +128,7 @@ impl Following {
                 }
                 session.show_choices(false).await;
             }
+            ControlEvent::Usage { .. } if is_live => session.show_usage().await,
             ControlEvent::AgentOffers { .. } if is_live => session.show_choices(true).await,
             ControlEvent::ModeChanged { .. } if is_live => {
                 session.show_mode().await;

@@ -8,7 +8,7 @@ use std::{
 
 use agent_client_protocol::v1::schema::{
     AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, CurrentModeUpdate, Plan, PromptResponse, SessionId,
-    SessionInfoUpdate, SessionNotification, SessionUpdate, StopReason, UsageUpdate,
+    SessionInfoUpdate, SessionNotification, SessionUpdate, StopReason,
 };
 use client::{Client, ClientError};
 use protocol::{
@@ -18,7 +18,11 @@ use protocol::{
 use serde_json::json;
 use tokio::{sync::oneshot, task::AbortHandle};
 
-use super::{Refused, choices, prompt, translate::Translator, wire::Wire};
+use super::{
+    Refused, choices, prompt,
+    translate::{self, Translator},
+    wire::Wire,
+};
 
 /// A session. Dropping it stops following the Pod; the Pod itself continues.
 #[derive(Debug)]
@@ -81,10 +85,16 @@ impl Session {
         if let Some(entries) = serde_json::from_value(json!(plan)).ok().filter(|_| !plan.is_empty()) {
             self.show(SessionUpdate::Plan(Plan::new(entries))).await;
         }
-        let usage = &detail.summary.usage;
-        if usage.context_limit > 0 {
-            let usage = UsageUpdate::new(usage.context_used, usage.context_limit);
-            self.show(SessionUpdate::UsageUpdate(usage)).await;
+        if let Some(usage) = translate::usage(&detail.summary.usage) {
+            self.show(usage).await;
+        }
+    }
+
+    /// Shows how much of the context is used now, and what everything has cost.
+    pub(super) async fn show_usage(&self) {
+        let Ok(detail) = self.client.read(&Pod { pod: self.pod.clone() }).await else { return };
+        if let Some(usage) = translate::usage(&detail.summary.usage) {
+            self.show(usage).await;
         }
     }
 

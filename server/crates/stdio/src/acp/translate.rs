@@ -6,11 +6,11 @@ use std::{
 };
 
 use agent_client_protocol::v1::schema::{
-    Content, ContentBlock, ContentChunk, Plan, ResourceLink, SessionUpdate, TextContent, ToolCall, ToolCallContent,
-    ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind, UsageUpdate,
+    Content, ContentBlock, ContentChunk, Cost, Plan, ResourceLink, SessionUpdate, TextContent, ToolCall,
+    ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind, UsageUpdate,
 };
 use protocol::{
-    AlertLevel, CommandId, ControlEvent, Event, Outcome, Record, Segment, ToolBy, TurnEvent,
+    AlertLevel, CommandId, ControlEvent, Event, Outcome, Record, Segment, ToolBy, TurnEvent, Usage,
     tool::{self, Changes, Subject},
 };
 use serde_json::Value;
@@ -59,9 +59,6 @@ impl Translator {
     pub(super) fn updates(&mut self, record: &Record) -> Vec<SessionUpdate> {
         match &record.event {
             Event::Turn(event) => self.turn(event),
-            Event::Control(ControlEvent::Usage { usage }) if usage.context_limit > 0 => {
-                vec![SessionUpdate::UsageUpdate(UsageUpdate::new(usage.context_used, usage.context_limit))]
-            }
             Event::Control(ControlEvent::RunFinished { outcome, detail, .. }) => ended(*outcome, detail.as_deref()),
             Event::Control(ControlEvent::Alert { level, source, text, .. }) if *level != AlertLevel::Note => {
                 vec![thought(format!("{source}: {text}\n"))]
@@ -210,6 +207,14 @@ fn ended(outcome: Outcome, detail: Option<&str>) -> Vec<SessionUpdate> {
     vec![thought(format!("{sentence}\n"))]
 }
 
+/// How much of the context is used, and what everything has cost; `None` if the size of the context is unknown.
+pub(super) fn usage(usage: &Usage) -> Option<SessionUpdate> {
+    let mut update = UsageUpdate::new(usage.context_used, usage.context_limit);
+    let currency = usage.currency.unwrap_or_default();
+    update.cost = usage.cost.map(|cost| Cost::new(cost.as_f64(), currency.to_string()));
+    (usage.context_limit > 0).then_some(SessionUpdate::UsageUpdate(update))
+}
+
 /// The plan of a Pod whose agent is another program.
 fn plan(event: &Event) -> Option<SessionUpdate> {
     let said = serde_json::to_value(event).ok()?;
@@ -321,6 +326,23 @@ mod tests {
         );
         assert_eq!(failed[0]["status"], "failed");
         assert!(failed[0]["content"][0]["content"]["text"].as_str().unwrap().len() < OUTPUT_BYTES_MAX + 16);
+    }
+
+    #[test]
+    fn what_it_costs_is_told_with_its_currency_where_it_is_known() {
+        let of = |more: Value| {
+            let mut said = json!({ "input": 1, "cached": 0, "output": 1, "context_used": 5, "context_limit": 10 });
+            said.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            usage(&serde_json::from_value(said).unwrap()).map(|update| json!(update))
+        };
+        let told = of(json!({ "cost": "0.25" })).unwrap();
+        assert_eq!((&told["used"], &told["size"]), (&json!(5), &json!(10)));
+        assert_eq!(told["cost"], json!({ "amount": 0.25, "currency": "USD" }));
+        assert_eq!(of(json!({ "cost": "2", "currency": "EUR" })).unwrap()["cost"]["currency"], "EUR");
+        for unknown in [json!({}), json!({ "currency": "several" })] {
+            assert!(of(unknown).unwrap()["cost"].is_null());
+        }
+        assert_eq!(of(json!({ "context_limit": 0 })), None);
     }
 
     #[test]

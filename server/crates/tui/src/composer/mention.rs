@@ -19,6 +19,12 @@ impl Composer {
         }
     }
 
+    /// Puts `begun` in place of the whole word being typed, which goes on after it.
+    pub(crate) fn begin_word(&mut self, word: &FileWord, begun: &str) {
+        self.drop_word(word);
+        self.insert(&format!("@{begun}"));
+    }
+
     /// Removes the whole word being typed.
     pub(crate) fn drop_word(&mut self, word: &FileWord) {
         self.remove(word.at..self.cursor + rest_of_word(&self.text, self.cursor));

@@ -1,7 +1,7 @@
 //! The messages that change the model, and the effects that it requests.
 
 use client::{ClientError, StreamItem};
-use commands::PreviewAct;
+use commands::{PreviewAct, Prompt};
 use crossterm::event::KeyEvent;
 use protocol::{
     Approval, ApprovalCommand, BackgroundCommand, Changes, CommandId, CompactionPreview, ControlVerb, CreatePod,
@@ -10,7 +10,7 @@ use protocol::{
     RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
 };
 
-use super::{Asked, Choices, FolderWord, Sending};
+use super::{Asked, Choices, FolderWord, Sending, Whose};
 
 /// Something that changes the model.
 #[derive(Debug)]
@@ -58,6 +58,12 @@ pub(crate) enum Message {
     PromptMade {
         pod: PodRef,
         done: Result<McpPromptText, ClientError>,
+    },
+    /// What a line can name beside the commands of the console.
+    Prompts {
+        pod: PodRef,
+        whose: Whose,
+        done: Result<Vec<Prompt>, ClientError>,
     },
     /// A picture or file has been uploaded, and goes with the next message.
     Attached {
@@ -165,6 +171,11 @@ pub(crate) enum Effect {
         pod: PodRef,
         name: String,
         words: String,
+    },
+    /// List what a line can name beside the commands of the console.
+    FindPrompts {
+        pod: PodRef,
+        whose: Whose,
     },
     /// Find files that the Pod may read, by the beginning of a name.
     FindFiles {

@@ -2,10 +2,10 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
-use commands::{FileWord, peering::called};
+use commands::{FileWord, Prompt, peering::called};
 use protocol::{
-    AgentView, Approval, CommandId, GitView, McpResource, Mode, PeerView, PlanEntry, PodRef, PodSummary, QueuedInput,
-    ReceiptState, Record, Segment, Seq,
+    AgentChoice, AgentView, Approval, CommandId, GitView, McpResource, Mode, PeerView, PlanEntry, PodRef, PodSummary,
+    QueuedInput, ReceiptState, Record, Segment, Seq,
 };
 use ratatui::text::Line;
 use transcript::{BlockId, BlockKind, Change, Transcript, group};
@@ -30,7 +30,7 @@ pub(crate) struct OpenPod {
     pub(crate) composer: Composer,
     /// How far back in the history the composer is, and what was in it before.
     pub(crate) recalled: Option<(usize, Composer)>,
-    /// The file being named in the composer.
+    /// What is being named in the composer.
     pub(crate) naming: Option<Naming>,
     pub(crate) focus: Focus,
     pub(crate) place: Place,
@@ -53,6 +53,8 @@ pub(crate) struct OpenPod {
     pub(crate) agent: Option<AgentView>,
     /// Its model's task list, as it was loaded.
     pub(crate) tasks: Vec<PlanEntry>,
+    /// Your commands and the prompts of its MCP servers, which a line can name.
+    pub(crate) prompts: Prompts,
     /// The request for these details.
     pub(crate) asking: Asking,
     /// The message being sent. It stays in the composer until the server has it on disk.
@@ -79,7 +81,7 @@ pub(crate) struct Sending {
     pub(crate) steer: bool,
 }
 
-/// A file being named after an `@`, and the server's suggestions.
+/// A file being named after an `@`, or a command of the agent after a `/`, and the suggestions for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Naming {
     pub(crate) word: FileWord,
@@ -87,16 +89,40 @@ pub(crate) struct Naming {
     pub(crate) found: Vec<String>,
     /// Resources of MCP servers, which follow the files.
     pub(crate) resources: Vec<McpResource>,
+    /// Instead of both: commands of the Pod's agent, for a message that is nothing but the beginning of one.
+    pub(crate) commands: Vec<AgentChoice>,
     pub(crate) chosen: usize,
     /// The name that the server was asked about and has not answered yet. Only one request is in flight.
     pub(crate) asked: Option<String>,
 }
 
 impl Naming {
+    /// Without suggestions so far.
+    pub(crate) fn new(word: FileWord) -> Self {
+        Self { word, found: Vec::new(), resources: Vec::new(), commands: Vec::new(), chosen: 0, asked: None }
+    }
+
     /// The number of suggestions.
     pub(crate) fn count(&self) -> usize {
-        self.found.len() + self.resources.len()
+        self.found.len() + self.resources.len() + self.commands.len()
     }
+}
+
+/// Whose words a line can name beside the commands of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Yours,
+    /// Of the Pod's MCP servers.
+    Servers,
+}
+
+/// Your commands and the prompts of a Pod's MCP servers. Each of the two is asked for once; servers may have to be started
+/// for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Prompts {
+    pub(crate) own: Vec<Prompt>,
+    pub(crate) of_servers: Vec<Prompt>,
+    pub(crate) has_asked: bool,
 }
 
 /// Whether there are older records than those loaded.
@@ -154,6 +180,7 @@ impl OpenPod {
             asked: Vec::new(),
             agent: None,
             tasks: Vec::new(),
+            prompts: Prompts::default(),
             mode: Mode::default(),
             git: None,
             asking: Asking::Nothing,

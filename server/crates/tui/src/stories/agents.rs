@@ -66,3 +66,25 @@ fn a_question_of_an_agent_is_answered_with_one_of_its_own_options() {
     let Act::Answer { approval, command } = story.act().1 else { panic!("{:?}", story.effects) };
     assert_eq!((approval.as_str(), command.decision, command.option.as_deref()), ("q1", Decision::Deny, Some("never")));
 }
+
+#[test]
+fn an_agents_command_is_completed_after_a_slash_and_sent_as_a_message() {
+    let mut story = Story::with_ada_in("idle");
+    story.looked(json!({ "agent": "codex", "provider": "acp", "session": offers() }));
+    story.types("/re");
+    story.shows("/review what");
+    story.shows("Looks at the changes");
+    story.key(KeyCode::Enter);
+    assert_eq!(story.composer(), "/review ");
+    story.shows_not("Looks at the changes");
+    story.types("all");
+    story.key(KeyCode::Enter);
+    let [Effect::Send { message, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    assert_eq!(message.segments, [protocol::Segment::text("/review all")]);
+
+    let mut story = Story::with_ada_in("idle");
+    story.looked(json!({ "agent": "codex", "provider": "acp", "session": offers() }));
+    story.types("/review");
+    story.key(KeyCode::Enter);
+    assert!(matches!(&story.effects[..], [Effect::Send { .. }]), "what is complete is sent: {:?}", story.effects);
+}

@@ -116,6 +116,7 @@ fn a_resource_of_a_server_is_attached_in_place_of_what_was_typed() {
         title: None,
         description: None,
         media_type: None,
+        template: None,
     };
     for begun in ["", "no"] {
         let done = Ok(Listing { items: vec!["nothing.md".to_owned()], next: None });
@@ -127,4 +128,27 @@ fn a_resource_of_a_server_is_attached_in_place_of_what_was_typed() {
     story.key(KeyCode::Enter);
     assert_eq!(story.effects, [Effect::AttachResource { pod: address("ada"), resource: notes }]);
     assert_eq!(story.composer(), "look at ");
+}
+
+#[test]
+fn the_beginning_of_an_address_is_typed_and_goes_on() {
+    let mut story = Story::with_ada();
+    story.types("look at @logs");
+    let logs = McpResource {
+        server: "files".into(),
+        uri: "log://".into(),
+        name: "logs".into(),
+        title: None,
+        description: None,
+        media_type: None,
+        template: Some("log://{day}".into()),
+    };
+    for begun in ["", "logs"] {
+        let (done, resources) = (Ok(Listing { items: Vec::new(), next: None }), vec![logs.clone()]);
+        story.happens(Message::Files { pod: address("ada"), begun: begun.into(), done, resources });
+    }
+    story.shows("files: log://{day}");
+    story.key(KeyCode::Enter);
+    assert_eq!(story.composer(), "look at @log://");
+    assert_eq!(story.effects, [Effect::FindFiles { pod: address("ada"), begun: "log://".into() }]);
 }

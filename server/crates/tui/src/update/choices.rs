@@ -1,12 +1,13 @@
 //! Loads the choices for a new Pod and the completions of a line while it is typed. Also providers and their keys.
 
 use client::ClientError;
-use protocol::{FolderList, GiveKey, ProviderTest, ProviderView};
+use commands::{Client, Prompt, may_be_prompt};
+use protocol::{FolderList, GiveKey, PodRef, ProviderTest, ProviderView};
 
 use super::begin_line;
 use crate::{
     making,
-    model::{Choices, Effect, FolderWord, KeyOf, LineOf, Model, ProviderSheet, Sheet},
+    model::{Choices, Effect, FolderWord, KeyOf, LineOf, Model, ProviderSheet, Sheet, Whose},
     sentences,
 };
 
@@ -17,6 +18,14 @@ pub(super) fn typed(model: &mut Model) {
     let text = line.text.text();
     let word = text.split_once(' ').map(|(word, _)| word);
     let folder = making::folder_word(text);
+    if may_be_prompt(&format!(":{text}"), Client::Terminal)
+        && let Some(open) = model.open.as_mut().filter(|open| !open.prompts.has_asked)
+    {
+        open.prompts.has_asked = true;
+        for whose in [Whose::Yours, Whose::Servers] {
+            model.effects.push(Effect::FindPrompts { pod: open.pod.clone(), whose });
+        }
+    }
     if matches!(word, Some("new" | "model" | "think" | "key")) && !model.has_chosen_from {
         model.has_chosen_from = true;
         load(model);
@@ -27,6 +36,17 @@ pub(super) fn typed(model: &mut Model) {
     {
         model.folders.asked = Some(word.clone());
         model.start(Effect::FindFolders(word));
+    }
+}
+
+/// What a line can name beside the commands of the console. What could not be read is asked for again with the next
+/// letter.
+pub(super) fn prompts(model: &mut Model, pod: &PodRef, whose: Whose, done: Result<Vec<Prompt>, ClientError>) {
+    let Some(open) = model.open_as(pod) else { return };
+    match (done, whose) {
+        (Ok(own), Whose::Yours) => open.prompts.own = own,
+        (Ok(prompts), Whose::Servers) => open.prompts.of_servers = prompts,
+        (Err(_), _) => open.prompts.has_asked = false,
     }
 }
 

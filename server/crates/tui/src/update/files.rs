@@ -1,22 +1,44 @@
 //! Naming a file after an `@`: suggestions are requested while typing, chosen with the arrow keys, taken with Tab or
-//! Enter.
+//! Enter. Commands of the Pod's agent are named after a `/` in the same way.
 
 use client::ClientError;
+use commands::{FileWord, agent_commands, agent_word};
 use protocol::{Listing, McpResource, PodRef};
 
-use crate::model::{Effect, Model, Naming, OpenPod};
+use crate::{
+    composer::Composer,
+    model::{Effect, Model, Naming, OpenPod},
+};
 
 /// The text or the cursor has changed: requests suggestions, unless an older request is in flight, whose answer
 /// triggers another.
 pub(super) fn typed(open: &mut OpenPod) -> Option<Effect> {
     let before = open.naming.take();
+    if let Some(commands) = commands_of_agent(open) {
+        open.naming = Some(commands);
+        return None;
+    }
     let word = open.composer.file_word()?;
     let naming = match before {
         // Another `@`: earlier suggestions do not apply.
         Some(before) if before.word.at == word.at => Naming { word, chosen: 0, ..before },
-        _ => Naming { word, found: Vec::new(), resources: Vec::new(), chosen: 0, asked: None },
+        _ => Naming::new(word),
     };
     ask(&open.pod, open.naming.insert(naming))
+}
+
+/// The commands of the agent that begin like the message, if it is nothing else.
+fn commands_of_agent(open: &OpenPod) -> Option<Naming> {
+    let begun = agent_word(open.composer.text())?;
+    let commands = agent_commands(&open.agent.as_ref()?.offers.commands, begun);
+    let word = FileWord { at: 0, begun: begun.to_owned() };
+    (!commands.is_empty()).then(|| Naming { commands, ..Naming::new(word) })
+}
+
+/// Whether the chosen command of the agent is there already, so that Enter sends the message.
+pub(super) fn is_typed(open: &OpenPod) -> bool {
+    let chosen = open.naming.as_ref().and_then(|naming| naming.commands.get(naming.chosen));
+    chosen.is_some_and(|command| agent_word(open.composer.text()) == Some(command.id.as_str()))
 }
 
 fn ask(pod: &PodRef, naming: &mut Naming) -> Option<Effect> {
@@ -61,16 +83,24 @@ pub(super) fn choose(open: &mut OpenPod, step: isize) {
     }
 }
 
-/// Inserts the chosen file into the message, or has the chosen resource attached to it.
+/// Inserts the chosen file into the message, or has the chosen resource attached to it. What is only the beginning of an
+/// address is typed, and suggestions for the rest are requested.
 pub(super) fn take(open: &mut OpenPod) -> Option<Effect> {
-    let Naming { word, mut found, mut resources, chosen, .. } = open.naming.take()?;
+    let Naming { word, mut found, mut resources, commands, chosen, .. } = open.naming.take()?;
+    if let Some(command) = commands.get(chosen) {
+        open.composer = Composer::with(format!("/{} ", command.id));
+        return None;
+    }
     if chosen < found.len() {
         open.composer.take_file(&word, found.swap_remove(chosen));
         return None;
     }
     let at = chosen - found.len();
-    (at < resources.len()).then(|| {
-        open.composer.drop_word(&word);
-        Effect::AttachResource { pod: open.pod.clone(), resource: resources.swap_remove(at) }
-    })
+    let resource = (at < resources.len()).then(|| resources.swap_remove(at))?;
+    if resource.template.is_some() {
+        open.composer.begin_word(&word, &resource.uri);
+        return typed(open);
+    }
+    open.composer.drop_word(&word);
+    Some(Effect::AttachResource { pod: open.pod.clone(), resource })
 }

@@ -16,6 +16,7 @@ pub(super) fn in_composer(model: &mut Model, key: KeyEvent) {
     let Some(open) = &mut model.open else { return };
     if files::is_offered(open) && key.modifiers.is_empty() {
         match key.code {
+            KeyCode::Enter if files::is_typed(open) => in_text(model, key),
             KeyCode::Tab | KeyCode::Enter => {
                 let taken = files::take(open);
                 model.effects.extend(taken);

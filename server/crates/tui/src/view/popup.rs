@@ -2,7 +2,7 @@
 //! message.
 
 use commands::Offer;
-use protocol::McpResource;
+use protocol::{AgentChoice, McpResource};
 use ratatui::{
     Frame,
     layout::Rect,
@@ -37,11 +37,16 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
     });
 }
 
-/// The files that match the name after an `@`, in the rows above the message.
+/// The files that match the name after an `@`, or the agent's commands after a `/`, in the rows above the message.
 pub(super) fn draw_files(naming: &Naming, frame: &mut Frame<'_>, above: Rect) {
-    draw_rows(frame, above, naming.count(), Some(naming.chosen), |index, is_chosen| match naming.found.get(index) {
-        Some(path) => file(path, is_chosen, above.width.into()),
-        None => resource(&naming.resources[index - naming.found.len()], is_chosen, above.width.into()),
+    let Naming { found, resources, commands, chosen, .. } = naming;
+    let width = usize::from(above.width);
+    draw_rows(frame, above, naming.count(), Some(*chosen), |index, is_chosen| {
+        match (commands.get(index), found.get(index)) {
+            (Some(command), _) => of_agent(command, is_chosen, width),
+            (None, Some(path)) => file(path, is_chosen, width),
+            (None, None) => resource(&resources[index - found.len()], is_chosen, width),
+        }
     });
 }
 
@@ -64,21 +69,28 @@ fn draw_rows(
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The same for a resource, with its server and address beside its name.
+/// The same for a resource, with its server and address beside its name. Of a template the beginning is what is typed.
 fn resource(resource: &McpResource, is_chosen: bool, width: usize) -> Line<'static> {
-    named(&printable(&resource.name), &printable(&format!("{}: {}", resource.server, resource.uri)), is_chosen, width)
+    let McpResource { server, uri, name, template, .. } = resource;
+    let (name, address) = template.as_ref().map_or((name, uri), |template| (uri, template));
+    named(&format!("@{}", printable(name)), &printable(&format!("{server}: {address}")), is_chosen, width)
+}
+
+/// A command of the Pod's agent, with what it does.
+fn of_agent(command: &AgentChoice, is_chosen: bool, width: usize) -> Line<'static> {
+    let about = command.description.as_deref().unwrap_or_default();
+    named(&format!("/{}", printable(&command.name)), &printable(about), is_chosen, width)
 }
 
 /// `▸ main.rs            src/deep`: the name comes first because it is what you look for.
 fn file(path: &str, is_chosen: bool, width: usize) -> Line<'static> {
     let path = printable(path);
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-    named(name, folder, is_chosen, width)
+    named(&format!("@{name}"), folder, is_chosen, width)
 }
 
 fn named(name: &str, beside: &str, is_chosen: bool, width: usize) -> Line<'static> {
-    let name = format!("@{name}");
-    let word = padded(&name, FILE_WIDTH.max(width_of(&name)).min(width.saturating_sub(2)));
+    let word = padded(name, FILE_WIDTH.max(width_of(name)).min(width.saturating_sub(2)));
     let room = width.saturating_sub(width_of(&word) + 3);
     entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(beside, room))])
 }
