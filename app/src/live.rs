@@ -29,6 +29,8 @@ mod scroll;
 #[cfg(feature = "hydrate")]
 mod takeover;
 #[cfg(feature = "hydrate")]
+mod terminal;
+#[cfg(feature = "hydrate")]
 mod typeahead;
 
 #[cfg(not(feature = "hydrate"))]
@@ -36,7 +38,7 @@ pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, found::*, keys::*, outside::*, reveal::*,
-    scroll::*, takeover::*, typeahead::*,
+    scroll::*, takeover::*, terminal::*, typeahead::*,
 };
 
 /// The theme setting that follows the system; nothing is stored for it.

@@ -22,6 +22,7 @@ mod relations;
 mod runtimes;
 mod search;
 mod settings;
+mod terminal;
 mod transcript;
 mod usage;
 
@@ -56,6 +57,7 @@ pub use {
         ProvidersFound, SettingsFound, forget_key, list_agents, list_providers, list_servers, log_in_to_server,
         log_out_of_server, read_settings, remove_rule, restart_server, server_log, set_key, sign_out, test_provider,
     },
+    terminal::find_terminal,
     transcript::{OlderPage, PodPageData, load_pod, older_records},
     usage::read_usage,
 };
