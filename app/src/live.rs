@@ -15,6 +15,8 @@ mod files;
 #[cfg(feature = "hydrate")]
 mod focus;
 #[cfg(feature = "hydrate")]
+mod formulas;
+#[cfg(feature = "hydrate")]
 mod found;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
@@ -37,8 +39,8 @@ mod typeahead;
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
-    board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, found::*, keys::*, outside::*, reveal::*,
-    scroll::*, takeover::*, terminal::*, typeahead::*,
+    board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, formulas::*, found::*, keys::*, outside::*,
+    reveal::*, scroll::*, takeover::*, terminal::*, typeahead::*,
 };
 
 /// The theme setting that follows the system; nothing is stored for it.

@@ -9,6 +9,8 @@ use leptos::{
 
 use protocol::{BlobView, TerminalSize};
 
+use transcript::markup::Formula;
+
 use super::{Answering, KeyPress, Memory};
 use crate::{
     UiError,
@@ -271,6 +273,12 @@ pub(crate) fn colours_when_seen(_element: &Element, _code: CodeText, _told: impl
 pub(crate) fn colours_forget(_number: u64) {}
 
 pub(crate) fn mark_found(_id: Option<&str>) {}
+
+pub(crate) fn formula_known(_formula: &Formula) -> Option<String> {
+    None
+}
+
+pub(crate) fn draw_formula(_formula: Formula, _told: impl FnOnce(String) + 'static) {}
 
 /// What comes over a terminal's socket.
 #[derive(Debug)]
