@@ -11,7 +11,7 @@ use crate::{
 
 /// The comments that are finished, and sending them.
 #[component]
-pub(super) fn Side(review: Review, name: String) -> impl IntoView {
+pub(super) fn Side(review: Review, name: String, children: Children) -> impl IntoView {
     let drafts = review.drafts;
     let (deed, text) = (Deed::default(), RwSignal::new(String::new()));
     let count = Memo::new(move |_| drafts.comments.with(Vec::len));
@@ -52,7 +52,7 @@ pub(super) fn Side(review: Review, name: String) -> impl IntoView {
         }
     };
     view! {
-        <aside class="changes-side" aria-label="Your comments">
+        <aside class="changes-side" aria-label="Your comments, and the commit">
             <h2>"Your comments " <small>{move || count.get()}</small></h2>
             {listed}
             {writing}
@@ -79,6 +79,7 @@ pub(super) fn Side(review: Review, name: String) -> impl IntoView {
             </form>
             <Problem error=deed.error />
             {sent}
+            {children()}
         </aside>
     }
 }
