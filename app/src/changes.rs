@@ -1,5 +1,6 @@
 //! What a Pod changed on the disk: its page, and the ways that lead there.
 
+mod commit;
 pub(crate) mod drafts;
 mod file;
 mod lines;

@@ -9,6 +9,7 @@ pub(crate) mod copy_button;
 pub(crate) mod deed;
 pub(crate) mod dialog;
 pub(crate) mod diff;
+pub(crate) mod formula;
 pub(crate) mod link;
 pub(crate) mod menu;
 pub(crate) mod output;

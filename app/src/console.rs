@@ -102,6 +102,11 @@ pub(crate) struct Introduction {
     pub(crate) target: String,
 }
 
+/// The field that takes what is typed into the terminal.
+pub(crate) const TERMINAL_FIELD: &str = "terminal-field";
+/// The part of a Pod's page that is its terminal.
+pub(crate) const TERMINAL: &str = "terminal";
+
 /// What is drawn over a page, or beside it, on request.
 #[derive(Debug)]
 pub(crate) enum Over {
@@ -111,6 +116,8 @@ pub(crate) enum Over {
     Needs(Vec<OpenApproval>, Vec<OpenRequest>),
     /// On the first screen: how to connect a real model.
     FirstModel,
+    /// A terminal in this Pod's folder.
+    Terminal(PodContext),
 }
 
 /// Draws an [`Over`] once its code has been fetched. Provided by the module that knows all dialogs, for those that

@@ -37,6 +37,8 @@ pub(crate) enum Shortcut {
     Command,
     Palette,
     Help,
+    /// Open this Pod's terminal, go to it, or leave it.
+    Terminal,
     /// Leave the field.
     Leave,
     /// Clear the selection.
@@ -77,6 +79,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("i  Enter", "Focus the message field (Esc leaves it when no run goes on)"),
             (":", "Command for this Pod"),
             ("Shift-Tab", "Next mode, in the message field"),
+            ("Ctrl-`", "Open the terminal, go to it, or leave it"),
             ("Enter", "Send the message"),
             ("Shift-Enter", "New line in the message"),
         ],
@@ -149,6 +152,7 @@ pub(crate) fn chord(key: &str) -> Option<Shortcut> {
     match key {
         "k" | "K" => Some(Shortcut::Palette),
         "a" | "A" => Some(Shortcut::SelectAll),
+        "`" => Some(Shortcut::Terminal),
         _ => None,
     }
 }

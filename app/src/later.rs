@@ -11,7 +11,7 @@ use crate::{
     approvals::{needs::Needs, page::ApprovalsPage},
     audit::page::AuditPage,
     changes::page::ChangesPage,
-    console::{Dialog, Over},
+    console::{Dialog, Over, PodContext},
     frame::help_dialog::HelpDialog,
     login::LoginPage,
     palette::PaletteDialog,
@@ -34,6 +34,7 @@ use crate::{
     print::PrintPage,
     search::page::SearchPage,
     settings::page::SettingsPage,
+    terminal::pane::TerminalPane,
     usage::page::UsagePage,
 };
 
@@ -41,6 +42,7 @@ use crate::{
 pub(crate) async fn over_view(over: Over) -> AnyView {
     match over {
         Over::Needs(questions, requests) => needs_view((questions, requests)).await,
+        Over::Terminal(pod) => terminal_view(pod).await,
         over => dialog_view(over).await,
     }
 }
@@ -51,6 +53,12 @@ fn needs_view((questions, requests): (Vec<OpenApproval>, Vec<OpenRequest>)) -> A
     view! { <Needs questions=questions requests=requests /> }.into_any()
 }
 
+/// A terminal, once its code has been fetched.
+#[lazy]
+fn terminal_view(pod: PodContext) -> AnyView {
+    view! { <TerminalPane pod=pod /> }.into_any()
+}
+
 /// The dialog or other overlay, once its code has been fetched.
 #[lazy]
 fn dialog_view(over: Over) -> AnyView {
@@ -58,7 +66,7 @@ fn dialog_view(over: Over) -> AnyView {
         Over::Dialog(dialog) => dialog,
         Over::FirstModel => return view! { <FirstModel /> }.into_any(),
         Over::Selection(selected) => return view! { <SelectionActs selected=selected /> }.into_any(),
-        Over::Needs(..) => return ().into_any(),
+        Over::Needs(..) | Over::Terminal(_) => return ().into_any(),
     };
     match dialog {
         Dialog::NewPod => view! { <NewPodDialog /> }.into_any(),

@@ -45,6 +45,7 @@ mod search;
 pub mod server_fns;
 mod settings;
 mod stream;
+mod terminal;
 mod transcript;
 mod usage;
 

@@ -15,6 +15,8 @@ mod files;
 #[cfg(feature = "hydrate")]
 mod focus;
 #[cfg(feature = "hydrate")]
+mod formulas;
+#[cfg(feature = "hydrate")]
 mod found;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
@@ -29,14 +31,16 @@ mod scroll;
 #[cfg(feature = "hydrate")]
 mod takeover;
 #[cfg(feature = "hydrate")]
+mod terminal;
+#[cfg(feature = "hydrate")]
 mod typeahead;
 
 #[cfg(not(feature = "hydrate"))]
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
-    board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, found::*, keys::*, outside::*, reveal::*,
-    scroll::*, takeover::*, typeahead::*,
+    board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, formulas::*, found::*, keys::*, outside::*,
+    reveal::*, scroll::*, takeover::*, terminal::*, typeahead::*,
 };
 
 /// The theme setting that follows the system; nothing is stored for it.

@@ -8,6 +8,7 @@ mod audit;
 mod background;
 mod board;
 mod changes;
+mod formulas;
 mod highlight;
 mod input;
 mod own;
@@ -22,9 +23,12 @@ mod relations;
 mod runtimes;
 mod search;
 mod settings;
+mod terminal;
 mod transcript;
 mod usage;
 
+#[cfg(feature = "ssr")]
+pub(crate) use formulas::draw as draw_formula_now;
 #[cfg(feature = "ssr")]
 pub(crate) use highlight::Budget;
 #[cfg(feature = "ssr")]
@@ -35,6 +39,7 @@ pub use {
     background::{command_output, list_commands, stop_command},
     board::{BoardFound, read_board},
     changes::{ChangesData, changed_files, pod_changes, revert_change, review_changes, rewind_preview, undo_revert},
+    formulas::{FORMULAS_MAX, draw_formulas},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{
         attach_resource, fitting_files, fitting_resources, interrupt_pod, list_prompts, make_prompt, steer_input,
@@ -56,6 +61,7 @@ pub use {
         ProvidersFound, SettingsFound, forget_key, list_agents, list_providers, list_servers, log_in_to_server,
         log_out_of_server, read_settings, remove_rule, restart_server, server_log, set_key, sign_out, test_provider,
     },
+    terminal::find_terminal,
     transcript::{OlderPage, PodPageData, load_pod, older_records},
     usage::read_usage,
 };

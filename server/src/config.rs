@@ -10,6 +10,7 @@ mod environment;
 mod file;
 mod mcp;
 mod pods;
+mod terminal;
 
 use std::{
     collections::BTreeMap,
@@ -20,6 +21,7 @@ use std::{
 
 use ::mcp::ServerConfig;
 use acp::AgentConfig;
+use backend::TerminalOptions;
 use etcetera::BaseStrategy;
 use pod_store::Database;
 use protocol::RuntimeId;
@@ -81,6 +83,8 @@ pub(crate) struct Config {
     /// Command lines around the calls of tools.
     pub(crate) hooks: Vec<Hook>,
     pub(crate) pods: Pods,
+    /// Terminals for whoever is logged in, if there are any.
+    pub(crate) terminals: Option<TerminalOptions>,
 }
 
 /// The configuration of the other verbs.
@@ -126,6 +130,7 @@ impl Config {
             commands: file.commands,
             hooks: file.hooks,
             pods: file.pods,
+            terminals: (serve.terminal || file.terminal).then(|| terminal::options(environment)),
             data,
         })
     }
@@ -348,6 +353,23 @@ mod tests {
         assert_eq!((agents["mine"].env["KEY"].as_str(), agents["mine"].confine), ("hunter2", false));
         let shown = format!("{:?}", load(text, &ServeOptions::default(), &[]).unwrap());
         assert!(!shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
+    fn terminals_are_off_and_have_nothing_of_the_servers_environment_that_is_secret() {
+        let variables = [("SHELL", "/bin/fish"), ("HOME", "/home/ada"), ("LC_TIME", "C"), ("YOI_TOKEN", "hidden-1")];
+        let variables = [&variables[..], &[("OPENAI_API_KEY", "hidden-2"), ("MY_KEY", "hidden-3")]].concat();
+        let flag = ServeOptions { terminal: true, ..ServeOptions::default() };
+        let terminals = |text, serve: &ServeOptions| load(text, serve, &variables).unwrap().terminals;
+        assert!(terminals("", &ServeOptions::default()).is_none());
+        assert!(terminals("terminal = false", &ServeOptions::default()).is_none());
+        for options in [terminals("", &flag).unwrap(), terminals("terminal = true", &ServeOptions::default()).unwrap()]
+        {
+            assert_eq!(options.shell, Path::new("/bin/fish"));
+            let names: Vec<_> = options.environment.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["HOME", "SHELL", "LC_TIME"]);
+        }
+        assert_eq!(load("", &flag, &[]).unwrap().terminals.unwrap().shell, Path::new("/bin/sh"));
     }
 
     #[test]

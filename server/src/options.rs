@@ -44,6 +44,9 @@ pub(crate) struct ServeOptions {
     /// `compat`; the two kinds do not mix, and nothing of the older ones is stored
     #[arg(long, value_name = "DIR")]
     pub(crate) compat_sockets: Option<PathBuf>,
+    /// Let whoever is logged in open a terminal in the page: a shell of this account, in a Pod's folder, in no sandbox
+    #[arg(long)]
+    pub(crate) terminal: bool,
     /// Open the console in a browser
     #[arg(long)]
     pub(crate) open: bool,

@@ -12,7 +12,7 @@ use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 use anyhow::{Context, Result};
 use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
 use axum::{Router, serve::ListenerExt};
-use backend::{Backend, BackendOptions, KeptKeys};
+use backend::{Backend, BackendOptions, KeptKeys, TerminalOptions};
 use provider::{ProviderConfig, ProviderOptions, Providers};
 use runtime::Host;
 use secrecy::ExposeSecret;
@@ -93,6 +93,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         runtimes_file: Some(data.path().join(RUNTIMES)),
         keys,
         forget_after: config.forget_after,
+        terminals: config.terminals.clone().map(|options| TerminalOptions { open_files: files.before, ..options }),
     })?;
     compat_sockets::add(&backend, host.clone(), compat_folder).await?;
     backend.pod_tokens().serve_at(format!("{}/mcp", base_url(address)));
@@ -181,6 +182,9 @@ fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) 
     let providers: Vec<_> = config.providers.iter().map(|provider| provider.name.as_str()).collect();
     let name = config.name.as_ref().map(ToString::to_string);
     tracing::info!(%address, data = %config.data.display(), database = ?config.database, ?providers, name, "started");
+    if config.terminals.is_some() {
+        tracing::info!("terminals are on: whoever is logged in has a shell of this account");
+    }
     if let Some(socket) = socket {
         tracing::info!(address = %socket.address().display(), "answers on a socket, too");
     }

@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 
 use commands::Sign;
-use leptos::{prelude::*, task::spawn_local};
-use protocol::{Approval, ControlVerb, OpenApproval, OpenRequest, PodRef, PodSummary, Timestamp};
+use leptos::prelude::*;
+use protocol::{ControlVerb, OpenApproval, OpenRequest, PodRef, PodSummary, Timestamp};
 
 use crate::{
     approvals::{
-        question::{Question, QuestionCard, earlier_answer},
+        question::{Question, QuestionCard, answer_from_anywhere},
         request::RequestCard,
     },
     components::{
@@ -123,19 +123,8 @@ fn NeedView(need: Need, open: Memo<HashSet<String>>) -> impl IntoView {
 #[component]
 fn Asked(open: OpenApproval, is_open: Memo<bool>) -> impl IntoView {
     let console = use_console();
-    let answered = RwSignal::new(None::<Approval>);
-    let asked = Question::from(open.clone());
-    Effect::new(move |_| {
-        if is_open.get() || answered.with_untracked(Option::is_some) {
-            return;
-        }
-        let asked = asked.clone();
-        spawn_local(async move {
-            let gone = || Approval::open(asked.id.clone(), asked.tool.clone(), asked.arguments.clone(), asked.asked_at);
-            let answer = earlier_answer(asked.pod.clone(), &asked.id).await.unwrap_or_else(gone);
-            answered.try_update(|answered| answered.get_or_insert(answer).id.len());
-        });
-    });
+    let question = Question::from(open.clone());
+    let answered = answer_from_anywhere(&question, is_open);
     view! {
         <h2 class="need-head">
             <a class="pod-link" href=pod_href(&open.pod)>
@@ -144,7 +133,7 @@ fn Asked(open: OpenApproval, is_open: Memo<bool>) -> impl IntoView {
             </a>
             <span class="hint">{place(console, &open.pod, open.parent.as_ref())}</span>
         </h2>
-        <QuestionCard question=Question::from(open) answered=answered />
+        <QuestionCard question=question answered=answered />
     }
 }
 

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, task::spawn_local};
-use protocol::{Approval, OpenApproval, OpenRequest, PodRef};
+use leptos::prelude::*;
+use protocol::{OpenApproval, OpenRequest, PodRef};
 
 use crate::{
     UiError,
     approvals::{
-        question::{Question, QuestionCard, earlier_answer},
+        question::{Question, QuestionCard, answer_from_anywhere},
         request::RequestCard,
         several::{SelectBox, Selected, SeveralBar},
     },
@@ -148,21 +148,9 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
 /// One approval in the list; if it is answered elsewhere, it shows that answer.
 #[component]
 fn Listed(question: Question, shown: Shown) -> impl IntoView {
-    let answered = RwSignal::new(None::<Approval>);
     let key = (question.pod.clone(), question.id.clone());
     let is_open = Memo::new(move |_| shown.open.with(|open| open.contains(&key)));
-    let asked = question.clone();
-    Effect::new(move |_| {
-        if is_open.get() || answered.with_untracked(Option::is_some) {
-            return;
-        }
-        let asked = asked.clone();
-        spawn_local(async move {
-            let gone = || Approval::open(asked.id.clone(), asked.tool.clone(), asked.arguments.clone(), asked.asked_at);
-            let answer = earlier_answer(asked.pod.clone(), &asked.id).await.unwrap_or_else(gone);
-            answered.try_update(|answered| answered.get_or_insert(answer).id.len());
-        });
-    });
+    let answered = answer_from_anywhere(&question, is_open);
     let (key, label) = ((question.pod.clone(), question.id.clone()), format!("Select {}", question.tool));
     // A form is filled in by itself, and an agent's own options are chosen one by one.
     let may_be_one_of_several = question.options.is_empty() && question.arguments.get("schema").is_none();
@@ -197,7 +185,7 @@ fn askers(questions: &[OpenApproval]) -> Vec<PodRef> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::PodState;
+    use protocol::{Approval, PodState};
 
     use super::*;
     use commands::samples::pod;

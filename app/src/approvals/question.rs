@@ -11,7 +11,7 @@ use protocol::{
 };
 use serde_json::Value;
 
-pub(crate) use self::answering::{answer, answer_words, earlier_answer};
+pub(crate) use self::answering::{answer, answer_from_anywhere, answer_words};
 use self::{
     always::{AlwaysChoice, FIRST},
     form::{Form, FormFields},

@@ -15,7 +15,7 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// The actions that rows can name, for the filter.
-const ACTIONS: [&str; 32] = [
+const ACTIONS: [&str; 34] = [
     "approve",
     "blob_keep",
     "cancel",
@@ -46,6 +46,8 @@ const ACTIONS: [&str; 32] = [
     "runtime_remove",
     "settings",
     "stop",
+    "terminal_end",
+    "terminal_open",
     "tool",
     "unpeer",
 ];

@@ -6,6 +6,7 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::{ErrorCode, FileChange, FileStatus, PodRef, RevertCommand, Since, UndoCommand};
 
 use super::{
+    commit::CommitBox,
     drafts::Drafts,
     file::FileView,
     lines::commented,
@@ -215,6 +216,8 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
         Memo::new(move |_| files.iter().filter(|file| review.seen.has(file)).count())
     };
     let name = pod.name.to_string();
+    let git = pod.git.clone().filter(|_| count > 0);
+    let commit = git.map(|git| view! { <CommitBox review=review git=git files=files.clone() /> }.into_any());
     let error = move || {
         review.deed.error.get().map(|error| {
             let look = move |_| {
@@ -297,7 +300,7 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
                 {nothing}
                 {views.collect_view()}
             </section>
-            <Side review=review name=name />
+            <Side review=review name=name>{commit}</Side>
         </div>
     }
 }

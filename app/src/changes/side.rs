@@ -14,7 +14,7 @@ pub(super) const SEND: &str = "review-send";
 
 /// The comments that are finished, and sending them.
 #[component]
-pub(super) fn Side(review: Review, name: String) -> impl IntoView {
+pub(super) fn Side(review: Review, name: String, children: Children) -> impl IntoView {
     let drafts = review.drafts;
     let (deed, text) = (Deed::default(), RwSignal::new(String::new()));
     let count = Memo::new(move |_| drafts.comments.with(Vec::len));
@@ -55,7 +55,7 @@ pub(super) fn Side(review: Review, name: String) -> impl IntoView {
         }
     };
     view! {
-        <aside class="changes-side" aria-label="Your comments">
+        <aside class="changes-side" aria-label="Your comments, and the commit">
             <h2>"Your comments " <small>{move || count.get()}</small></h2>
             {listed}
             {writing}
@@ -83,6 +83,7 @@ pub(super) fn Side(review: Review, name: String) -> impl IntoView {
             </form>
             <Problem error=deed.error />
             {sent}
+            {children()}
         </aside>
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct PodContext {
     pub(crate) unseen: RwSignal<usize>,
     /// Text on its way back into the composer.
     pub(crate) returned: RwSignal<Option<Returned>>,
+    /// Whether a terminal is open on this page.
+    pub(crate) shows_terminal: RwSignal<bool>,
     /// True for a page of older records, which never grows: the end of the conversation is not on it.
     pub(crate) is_old: bool,
 }
@@ -70,6 +72,7 @@ impl PodContext {
             is_following: RwSignal::new(true),
             unseen: RwSignal::new(0),
             returned: RwSignal::new(None),
+            shows_terminal: RwSignal::new(false),
             is_old,
         };
         provide_context(context);

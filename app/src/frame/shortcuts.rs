@@ -6,7 +6,9 @@ use leptos_router::hooks::{use_location, use_navigate};
 use protocol::PodRef;
 
 use crate::{
-    console::{Console, Dialog, Introduction, TranscriptKeys, pod_of_path, undoing::undo_newest},
+    console::{
+        Console, Dialog, Introduction, TERMINAL, TERMINAL_FIELD, TranscriptKeys, pod_of_path, undoing::undo_newest,
+    },
     keys::{self, KeyReader, Shortcut},
     live::{self, Answering, KeyPress},
     palette, search, stream,
@@ -96,6 +98,7 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
             live::focus("message");
             return false;
         }
+        Shortcut::Terminal => return to_terminal(console),
         Shortcut::Leave => live::blur(),
         Shortcut::Back => {
             let is_selecting = console.selection.with_untracked(|selection| !selection.is_empty());
@@ -104,6 +107,17 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
                 live::blur();
             }
         }
+    }
+    true
+}
+
+/// Opens the terminal of the Pod whose page is open, goes to it, or leaves it. Returns false on other pages.
+fn to_terminal(console: Console) -> bool {
+    let Some(view) = console.viewed.get_untracked() else { return false };
+    match view.shows_terminal.get_untracked() {
+        false => view.shows_terminal.set(true),
+        true if live::has_focus_within(TERMINAL) => live::focus("message"),
+        true => live::focus(TERMINAL_FIELD),
     }
     true
 }
@@ -174,6 +188,7 @@ fn shortcut_of(console: Console, press: &KeyPress, reader: StoredValue<KeyReader
         let shortcut = keys::chord(&press.key).filter(|_| !press.has_shift)?;
         let is_free = match shortcut {
             Shortcut::Palette => !press.in_dialog || in_palette(),
+            Shortcut::Terminal => !press.in_dialog,
             _ => !press.in_dialog && !press.in_field,
         };
         return is_free.then_some(shortcut);
@@ -225,6 +240,8 @@ mod tests {
         assert_eq!(read(chord(true, true), Some(Dialog::Palette(None))), Some(Shortcut::Palette));
         assert_eq!(read(chord(true, true), Some(Dialog::Help(Topic::Keys))), None);
         assert_eq!(read(KeyPress { has_shift: true, ..chord(false, false) }, None), None, "the browser's own");
+        assert_eq!(read(KeyPress { key: "`".into(), ..chord(true, false) }, None), Some(Shortcut::Terminal));
+        assert_eq!(read(KeyPress { key: "`".into(), ..chord(true, true) }, None), None);
     }
 
     #[test]

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use leptos::{
     prelude::Memo,
-    web_sys::{ClipboardEvent, DragEvent, Element, KeyboardEvent},
+    web_sys::{ClipboardEvent, DragEvent, Element, KeyboardEvent, WheelEvent},
 };
 
-use protocol::BlobView;
+use protocol::{BlobView, TerminalSize};
+
+use transcript::markup::Formula;
 
 use super::{Answering, KeyPress, Memory};
 use crate::{
@@ -271,3 +273,67 @@ pub(crate) fn colours_when_seen(_element: &Element, _code: CodeText, _told: impl
 pub(crate) fn colours_forget(_number: u64) {}
 
 pub(crate) fn mark_found(_id: Option<&str>) {}
+
+pub(crate) fn formula_known(_formula: &Formula) -> Option<String> {
+    None
+}
+
+pub(crate) fn draw_formula(_formula: Formula, _told: impl FnOnce(String) + 'static) {}
+
+/// What comes over a terminal's socket.
+#[derive(Debug)]
+pub(crate) enum TerminalNews {
+    Printed(Vec<u8>),
+    Told(String),
+    Closed,
+}
+
+/// The socket of a terminal.
+pub(crate) struct TerminalLine;
+
+impl TerminalLine {
+    pub(crate) fn type_bytes(&self, _bytes: &[u8]) {}
+
+    pub(crate) fn say(&self, _text: &str) {}
+}
+
+pub(crate) fn open_terminal(_path: &str, _told: impl Fn(TerminalNews) + Clone + 'static) -> Option<TerminalLine> {
+    None
+}
+
+/// Tells when an element's size changes.
+pub(crate) struct Sizes;
+
+pub(crate) fn watch_size(_id: &str, _run: impl Fn() + 'static) -> Option<Sizes> {
+    None
+}
+
+pub(crate) fn terminal_room(_id: &str, _probe: &str) -> Option<(TerminalSize, f64, f64)> {
+    None
+}
+
+pub(crate) fn scrolled(_id: &str) -> f64 {
+    0.0
+}
+
+pub(crate) fn scroll_to_end(_id: &str) {}
+
+pub(crate) fn take_text(_id: &str) -> String {
+    String::new()
+}
+
+pub(crate) fn selected_text() -> String {
+    String::new()
+}
+
+pub(crate) fn has_focus_within(_id: &str) -> bool {
+    false
+}
+
+pub(crate) fn makes_a_letter(_event: &KeyboardEvent) -> bool {
+    false
+}
+
+pub(crate) fn is_wheeled_up(_event: &WheelEvent) -> bool {
+    false
+}

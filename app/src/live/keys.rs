@@ -24,7 +24,7 @@ fn is_field(event: &KeyboardEvent) -> bool {
 }
 
 /// AltGr, and Option on a Mac, produce letters.
-fn makes_a_letter(event: &KeyboardEvent) -> bool {
+pub(crate) fn makes_a_letter(event: &KeyboardEvent) -> bool {
     event.get_modifier_state("AltGraph") || event.alt_key() && !event.key().is_ascii()
 }
 

@@ -167,6 +167,9 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             {act("Spawn a child…", |console, pod| spawn(console, &pod, String::new()))}
             {act("Add a peer…", |console, pod| introduce(console, &pod, String::new()))}
             <PodFiles />
+            <button type="button" title="Your own shell in its folder (Ctrl `)" on:click=move |_| pod.shows_terminal.set(true)>
+                "Terminal"
+            </button>
             {act("Model…", |console, pod| console.dialog.set(Some(Dialog::Model(Box::new(pod)))))}
             {act("Rename…", |console, pod| console.dialog.set(Some(Dialog::Rename(Box::new(pod)))))}
             <button type="button" class="is-danger" on:click=delete>

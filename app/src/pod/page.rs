@@ -15,7 +15,7 @@ use crate::{
     acting::stopping::{has_run, stop_run},
     codec::fetched,
     composer::Composer,
-    console::{Console, PodContext, TranscriptKeys, pod_href, use_console},
+    console::{Console, Over, PodContext, TranscriptKeys, drawn_over, pod_href, use_console},
     format::sentence_case,
     live::{self, Answering},
     pod::{changed::Changed, child_questions::ChildQuestions, head::PodHead, inspector::Inspector},
@@ -190,11 +190,20 @@ fn PodView(pod: PodContext, look: Look) -> impl IntoView {
             <FindBar />
             <TranscriptPane />
             {below}
+            <TerminalPlace pod=pod />
         </main>
         <div class="inspect-place" class:is-shown=move || shows_details.get()>
             <Inspector />
         </div>
     }
+}
+
+/// The terminal, while it is open. It ends when this page is left.
+#[component]
+fn TerminalPlace(pod: PodContext) -> impl IntoView {
+    pod.presence.on_turn(move |_| pod.shows_terminal.set(false));
+    let terminal = move || pod.shows_terminal.get().then(|| drawn_over(Over::Terminal(pod)));
+    view! { <Suspense>{terminal}</Suspense> }
 }
 
 /// Says that no more records will come: where you look, but not in the transcript.

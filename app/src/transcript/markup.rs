@@ -9,7 +9,7 @@ use transcript::{
 };
 
 use self::growing::{Growing, Node};
-use crate::components::code::CodeBlock;
+use crate::components::{code::CodeBlock, formula::FormulaView};
 
 /// Draws a code block from its language and text.
 pub(crate) type DrawCode = fn(Option<String>, String) -> AnyView;
@@ -150,6 +150,7 @@ fn inline(inline: Inline) -> AnyView {
     match inline {
         Inline::Text(text) => unseen::shown(&text).into_owned().into_any(),
         Inline::Code(text) => view! { <code>{unseen::shown(&text).into_owned()}</code> }.into_any(),
+        Inline::Formula(formula) => view! { <FormulaView formula=formula /> }.into_any(),
         Inline::Emphasis(content) => view! { <em>{inlines(content)}</em> }.into_any(),
         Inline::Strong(content) => view! { <strong>{inlines(content)}</strong> }.into_any(),
         Inline::Strikethrough(content) => view! { <del>{inlines(content)}</del> }.into_any(),

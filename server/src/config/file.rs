@@ -34,6 +34,8 @@ pub(super) struct File {
     pub(super) database: Option<String>,
     pub(super) name: Option<String>,
     pub(super) allow_hosts: Vec<String>,
+    /// Whoever is logged in may open a terminal.
+    pub(super) terminal: bool,
     forget_after_s: Option<u64>,
     /// The first one is the default, so the file's order is kept.
     #[serde(deserialize_with = "in_order")]

@@ -1,8 +1,10 @@
 //! The first of two competing answers counts, and the later one is told so.
 
+use leptos::{prelude::*, task::spawn_local};
 use protocol::{Approval, ApprovalCommand, Decision, ErrorCode, PodRef};
 use transcript::words::actor_words;
 
+use super::Question;
 use crate::{
     UiError,
     console::{Console, fresh_command},
@@ -27,8 +29,26 @@ pub(crate) async fn answer(
 }
 
 /// The answer to an approval that is no longer open.
-pub(crate) async fn earlier_answer(pod: PodRef, id: &str) -> Option<Approval> {
+async fn earlier_answer(pod: PodRef, id: &str) -> Option<Approval> {
     pod_approvals(pod).await.ok()?.into_iter().find(|approval| approval.id == id)
+}
+
+/// The answer to a question that may be answered elsewhere: once it is no longer open, that answer.
+pub(crate) fn answer_from_anywhere(question: &Question, is_open: Memo<bool>) -> RwSignal<Option<Approval>> {
+    let answered = RwSignal::new(None::<Approval>);
+    let asked = question.clone();
+    Effect::new(move |_| {
+        if is_open.get() || answered.with_untracked(Option::is_some) {
+            return;
+        }
+        let asked = asked.clone();
+        spawn_local(async move {
+            let gone = || Approval::open(asked.id.clone(), asked.tool.clone(), asked.arguments.clone(), asked.asked_at);
+            let answer = earlier_answer(asked.pod.clone(), &asked.id).await.unwrap_or_else(gone);
+            answered.try_update(|answered| answered.get_or_insert(answer).id.len());
+        });
+    });
+    answered
 }
 
 /// `allowed by you`, `denied by kim: not today`, `no longer needed: the run was cancelled`.

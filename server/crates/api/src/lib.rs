@@ -23,6 +23,7 @@ mod routes;
 mod sent;
 mod service;
 mod shared;
+mod terminal;
 
 pub use self::{
     access::{AllowedHosts, Token},

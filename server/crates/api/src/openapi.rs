@@ -9,7 +9,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use protocol::{
-    Candidate, ClientFrame, ErrorCode, ServerFrame, Since,
+    Candidate, ClientFrame, ErrorCode, ServerFrame, Since, TerminalAsk, TerminalTold,
     operation::Description,
     operations::{EachCommand, EachOwn, EachQuery, ToCommand, ToQuery, each_command, each_own, each_query},
 };
@@ -64,13 +64,14 @@ struct Problem {
         rest::blobs::keep,
         rest::blobs::read,
         events::events,
+        crate::terminal::terminal,
         openapi,
         docs,
         service::metrics,
         service::healthz,
         service::readyz,
     ),
-    components(schemas(Problem, ClientFrame, ServerFrame, Since)),
+    components(schemas(Problem, ClientFrame, ServerFrame, Since, TerminalAsk, TerminalTold)),
     security(("token" = []), ("session" = [])),
 )]
 struct Document;
@@ -323,8 +324,9 @@ mod tests {
         }
         let document: Value = serde_json::from_str(openapi_json()).unwrap();
         let shapes = &document["components"]["schemas"];
-        // The frames are sent over the socket, which a path cannot express.
-        let (mut reached, mut ahead) = (BTreeSet::new(), vec!["ClientFrame".to_owned(), "ServerFrame".to_owned()]);
+        // The frames are sent over sockets, which a path cannot express.
+        let frames = ["ClientFrame", "ServerFrame", "TerminalAsk", "TerminalTold"].map(str::to_owned);
+        let (mut reached, mut ahead) = (BTreeSet::new(), frames.to_vec());
         references(&document["paths"], &mut ahead);
         while let Some(name) = ahead.pop() {
             references(&shapes[&name], &mut ahead);

@@ -23,7 +23,7 @@ use crate::{
     openapi::{self, BY_HAND},
     rest,
     sent::{self, Read},
-    service,
+    service, terminal,
 };
 
 impl Api {
@@ -129,6 +129,7 @@ pub(crate) fn table() -> Table {
         post   "/api/v1/runtimes"                                          => rest::runtimes::add;
         delete "/api/v1/runtimes/{runtime_id}"                             => rest::runtimes::remove;
         get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}" => rest::previews::enter;
+        get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/terminal" => terminal::terminal;
         get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
         get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}" => rest::journal::record;
         get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export"  => rest::export::export;

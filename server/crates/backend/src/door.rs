@@ -19,6 +19,7 @@ mod resolve;
 mod runtimes;
 mod servers;
 mod sessions;
+mod terminals;
 
 use std::{
     fmt,
@@ -34,14 +35,22 @@ use runtime::{Health, Host, PodTokens, Settings};
 use self::{
     agents::Agents, audit::Audit, blobs::Blobs, carrier::Carrier, everywhere::Everywhere, journals::Journals,
     keys::Keys, link::Links, previews::Previews, runtimes::Runtimes, servers::Servers, sessions::Sessions,
+    terminals::Terminals,
 };
 pub use self::{
     journals::{ExportFormat, ExportText},
     servers::{MCP_CALLBACK, MCP_CLIENT, ReturnAddress, redirect_uri},
 };
 use crate::{
-    Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, kept_keys::KeptKeys, lines::Lines,
-    previews::OpenPreviews, remote::Remote, sessions::Endings,
+    Entry, EntryKind, Registry, RuntimePort,
+    embedded::Embedded,
+    kept::Kept,
+    kept_keys::KeptKeys,
+    lines::Lines,
+    previews::OpenPreviews,
+    remote::Remote,
+    sessions::Endings,
+    terminals::{OpenTerminals, TerminalOptions},
 };
 
 /// What a backend is made of.
@@ -58,6 +67,8 @@ pub struct BackendOptions {
     /// A server that announced itself is forgotten after being silent for this long, unless a Pod here has a peer
     /// there.
     pub forget_after: Duration,
+    /// What terminals are made of; `None`: there are none.
+    pub terminals: Option<TerminalOptions>,
 }
 
 /// The file of runtimes cannot be read.
@@ -80,6 +91,7 @@ pub struct Backend {
     /// The state of the lines to other stores.
     lines: Lines,
     previews: OpenPreviews,
+    terminals: OpenTerminals,
     /// The revision of the list of all Pods.
     revision: Arc<AtomicU64>,
 }
@@ -96,15 +108,22 @@ impl Backend {
         Self::of(host, RuntimeId::local(), Kept::nowhere(), KeptKeys::default())
     }
 
+    /// The same, with terminals.
+    #[must_use]
+    pub fn with_terminals(mut self, options: TerminalOptions) -> Self {
+        self.terminals = OpenTerminals::new(Some(options));
+        self
+    }
+
     /// A backend that knows its own runtime and those that were added before.
     ///
     /// # Errors
     /// The file of runtimes exists and cannot be read: a server that forgets where its Pods are is worse than one that
     /// does not start.
     pub fn start(options: BackendOptions) -> Result<Self, NotStarted> {
-        let BackendOptions { host, name, runtimes_file, keys, forget_after } = options;
+        let BackendOptions { host, name, runtimes_file, keys, forget_after, terminals } = options;
         let (kept, runtimes) = Kept::open(runtimes_file).map_err(NotStarted)?;
-        let backend = Self::of(host, name, kept, keys);
+        let backend = Self { terminals: OpenTerminals::new(terminals), ..Self::of(host, name, kept, keys) };
         for runtime in runtimes {
             let client = Remote::client(&runtime).map_err(|error| NotStarted(error.detail))?;
             backend.runtimes().put_remote(&runtime, client).map_err(|error| NotStarted(error.detail))?;
@@ -127,6 +146,7 @@ impl Backend {
             kept_keys: Arc::new(keys),
             lines: Lines::default(),
             previews: OpenPreviews::default(),
+            terminals: OpenTerminals::new(None),
             revision: Arc::new(AtomicU64::new(1)),
         }
     }
@@ -193,6 +213,10 @@ impl Backend {
 
     pub fn previews(&self) -> Previews<'_> {
         Previews { backend: self }
+    }
+
+    pub fn terminals(&self) -> Terminals<'_> {
+        Terminals { backend: self }
     }
 
     /// The settings of this server's own runtime: providers, profiles, limits.

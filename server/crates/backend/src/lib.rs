@@ -17,6 +17,7 @@ mod registry;
 mod remote;
 mod sessions;
 mod sums;
+mod terminals;
 mod terms;
 
 pub use mcp::LoginAnswer;
@@ -37,5 +38,6 @@ pub use crate::{
     private_file::write_private,
     registry::{Entry, EntryKind, Registry},
     sessions::{SESSION_SECONDS, Session, SessionSecret},
+    terminals::{Shell, ShellInput, ShellOutput, ShellProcess, TerminalOptions, TerminalSeat},
     terms::Terms,
 };

@@ -42,6 +42,7 @@ codes! {
     ForbiddenOrigin "forbidden_origin" 403 "This origin is not allowed";
     NotVisible "not_visible" 403 "Not visible";
     PermissionDenied "permission_denied" 403 "Permission denied";
+    TerminalOff "terminal_off" 403 "Terminals are off";
     ScopeNotHeld "scope_not_held" 403 "Outside the scope that is held";
     PodNotFound "pod_not_found" 404 "No such Pod";
     RuntimeNotFound "runtime_not_found" 404 "No such runtime";

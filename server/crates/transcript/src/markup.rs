@@ -4,6 +4,7 @@
 
 mod bare;
 mod build;
+mod formulas;
 mod stream;
 
 use pulldown_cmark::{Options, Parser};
@@ -82,6 +83,7 @@ pub enum Inline {
         href: String,
         content: Vec<Inline>,
     },
+    Formula(Formula),
     /// A reference to the footnote of this name.
     Footnote(String),
     /// A line break in the source only; a space on a screen.
@@ -89,9 +91,26 @@ pub enum Inline {
     LineBreak,
 }
 
+/// A formula, in the language of TeX.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Formula {
+    /// As it was written, with what it stands between: `$x$`, `$$x$$`, `\\(x\\)`, `\\[x\\]`.
+    pub source: String,
+    /// It has lines of its own.
+    pub is_display: bool,
+}
+
+impl Formula {
+    /// What stands between its signs.
+    pub fn tex(&self) -> &str {
+        let signs = if self.source.starts_with('$') && !self.source.starts_with("$$") { 1 } else { 2 };
+        self.source.get(signs..self.source.len().saturating_sub(signs)).unwrap_or_default()
+    }
+}
+
 /// Parses a text into blocks. Accepts any text; what is not Markdown is a paragraph.
 pub fn parse(text: &str) -> Vec<MarkupBlock> {
-    build::build(parser(text).map(|event| (event, 0))).blocks
+    build::parse(text).blocks
 }
 
 /// The text of a line without its markup.
@@ -109,6 +128,7 @@ fn push_text(content: &[Inline], text: &mut String) {
                 push_text(content, text);
             }
             Inline::Link { content, .. } => push_text(content, text),
+            Inline::Formula(formula) => text.push_str(&formula.source),
             Inline::Footnote(name) => text.push_str(&format!("[{name}]")),
             Inline::SoftBreak => text.push(' '),
             Inline::LineBreak => text.push('\n'),

@@ -92,10 +92,10 @@ fn accepts_event_stream(headers: &HeaderMap) -> bool {
 }
 
 /// What a stream is told before it is closed because its login has ended.
-const LOGGED_OUT: &str = "this login has ended; log in again";
+pub(crate) const LOGGED_OUT: &str = "this login has ended; log in again";
 
 /// Resolves when the login with which a stream was opened has ended; never if it was opened with the token.
-async fn logged_out(backend: Backend, session: Option<Session>) {
+pub(crate) async fn logged_out(backend: Backend, session: Option<Session>) {
     match session {
         Some(session) => backend.sessions().ended(&session).await,
         None => std::future::pending().await,

@@ -15,7 +15,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use backend::{Backend, Origin};
+use backend::{Backend, Origin, TerminalOptions};
 use provider::Providers;
 use reqwest::{Method, RequestBuilder, Response, redirect::Policy};
 use runtime::{Host, HostOptions};
@@ -53,6 +53,20 @@ impl Server {
     pub async fn start_asking(configs: Vec<provider::ProviderConfig>) -> Self {
         let providers = Providers::new(configs).unwrap();
         Self::start_of(tempfile::tempdir().unwrap(), tools::Toolbox::default(), providers).await
+    }
+
+    /// With terminals, in which this shell runs without any settings of the machine's.
+    pub async fn start_with_terminals(shell: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let home = folder.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let environment =
+            vec![variable("HOME", home.to_str().unwrap()), variable("PATH", &path), variable("PS1", "$ ")];
+        let terminals = TerminalOptions { shell: shell.into(), environment, open_files: None };
+        let providers = Providers::new(Vec::new()).unwrap();
+        Self::start_made(folder, tools::Toolbox::default(), providers, Some(terminals)).await
     }
 
     /// Ends and starts again on the same store, at another port.
@@ -95,6 +109,15 @@ impl Server {
     }
 
     async fn start_of(folder: TempDir, toolbox: tools::Toolbox, providers: Providers) -> Self {
+        Self::start_made(folder, toolbox, providers, None).await
+    }
+
+    async fn start_made(
+        folder: TempDir,
+        toolbox: tools::Toolbox,
+        providers: Providers,
+        terminals: Option<TerminalOptions>,
+    ) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store =
             pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
@@ -107,6 +130,10 @@ impl Server {
         };
         let host = Host::start(options).await.unwrap();
         let backend = Backend::new(host.clone());
+        let backend = match terminals {
+            Some(terminals) => backend.with_terminals(terminals),
+            None => backend,
+        };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, shutdown) = watch::channel(false);

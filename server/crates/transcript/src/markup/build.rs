@@ -1,9 +1,13 @@
 //! Builds the tree from the parser's events, with an explicit stack of open elements. It never recurses, so no input
 //! can overflow the call stack; and its own stack is bounded, so that each event costs the same at any depth.
 
+use std::ops::Range;
+
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Tag};
 
-use super::{Alignment, Inline, ListItem, MarkupBlock, NESTING_MAX, bare::with_bare_links, is_allowed};
+use super::{
+    Alignment, Formula, Inline, ListItem, MarkupBlock, NESTING_MAX, bare::with_bare_links, formulas, is_allowed, parser,
+};
 
 /// A tree, and where its top-level blocks begin.
 #[derive(Debug)]
@@ -13,9 +17,16 @@ pub(super) struct Built {
     pub(super) starts: Vec<(usize, usize)>,
 }
 
-pub(super) fn build<'a>(events: impl Iterator<Item = (Event<'a>, usize)>) -> Built {
-    let mut builder = Builder::new();
-    events.for_each(|(event, at)| builder.event(event, at));
+pub(super) fn parse(text: &str) -> Built {
+    match formulas::masked(text) {
+        None => build(text, Vec::new()),
+        Some(masked) => build(&masked.text, masked.places),
+    }
+}
+
+fn build(text: &str, formulas: Vec<(Range<usize>, Formula)>) -> Built {
+    let mut builder = Builder::new(formulas);
+    parser(text).into_offset_iter().for_each(|(event, range)| builder.event(event, range));
     let mut root = builder.stack.swap_remove(0);
     root.close_paragraph();
     Built { blocks: with_bare_links(root.blocks), starts: builder.starts }
@@ -63,22 +74,25 @@ struct Builder {
     /// How many more elements are open beyond the limit: their content goes to the top of the stack.
     deeper: usize,
     starts: Vec<(usize, usize)>,
+    /// What is under a mask in the text, last one first.
+    formulas: Vec<(Range<usize>, Formula)>,
 }
 
 impl Builder {
-    fn new() -> Self {
-        Self { stack: vec![Frame::new(Open::Flat)], deeper: 0, starts: Vec::new() }
+    fn new(mut formulas: Vec<(Range<usize>, Formula)>) -> Self {
+        formulas.reverse();
+        Self { stack: vec![Frame::new(Open::Flat)], deeper: 0, starts: Vec::new(), formulas }
     }
 
-    fn event(&mut self, event: Event<'_>, at: usize) {
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
         if self.stack.len() == 1 && matches!(event, Event::Start(_) | Event::Rule) {
             let before = self.top().blocks.len();
-            self.starts.push((before, at));
+            self.starts.push((before, range.start));
         }
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(_) => self.end(),
-            Event::Text(text) => self.top().push(Inline::Text(text.into_string())),
+            Event::Text(text) => self.text(&text, &range),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
                 self.top().push(Inline::Code(text.into_string()));
             }
@@ -92,6 +106,27 @@ impl Builder {
                     *checked = Some(is_checked);
                 }
             }
+        }
+    }
+
+    /// Adds text, with the formulas that are under a mask in it.
+    fn text(&mut self, text: &str, range: &Range<usize>) {
+        let mut at = range.start;
+        while let Some((place, formula)) = self.formulas.pop_if(|(place, _)| place.end <= range.end) {
+            let before = text.get(at.saturating_sub(range.start)..place.start.saturating_sub(range.start));
+            if place.start < at || place.end - range.start > text.len() {
+                continue;
+            }
+            self.plain(before.unwrap_or_default());
+            self.top().push(Inline::Formula(formula));
+            at = place.end;
+        }
+        self.plain(text.get(at - range.start..).unwrap_or_default());
+    }
+
+    fn plain(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.top().push(Inline::Text(text.to_owned()));
         }
     }
 
@@ -282,16 +317,16 @@ mod tests {
 
     #[test]
     fn the_stack_stays_small_however_deep_a_text_is() {
-        let mut builder = Builder::new();
+        let mut builder = Builder::new(Vec::new());
         for _ in 0..100_000 {
-            builder.event(Event::Start(Tag::BlockQuote(None)), 0);
-            builder.event(Event::Start(Tag::Emphasis), 0);
-            builder.event(Event::Text("a".into()), 0);
+            builder.event(Event::Start(Tag::BlockQuote(None)), 0..0);
+            builder.event(Event::Start(Tag::Emphasis), 0..0);
+            builder.event(Event::Text("a".into()), 0..1);
             assert!(builder.stack.len() <= NESTING_MAX + 1);
         }
         for _ in 0..100_000 {
-            builder.event(Event::End(TagEnd::Emphasis), 0);
-            builder.event(Event::End(TagEnd::BlockQuote(None)), 0);
+            builder.event(Event::End(TagEnd::Emphasis), 0..0);
+            builder.event(Event::End(TagEnd::BlockQuote(None)), 0..0);
         }
         assert_eq!((builder.stack.len(), builder.deeper), (1, 0));
     }

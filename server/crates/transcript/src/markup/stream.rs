@@ -1,6 +1,6 @@
 //! A growing text, of which only the last top-level block is parsed again.
 
-use super::{MarkupBlock, build, parser};
+use super::{MarkupBlock, build};
 
 /// The parsed form of a streaming text.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,8 +26,7 @@ impl MarkupStream {
             (self.settled, self.tail) = (0, 0);
         }
         let (from, tail) = (self.settled, self.tail);
-        let built =
-            build::build(parser(&self.text[tail..]).into_offset_iter().map(|(event, range)| (event, range.start)));
+        let built = build::parse(&self.text[tail..]);
         self.blocks.truncate(from);
         self.blocks.extend(built.blocks);
         let is_certain = |start: &&(usize, usize)| is_certain(&self.text[tail + start.1..]);

@@ -46,6 +46,25 @@ fn images_are_links_and_never_loaded() {
 }
 
 #[test]
+fn a_formula_is_whole_whatever_is_in_it() {
+    let formula = |source: &str, is_display| Inline::Formula(Formula { source: source.to_owned(), is_display });
+    let expected = vec![text("Let "), formula("$a_1 * b_2 * c$", false), text(" be.")];
+    assert_eq!(parse("Let $a_1 * b_2 * c$ be."), vec![MarkupBlock::Paragraph(expected)]);
+    let display = MarkupBlock::Paragraph(vec![formula(r"\[ <b>[x](y) \\ _z_ \]", true)]);
+    assert_eq!(parse(r"\[ <b>[x](y) \\ _z_ \]"), vec![display]);
+    let linked = Inline::Link { href: "https://a.b".to_owned(), content: vec![formula(r"\(x\)", false)] };
+    assert_eq!(parse(r"[\(x\)](https://a.b)"), vec![MarkupBlock::Paragraph(vec![linked])]);
+    assert_eq!(
+        parse("$5 and $10 `$x$`"),
+        vec![MarkupBlock::Paragraph(vec![text("$5 and $10 "), Inline::Code("$x$".to_owned()),])]
+    );
+    assert_eq!(inline_text(&[formula("$x$", false)]), "$x$");
+    for (source, tex) in [("$x$", "x"), ("$$x$$", "x"), (r"\(x\)", "x"), (r"\[x\]", "x"), ("", "")] {
+        assert_eq!(Formula { source: source.to_owned(), is_display: false }.tex(), tex);
+    }
+}
+
+#[test]
 fn an_open_fence_is_code_while_it_streams() {
     let code = MarkupBlock::Code { language: Some("sh".to_owned()), text: "ls".to_owned() };
     assert_eq!(parse("```sh\nls"), vec![code]);
@@ -78,6 +97,12 @@ fn markdown() -> impl Strategy<Value = Vec<String>> {
         "    ",
         "  ",
         "- ",
+        "$x$ ",
+        "$",
+        "$$",
+        "\\(",
+        "\\)",
+        "\\[a\\]",
         "1. ",
         "> ",
         "# ",

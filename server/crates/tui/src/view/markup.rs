@@ -113,6 +113,7 @@ fn spans(content: &[Inline], style: Style, lines: &mut Vec<Vec<Span<'static>>>) 
         match inline {
             Inline::Text(text) => put(text, style),
             Inline::Code(text) => put(text, style.fg(Color::Cyan)),
+            Inline::Formula(formula) => put(&formula.source.replace('\n', " "), style.fg(Color::Cyan)),
             Inline::Footnote(name) => put(&format!("[{name}]"), style.dim()),
             Inline::SoftBreak => put(" ", style),
             Inline::LineBreak => lines.push(Vec::new()),

@@ -1,0 +1,97 @@
+use std::{collections::BTreeSet, sync::Arc};
+
+use leptos::prelude::*;
+use protocol::{CommitCommand, ErrorCode, FileChange, GitView};
+
+use super::page::Review;
+use crate::{
+    UiError,
+    components::{deed::Deed, problem::Problem},
+    console::fresh_command,
+    server_fns::commit_changes,
+};
+
+/// Commits the changed files, or some of them. Nothing is left out at first.
+#[component]
+pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) -> impl IntoView {
+    let (deed, message) = (Deed::default(), RwSignal::new(String::new()));
+    let left_out = RwSignal::new(BTreeSet::<String>::new());
+    let count = files.len();
+    let chosen = move || count - left_out.with(BTreeSet::len);
+    let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let boxes = paths.iter().cloned().map(|path| file_box(path, left_out)).collect_view();
+    let commit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let message = message.get_untracked();
+        if message.trim().is_empty() {
+            return deed.refuse(UiError::new(ErrorCode::InvalidInput, "write what the commit does"));
+        }
+        let left = left_out.get_untracked();
+        // All of them are whatever is changed by then.
+        let paths =
+            (!left.is_empty()).then(|| paths.iter().filter(|path| !left.contains(*path)).cloned().collect::<Vec<_>>());
+        let pod = review.pod.get_value();
+        deed.begin(Box::pin(async move {
+            let done = commit_changes(pod, fresh_command(), CommitCommand { message, paths }).await?;
+            let files = if done.files.len() == 1 { "file" } else { "files" };
+            review.console.note(format!("Committed {} {files}.", done.files.len()));
+            review.again.try_run(());
+            Ok(())
+        }));
+    };
+    view! {
+        <form class="changes-commit" aria-label="Commit" on:submit=commit>
+            <h2>"Commit " <small>{chosen} " of " {count} " files"</small></h2>
+            <label for="review-commit" class="visually-hidden">
+                "Message of the commit"
+            </label>
+            <textarea
+                id="review-commit"
+                rows="3"
+                placeholder="What the commit does"
+                prop:value=move || message.get()
+                on:input=move |event| message.set(event_target_value(&event))
+            ></textarea>
+            <details>
+                <summary>"Which files"</summary>
+                {boxes}
+            </details>
+            <button
+                type="submit"
+                class="button"
+                prop:disabled=move || chosen() == 0
+                aria-disabled=move || deed.is_busy.get().to_string()
+            >
+                "Commit to "
+                {git.branch}
+            </button>
+            <p class="hint">"No hook runs; the author is the one of git's settings."</p>
+            <Problem error=deed.error />
+        </form>
+    }
+}
+
+fn file_box(path: String, left_out: RwSignal<BTreeSet<String>>) -> AnyView {
+    let flip = {
+        let path = path.clone();
+        move |_| {
+            left_out.update(|left_out| {
+                if !left_out.remove(&path) {
+                    left_out.insert(path.clone());
+                }
+            });
+        }
+    };
+    let (name, title) = (path.clone(), path.clone());
+    view! {
+        <label class="changes-choice" title=title>
+            <input
+                type="checkbox"
+                prop:checked=move || left_out.with(|left_out| !left_out.contains(&path))
+                on:change=flip
+            />
+            <span>{name}</span>
+        </label>
+    }
+    .into_any()
+}
