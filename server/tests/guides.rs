@@ -65,3 +65,50 @@ async fn a_hook_of_the_configuration_denies_a_call_and_one_of_a_repository_does_
     assert_eq!(allowed["content"], "free\n", "{allowed}");
     assert!(!yoi.launch().work_dir().join("ran").exists());
 }
+
+#[tokio::test]
+async fn hooks_at_the_end_of_a_run_send_the_model_on_until_they_are_content() {
+    let config = r#"
+        [[hooks]]
+        on = "run_end"
+        command = 'echo "$YOI_RUN $YOI_OUTCOME" >> ends.txt'
+        [[hooks]]
+        on = "run_end"
+        command = '''test -e done.txt || { echo 'call Write {"path":"done.txt","content":"x"}'; exit 1; }'''
+        [[hooks]]
+        on = "run_end"
+        command = "test ! -e never.txt || { echo say again; exit 1; }"
+    "#;
+    let launch = Launch::new(YOI);
+    let (path, work) = (launch.work_dir().join("config.toml"), launch.work_dir().join("repo"));
+    write(&path, config);
+    fs::create_dir(&work).unwrap();
+    let yoi = launch.arg("--config").arg(path.to_str().unwrap()).start().await;
+    let pod = yoi.post("/api/v1/pods", &json!({ "name": "ada", "mode": "free", "cwd": work })).await.expect(201);
+    let mut events = yoi.events().await;
+    events.subscribe("ada", &pod, None).await;
+    let is_of = |record: &Value, kind: &str| record["event"]["kind"] == kind;
+    let by_hook = |records: &[Value]| records.iter().filter(|record| record["event"]["by"] == "hook").count();
+
+    yoi.say(&pod, "say finished").await;
+    let said = events.records_until("ada", |record| is_of(record, "run_finished")).await;
+    assert_eq!((by_hook(&said), &said.last().unwrap()["event"]["outcome"]), (1, &json!("completed")));
+    assert_eq!(said.iter().filter(|record| is_of(record, "run_started")).count(), 1, "it is one run");
+    assert!(work.join("done.txt").exists());
+    assert_eq!(fs::read_to_string(work.join("ends.txt")).unwrap(), "run-1 completed\nrun-1 completed\n");
+
+    // One that is never content stops after three answers.
+    write(&work.join("never.txt"), "");
+    yoi.say(&pod, "say finished").await;
+    let said = events.records_until("ada", |record| is_of(record, "run_finished")).await;
+    let alert = said.iter().find(|record| is_of(record, "alert")).unwrap();
+    assert_eq!((by_hook(&said), &alert["event"]["source"]), (3, &json!("hook")));
+
+    // A run that did not complete is told to the hooks, and no more.
+    yoi.say(&pod, "wait 600").await;
+    events.records_until("ada", |record| record["event"]["state"] == "running").await;
+    yoi.post(&format!("{}/cancel", pod_path(&pod)), &json!({})).await.expect(202);
+    let said = events.records_until("ada", |record| is_of(record, "alert")).await;
+    assert_eq!(by_hook(&said), 0);
+    assert!(fs::read_to_string(work.join("ends.txt")).unwrap().ends_with("run-3 cancelled\n"));
+}

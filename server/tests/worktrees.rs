@@ -348,3 +348,27 @@ async fn a_pod_without_a_work_tree_commits_what_it_may_write() {
     assert_eq!(stage.commit(&eve, json!({ "message": "x" }), 409).await["code"], "no_repository");
     assert_eq!(stage.worktree(&eve, json!({ "do": "merge" }), 409).await["code"], "no_worktree");
 }
+
+#[tokio::test]
+async fn a_commit_of_which_the_record_was_lost_is_found_again() {
+    let stage = Stage::set().await;
+    let pod = stage.make("ada", Value::Null).await;
+    fs::write(stage.repository.join("new.txt"), "new").unwrap();
+    let body = json!({ "message": "add new" });
+    let path = |pod: &Value| format!("{}/changes/commit", pod_path(pod));
+    let first = stage.yoi.post_with_key("k1", &path(&pod), &body).await.expect(200);
+    assert_eq!(first["files"], json!(["new.txt"]));
+    // A server that knows nothing of it, as after a crash between the commit and its record.
+    let other = Launch::new(YOI).start().await;
+    let pod = other.post("/api/v1/pods", &stage.body("ada", Value::Null)).await.expect(201);
+    fs::write(stage.repository.join("later.txt"), "later").unwrap();
+    assert_eq!(other.post_with_key("k1", &path(&pod), &body).await.expect(200), first);
+    let next = other.post_with_key("k2", &path(&pod), &body).await.expect(200);
+    assert_eq!(next["files"], json!(["later.txt"]), "another command is another commit");
+    assert_eq!(git(&stage.repository, &["rev-list", "--count", "HEAD"]).trim(), "3");
+    assert_eq!(
+        git(&stage.repository, &["log", "-1", "--format=%B"]).trim(),
+        "add new",
+        "the message has nothing added"
+    );
+}

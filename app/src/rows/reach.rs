@@ -92,7 +92,7 @@ impl Rows {
     /// The messages that people wrote to this Pod, oldest first, without the task that its parent gave it.
     pub(crate) fn said(self) -> Vec<Vec<Segment>> {
         let said = |block: &Block| match &block.kind {
-            BlockKind::Person { segments, by, .. } if !by.starts_with("pod:") => Some(segments.clone()),
+            BlockKind::Person { segments, by, .. } if !by.starts_with("pod:") && by != "hook" => Some(segments.clone()),
             _ => None,
         };
         self.transcript

@@ -104,6 +104,9 @@ impl File {
         if let Some(sentence) = file.commands.refusal(&file.key_variables()) {
             return Err(file.bad(&sentence));
         }
+        if let Some(sentence) = file.hooks.iter().find_map(Hook::refusal) {
+            return Err(file.bad(&format!("[[hooks]]: {sentence}")));
+        }
         for (name, model) in &file.models {
             if let Some(sentence) = model.refusal() {
                 return Err(file.bad(&format!("[models.\"{name}\"]: {sentence}")));

@@ -6,6 +6,7 @@ mod asked;
 mod calls;
 mod commands;
 mod draft;
+mod hooked;
 mod mail;
 mod overflow;
 mod retry;
@@ -20,16 +21,16 @@ use self::{
     asked::ask,
     calls::{Said, agent_call, answer, operator_call, rejudge, tool_finished},
     commands::{Message, cancel, pause, restore, resume, steer, stop, submit},
+    hooked::hooked,
     mail::mail,
     retry::retry,
     summary::{compact, rewind, summarised},
     way_out::way_out,
 };
-pub use self::{agent::fitting, calls::ROUNDS_MAX};
+pub use self::{agent::fitting, calls::ROUNDS_MAX, hooked::HOOK};
 pub(crate) use self::{
     calls::start_calls,
     draft::Draft,
-    mail::complete,
     overflow::{OVERFLOW, SUSPECTED, failed, said_nothing},
 };
 use crate::{
@@ -76,6 +77,10 @@ pub enum Effect {
     Reply {
         id: String,
         outcome: crate::ToolOutcome,
+    },
+    /// Run the hooks at the end of the run, which ends like this unless one of them has something to say.
+    RunEndHooks {
+        outcome: Outcome,
     },
     /// End every background command.
     EndCommands,
@@ -200,6 +205,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         }
         Input::CommandsEnded(ends) => ends.into_iter().for_each(|end| draft.end_command(end)),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
+        Input::RunHooked { run_id, words } => hooked(&mut draft, spec, &run_id, words),
         Input::Answer { id, decision, by, reason, content, option } => {
             answer(&mut draft, &id, Said { decision, by, reason, content, option })?;
         }

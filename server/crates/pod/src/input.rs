@@ -113,6 +113,12 @@ pub enum Input {
         call_id: String,
         outcome: ToolOutcome,
     },
+    /// The hooks at the end of this run have ended.
+    RunHooked {
+        run_id: String,
+        /// What the one that failed says; `None` if none did.
+        words: Option<String>,
+    },
     /// A person answered an approval.
     Answer {
         id: String,

@@ -22,7 +22,7 @@ mod state;
 mod work_tree;
 
 pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
-pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide, fitting};
+pub use decide::{Decision, Effect, HOOK, ROUNDS_MAX, Refusal, decide, fitting};
 pub use evolve::BUDGET;
 pub use input::{
     AgentPiece, Cause, CommandEnd, Failure, Input, ModelPiece, Newest, NoSummary, Picture, QuestionSize, Stop, Summary,

@@ -106,6 +106,9 @@ pub struct PodSpec {
     /// Its agent runs in a sandbox with the Pod's scope.
     #[serde(skip)]
     pub agent_is_confined: bool,
+    /// The configuration has hooks that judge its runs at their end.
+    #[serde(skip)]
+    pub has_run_end_hooks: bool,
     /// The rules of folders and of the whole server, newest first.
     #[serde(skip)]
     pub shared_rules: Arc<[PermissionRule]>,

@@ -193,6 +193,9 @@ pub struct Run {
     /// How often the request was too long since the last complete answer.
     #[serde(default)]
     pub overflows: u32,
+    /// How often hooks at its end have sent the model on.
+    #[serde(default)]
+    pub hook_turns: u32,
 }
 
 /// A call of the model that failed, and in how many consecutive answers.

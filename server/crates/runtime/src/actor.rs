@@ -46,8 +46,8 @@ mod ways;
 
 use std::sync::Arc;
 
-use pod::{Effect, Input};
-use protocol::{ApiError, PodState, WorkerId};
+use pod::{Effect, Input, Step};
+use protocol::{ApiError, ControlEvent, Event, Outcome as RunOutcome, PodState, WorkerId};
 use provider::Purpose;
 
 pub(crate) use self::sight::{leaders, on_disk};
@@ -186,8 +186,28 @@ impl Actor {
             self.add(staged, counted.steps);
         }
         let decision = self.state.decide(input)?;
+        let mut effects = decision.effects;
+        effects.extend(self.hooks_after(&decision.steps));
         self.add(staged, decision.steps);
-        Ok(decision.effects)
+        Ok(effects)
+    }
+
+    /// The hooks for a run that has ended without having been judged by them. A run that is paused goes on, and one of
+    /// which the message was taken back has not happened.
+    fn hooks_after(&self, steps: &[Step]) -> Option<Effect> {
+        if !self.actors.equipment.hooks.has_run_end() {
+            return None;
+        }
+        let outcome = steps.iter().rev().find_map(|step| match &step.event {
+            Event::Control(ControlEvent::RunFinished { outcome, .. }) => Some(*outcome),
+            _ => None,
+        })?;
+        let is_unjudged = match outcome {
+            RunOutcome::Cancelled | RunOutcome::Limit | RunOutcome::Error => true,
+            RunOutcome::Completed => self.state.spec.agent.is_some(),
+            RunOutcome::Paused | RunOutcome::Interrupted | RunOutcome::RolledBack => false,
+        };
+        is_unjudged.then_some(Effect::RunEndHooks { outcome })
     }
 
     /// Before the model is asked again within a run, adds the messages that were sent to steer that run.
@@ -221,6 +241,7 @@ impl Actor {
                 Effect::Prompt => self.exchange.prompt(&self.actors, &self.state),
                 Effect::AnswerAgent { ask, option } => self.exchange.answer(ask, option),
                 Effect::Reply { id, outcome } => self.exchange.reply(id, outcome),
+                Effect::RunEndHooks { outcome } => self.run_end_hooks(outcome).await,
                 Effect::EndCommands => self.end_commands().await,
                 Effect::EndCall { call_id } => self.calls.end_one(&call_id),
                 Effect::Summarise => {
@@ -259,8 +280,17 @@ impl Actor {
 
     /// Starts every call that may begin now.
     async fn start_calls(&mut self) {
+        self.starting().all().await;
+    }
+
+    /// Starts the hooks at the end of the newest run.
+    async fn run_end_hooks(&mut self, outcome: RunOutcome) {
+        self.starting().hooks(outcome).await;
+    }
+
+    fn starting(&mut self) -> Starting<'_> {
         let Self { actors, state, calls, servers, shelf, .. } = self;
-        Starting { actors, state, calls, servers: &servers.clients, shelf }.all().await;
+        Starting { actors, state, calls, servers: &servers.clients, shelf }
     }
 
     /// Begins a run for the next queued input. Returns false if the queue is empty.

@@ -35,6 +35,6 @@ impl Asked<'_> {
         let now = clock::now();
         let command = self.key.row(answer_of(answer), now);
         let audit = audit(now, self.origin, action, target);
-        Together { command: Some(command), audit: Some(audit), ..Together::default() }
+        Together { command: Some(command), audit: vec![audit], ..Together::default() }
     }
 }

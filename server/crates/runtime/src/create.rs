@@ -63,7 +63,6 @@ impl Newborn {
         target: String,
     ) -> Result<PodSummary, ApiError> {
         let Together { command, audit, .. } = asked.together(action, target, &self.summary);
-        let audit = audit.into_iter().collect();
         let batch = Batch { command, changes: vec![self.change], audit, ..Batch::default() };
         match ground.store.commit(batch).await? {
             Committed::Done { .. } => {

@@ -45,7 +45,7 @@ impl Deref for Family {
 
 /// An audit row for what one Pod does to another.
 fn audit_only(origin: &Origin, action: &str, target: String) -> Together {
-    Together { audit: Some(audit(clock::now(), origin, action, target)), ..Together::default() }
+    Together { audit: vec![audit(clock::now(), origin, action, target)], ..Together::default() }
 }
 
 /// The row that ties a Pod to its parent, if it has one.

@@ -19,7 +19,7 @@ pub(crate) type Holding = BTreeMap<WorkerId, Held>;
 #[derive(Debug, Default)]
 pub(crate) struct Together {
     pub(crate) command: Option<pod_store::CommandRow>,
-    pub(crate) audit: Option<AuditEntry>,
+    pub(crate) audit: Vec<AuditEntry>,
     pub(crate) peers: Vec<PeerChange>,
     pub(crate) messages: Vec<MessageChange>,
     /// Changes to the lines with other stores.

@@ -1,5 +1,5 @@
-//! Hooks: command lines of the configuration that run before and after the calls of a Pod's tools, in the Pod's own
-//! sandbox. A hook before a call can deny it.
+//! Hooks: command lines of the configuration that run before and after the calls of a Pod's tools and at the end of its
+//! runs, in the Pod's own sandbox. A hook before a call can deny it, one at the end of a run can send the model on.
 //!
 //! Only the configuration has hooks, never a repository: what a repository says must not run by itself.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
-use protocol::PermissionDecision;
+use protocol::{Outcome, PermissionDecision};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -27,6 +27,7 @@ const WORDS_BYTES_MAX: usize = 4 * 1024;
 pub enum HookEvent {
     BeforeTool,
     AfterTool,
+    RunEnd,
 }
 
 /// One hook.
@@ -34,15 +35,22 @@ pub enum HookEvent {
 #[serde(deny_unknown_fields)]
 pub struct Hook {
     pub on: HookEvent,
-    /// The tool's name; every tool when absent.
+    /// The tool's name; every tool when absent. Not for [`HookEvent::RunEnd`].
     #[serde(default)]
     pub tool: Option<String>,
     /// A command line for bash. It finds the call in `YOI_EVENT`, `YOI_TOOL` and `YOI_ARGUMENTS` (JSON, whole), and
-    /// after the call its result's first line in `YOI_RESULT`. What is too long for that fails as the hook would.
+    /// after the call its result's first line in `YOI_RESULT`. What is too long for that fails as the hook would. At the
+    /// end of a run it finds `YOI_EVENT`, `YOI_RUN`, and in `YOI_OUTCOME` how the run ends.
     pub command: String,
 }
 
 impl Hook {
+    /// Why it cannot be what was meant; `None` if it can.
+    pub fn refusal(&self) -> Option<&'static str> {
+        let is_of_no_tool = self.on == HookEvent::RunEnd && self.tool.is_some();
+        is_of_no_tool.then_some("a hook `on = \"run_end\"` runs once for each run; remove its `tool`")
+    }
+
     fn is_for(&self, on: HookEvent, tool: &str) -> bool {
         self.on == on && self.tool.as_deref().is_none_or(|name| name == tool)
     }
@@ -64,23 +72,44 @@ impl Hooks {
     /// The same tool, with the hooks around its calls.
     pub fn around(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
         match &self.0 {
-            Some((hooks, bash)) => Arc::new(Hooked { tool, hooks: hooks.clone(), bash: bash.clone() }),
+            Some((hooks, bash)) => {
+                Arc::new(Hooked { tool, runner: Runner { hooks: hooks.clone(), bash: bash.clone() } })
+            }
             None => tool,
         }
+    }
+
+    /// Whether there are hooks at the end of a run.
+    pub fn has_run_end(&self) -> bool {
+        self.0.iter().any(|(hooks, _)| hooks.iter().any(|hook| hook.on == HookEvent::RunEnd))
+    }
+
+    /// The hooks at the end of this run, as one call without arguments: it fails with the words of the first hook that
+    /// does. `None` if there are none.
+    pub fn at_run_end(&self, run_id: &str, outcome: Outcome) -> Option<Arc<dyn Tool>> {
+        let (hooks, bash) = self.0.as_ref().filter(|_| self.has_run_end())?;
+        let runner = Runner { hooks: hooks.clone(), bash: bash.clone() };
+        Some(Arc::new(AtRunEnd { runner, run_id: run_id.to_owned(), outcome }))
     }
 }
 
 #[derive(Debug)]
 struct Hooked {
     tool: Arc<dyn Tool>,
+    runner: Runner,
+}
+
+/// Runs hooks with a shell.
+#[derive(Debug)]
+struct Runner {
     hooks: Arc<[Hook]>,
     bash: Arc<dyn Tool>,
 }
 
-impl Hooked {
+impl Runner {
     /// Runs the hooks for this event until one fails. Returns its words.
-    async fn failure(&self, on: HookEvent, place: &Place, variables: &[(&str, String)]) -> Option<String> {
-        let hooks = self.hooks.iter().filter(|hook| hook.is_for(on, self.tool.name()));
+    async fn failure(&self, on: HookEvent, tool: &str, place: &Place, variables: &[(&str, String)]) -> Option<String> {
+        let hooks = self.hooks.iter().filter(|hook| hook.is_for(on, tool));
         for (number, hook) in hooks.enumerate() {
             let place = Place { call_id: format!("{}-hook{number}", place.call_id), ..place.clone() };
             let line = line(variables, &hook.command);
@@ -96,7 +125,11 @@ impl Hooked {
             });
             if outcome.is_error {
                 let said = outcome.content.unwrap_or_default();
-                let said = &said[..said.floor_char_boundary(WORDS_BYTES_MAX)];
+                let said = match on {
+                    // The end of a test run says what failed.
+                    HookEvent::RunEnd => &said[said.ceil_char_boundary(said.len().saturating_sub(WORDS_BYTES_MAX))..],
+                    _ => &said[..said.floor_char_boundary(WORDS_BYTES_MAX)],
+                };
                 return Some(if said.trim().is_empty() { outcome.summary } else { said.trim().to_owned() });
             }
         }
@@ -132,17 +165,54 @@ impl Tool for Hooked {
             ("YOI_TOOL", self.tool.name().to_owned()),
             ("YOI_ARGUMENTS", arguments.to_string()),
         ];
-        if let Some(words) = self.failure(HookEvent::BeforeTool, place, &variables).await {
+        let (runner, name) = (&self.runner, self.tool.name());
+        if let Some(words) = runner.failure(HookEvent::BeforeTool, name, place, &variables).await {
             return ToolOutcome::failed("permission_denied", format!("a hook denied it: {words}"));
         }
         let mut outcome = self.tool.call(place, arguments, output).await;
         variables[0].1 = "after_tool".to_owned();
         variables.push(("YOI_RESULT", outcome.summary.lines().next().unwrap_or_default().to_owned()));
-        if let Some(words) = self.failure(HookEvent::AfterTool, place, &variables).await {
+        if let Some(words) = runner.failure(HookEvent::AfterTool, name, place, &variables).await {
             let before = outcome.content.take().map(|content| format!("{content}\n")).unwrap_or_default();
             outcome.content = Some(format!("{before}[a hook says: {words}]"));
         }
         outcome
+    }
+}
+
+/// The hooks at the end of one run.
+#[derive(Debug)]
+struct AtRunEnd {
+    runner: Runner,
+    run_id: String,
+    outcome: Outcome,
+}
+
+#[async_trait]
+impl Tool for AtRunEnd {
+    fn name(&self) -> &'static str {
+        "run_end"
+    }
+
+    fn description(&self) -> &'static str {
+        "The hooks at the end of a run."
+    }
+
+    fn schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    async fn call(&self, place: &Place, _: Value, _: Output) -> ToolOutcome {
+        let outcome = serde_json::to_value(self.outcome).unwrap_or_default();
+        let variables = [
+            ("YOI_EVENT", "run_end".to_owned()),
+            ("YOI_RUN", self.run_id.clone()),
+            ("YOI_OUTCOME", outcome.as_str().unwrap_or_default().to_owned()),
+        ];
+        match self.runner.failure(HookEvent::RunEnd, "", place, &variables).await {
+            Some(words) => ToolOutcome::failed("hook", words),
+            None => ToolOutcome::done("no hook failed"),
+        }
     }
 }
 
@@ -260,6 +330,26 @@ mod tests {
         let content = told.content.unwrap();
         assert!(!told.is_error && content.starts_with("all of it\n[a hook says: "), "{content}");
         assert!(content.contains("export YOI_RESULT='written'"), "{content}");
+    }
+
+    #[tokio::test]
+    async fn a_hook_at_the_end_of_a_run_fails_with_the_end_of_its_words() {
+        let end = async |hooks: &[Hook]| {
+            let tool = Hooks::new(hooks, Arc::new(Shell)).at_run_end("run-3", Outcome::Completed)?;
+            Some(tool.call(&place(), json!({}), mpsc::channel(1).0).await)
+        };
+        assert!(end(&[]).await.is_none() && end(&[hook(HookEvent::AfterTool, None, "exit 1")]).await.is_none());
+        let hooks = [hook(HookEvent::BeforeTool, None, "exit 1"), hook(HookEvent::RunEnd, None, "true")];
+        assert!(!end(&hooks).await.unwrap().is_error);
+        let failed = end(&[hook(HookEvent::RunEnd, None, "exit 1 # end")]).await.unwrap();
+        for part in ["YOI_EVENT='run_end'", "YOI_RUN='run-3'", "YOI_OUTCOME='completed'"] {
+            assert!(failed.is_error && failed.summary.contains(part), "{part}: {failed:?}");
+        }
+        let long = format!("exit 1 # {}the end", "x".repeat(8 * 1024));
+        let summary = end(&[hook(HookEvent::RunEnd, None, &long)]).await.unwrap().summary;
+        assert!(summary.len() <= WORDS_BYTES_MAX && summary.ends_with("the end"), "{}", summary.len());
+        assert!(Hook { tool: Some("Bash".to_owned()), ..hook(HookEvent::RunEnd, None, "") }.refusal().is_some());
+        assert!(hook(HookEvent::RunEnd, None, "").refusal().is_none());
     }
 
     #[tokio::test]

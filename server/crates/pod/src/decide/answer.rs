@@ -2,9 +2,10 @@
 
 use protocol::{AlertLevel, ControlEvent, Outcome, PodState, Proof, ToolBy, TurnEvent, Usage};
 
+use super::hooked::answered;
 use crate::{
     ModelPiece, PodSpec,
-    decide::{Draft, complete, failed, said_nothing, start_calls},
+    decide::{Draft, failed, said_nothing, start_calls},
     state::{BlockKind, PROVIDER},
 };
 
@@ -57,7 +58,7 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         ModelPiece::Finished if draft.pod.calls.is_empty() => {
             draft.close_speech(false);
             draft.close_arguments("cancelled");
-            complete(draft, spec);
+            answered(draft, spec);
         }
         ModelPiece::Finished => {
             draft.close_speech(false);

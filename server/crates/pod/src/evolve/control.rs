@@ -166,6 +166,7 @@ fn run_started(pod: &mut Pod, trigger: Trigger) {
         rounds: 0,
         failing: None,
         overflows: 0,
+        hook_turns: 0,
     });
 }
 

@@ -5,6 +5,7 @@ use protocol::{Seen, Seq, ToolBy, Trigger, TurnEvent};
 use super::{blocks, mail};
 use crate::{
     Pod,
+    decide::HOOK,
     state::{
         BACKGROUND_MAX, BackgroundCall, BlockKind, Failing, OpenCall, PeerLetter, ReadOutput, SEEN_FILES_MAX, SeenFile,
     },
@@ -58,8 +59,9 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
                 mail::noted(pod);
             }
         }
-        TurnEvent::UserMessage { .. } => {
+        TurnEvent::UserMessage { by, .. } => {
             if let Some(run) = &mut pod.run {
+                run.hook_turns += u32::from(by == HOOK);
                 // A later message is not taken back together with the one that began the run.
                 run.input_seq = run.is_fresh.then_some(seq);
             }

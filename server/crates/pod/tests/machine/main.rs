@@ -11,6 +11,7 @@ mod background;
 mod commands;
 mod compaction;
 mod damaged;
+mod hooked;
 mod interrupted;
 mod journal;
 mod mail;

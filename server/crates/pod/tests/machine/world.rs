@@ -284,7 +284,7 @@ impl World {
                 }
                 Effect::AbortOperatorCalls => self.by_hand.clear(),
                 // None runs here.
-                Effect::EndCommands => (),
+                Effect::EndCommands | Effect::RunEndHooks { .. } => (),
                 Effect::RunTool { call_id, by: ToolBy::Model, .. } => self.tools.push(call_id),
                 Effect::RunTool { call_id, by: ToolBy::Operator | ToolBy::Agent, .. } => self.by_hand.push(call_id),
             }

@@ -32,6 +32,9 @@ const ASKS_MAX: usize = 16;
 /// How long to wait for what a tool started to be gone after it was told to end.
 const END_WAIT_MAX: Duration = Duration::from_secs(4);
 
+/// What the ids of hooks begin with; no call's does.
+const HOOKS: &str = "hooks-";
+
 /// A call's id and what its tool wrote.
 type OutputPiece = (String, String);
 
@@ -123,6 +126,7 @@ impl Calls {
         self.queue.clear();
         self.wanted.clear();
         self.ends.clear();
+        self.ran.retain(|call_id, _| !call_id.starts_with(HOOKS));
         self.tools = JoinSet::new();
         self.is_exclusive = false;
         // What its agent was allowed holds for its turn.
@@ -301,7 +305,13 @@ impl Calls {
                 self.ends.remove(&call_id);
                 self.ways.forget(&call_id);
                 self.asked.forget(&call_id);
-                vec![Input::ToolFinished { call_id, outcome }]
+                match call_id.strip_prefix(HOOKS) {
+                    Some(run_id) => {
+                        let words = outcome.is_error.then_some(outcome.summary);
+                        vec![Input::RunHooked { run_id: run_id.to_owned(), words }]
+                    }
+                    None => vec![Input::ToolFinished { call_id, outcome }],
+                }
             }
         }
     }
@@ -332,6 +342,11 @@ impl Calls {
         let _ = wish.answer.send(is_allowed);
         None
     }
+}
+
+/// The id under which the hooks at the end of a run run.
+pub(super) fn hooks_of(run_id: &str) -> String {
+    format!("{HOOKS}{run_id}")
 }
 
 /// Returns all the output that tools have written, waiting until there is some. Cancel safe.

@@ -3,13 +3,13 @@
 use std::{io, sync::Arc};
 
 use pod::{ToolOutcome, permission};
-use protocol::{NetworkPolicy, Seq, ToolBy};
+use protocol::{NetworkPolicy, Outcome, Seq, ToolBy};
 use serde_json::json;
 use tools::{Network, Place, Questions, Redirects, proxy::Proxy};
 
 use super::{
     Actors, alone,
-    calls::{Call, Calls},
+    calls::{Call, Calls, hooks_of},
     files::may_change,
     place,
     sight::look_up,
@@ -65,6 +65,25 @@ impl Starting<'_> {
             let step = (tool.is_ok() && may_change(&call)).then(|| self.step(&place));
             self.calls.run_tool(call, tool, place, step, &actors.store);
         }
+    }
+
+    /// Starts the hooks at the end of the newest run. During the run they are work of the model's, and a cancel ends
+    /// them; after it they run beside everything else.
+    pub(super) async fn hooks(&mut self, outcome: Outcome) {
+        let run_id = format!("run-{}", self.state.pod.runs);
+        let by = if self.state.pod.run.is_some() { ToolBy::Model } else { ToolBy::Operator };
+        let Some(tool) = self.actors.equipment.hooks.at_run_end(&run_id, outcome) else { return };
+        let (call_id, name, arguments) = (hooks_of(&run_id), tool.name().to_owned(), json!({}));
+        let call = Call { call_id, name, arguments, by, wanted: None, leads: None };
+        let (tool, place) = match self.place(&call).await {
+            Ok(place) => (Ok(tool), place),
+            Err(refused) => {
+                let nowhere = Place::nowhere(self.state.worker_id.clone(), &call.call_id, self.calls.lifeline());
+                (Err(refused), nowhere)
+            }
+        };
+        let step = tool.is_ok().then(|| self.step(&place));
+        self.calls.run_tool(call, tool, place, step, &self.actors.store);
     }
 
     /// The snapshots around a call, with the Pod's head.

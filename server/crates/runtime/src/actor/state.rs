@@ -50,6 +50,8 @@ impl State {
             spec: PodSpec {
                 shell_is_unconfined: !actors.equipment.walls.hold_commands().await,
                 server_rules: actors.equipment.server_rules.clone(),
+                // An agent that is a program of its own is not sent on: its turns are its business.
+                has_run_end_hooks: opened.spec.agent.is_none() && actors.equipment.hooks.has_run_end(),
                 agent_is_confined: opened
                     .spec
                     .agent

@@ -55,7 +55,7 @@ impl Carrying<'_> {
             return Err(ApiError::new(ErrorCode::Busy, sentence));
         }
         let scope = place::scope(actors, state.key, &state.spec).await?;
-        let answer = actors.equipment.trees.commit(&state.spec.cwd, &scope, &command).await?;
+        let answer = actors.equipment.trees.commit(&state.spec.cwd, &scope, &command, &self.key.id).await?;
         let told = words_of(&answer, &command.message);
         let spec = state.spec.clone();
         self.told(told, "commit", &answer, spec).await

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::try_join_all;
 use pod_store::{Batch, Committed, Patience};
 use protocol::{ApiError, WorkerId};
 use tokio::sync::oneshot;
@@ -29,11 +30,9 @@ impl Pods for Arc<Cluster> {
     }
 
     async fn commit_together(&self, orders: Vec<(Held, Wanted)>, together: Together) -> Result<Committed, ApiError> {
-        let mut prepared = Vec::with_capacity(orders.len());
         let foreign = orders.iter().filter_map(|(held, _)| held.foreign()).collect();
-        for (held, wanted) in orders {
-            prepared.push(held.prepare(wanted).await?);
-        }
+        // All at once: ending what a Pod runs can take seconds.
+        let prepared = try_join_all(orders.into_iter().map(|(held, wanted)| held.prepare(wanted))).await?;
         let Together { command, audit, peers, mut messages, far, others: mut changes, wakes } = together;
         let mut outcomes = Vec::with_capacity(prepared.len());
         for (change, receipts, outcome) in prepared {
@@ -41,7 +40,6 @@ impl Pods for Arc<Cluster> {
             messages.extend(receipts);
             outcomes.push(outcome);
         }
-        let audit = audit.into_iter().collect();
         let batch = Batch { command, changes, audit, peers, messages, far, foreign, ..Batch::default() };
         // From here on this continues even if the caller gives up: a write under way cannot be called back, and each of
         // the Pods has to hear the outcome.

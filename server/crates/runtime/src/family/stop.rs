@@ -1,5 +1,6 @@
 //! Stopping a child: it ends, and what was lent to it goes back, in one transaction.
 
+use futures_util::future::try_join_all;
 use pod::{Input, decide};
 use pod_store::{ChildRow, Committed, LoanChange, MailPut, PodChange, PodRow};
 use protocol::{
@@ -20,6 +21,8 @@ use crate::{
 
 /// How often to look again if the Pod has got another child meanwhile.
 const ROUNDS_MAX: usize = 8;
+/// The most siblings that are stopped in one transaction.
+const TOGETHER_MAX: usize = 32;
 
 /// Who stops a Pod.
 #[derive(Debug, Clone)]
@@ -46,17 +49,95 @@ pub(crate) async fn stop(
     }
     for _ in 0..ROUNDS_MAX {
         let row = family.existing_row(worker_id).await?;
-        for child in family.store.family().children(row.key).await? {
-            if needs_stop(&child) {
-                let leader = Stopper::Leader(stopper.origin());
-                Box::pin(stop(family, &child.pod.worker_id, &leader)).await?;
-            }
-        }
+        stop_children(family, &row, stopper.origin()).await?;
         if let Some(done) = stop_one(family, &row, stopper).await? {
             return Ok(done);
         }
     }
     Err(ApiError::new(ErrorCode::Busy, "it spawns children faster than they can be stopped; pause it first"))
+}
+
+/// Stops the children of a Pod, each after its own children, and siblings together: what they run may take seconds to
+/// end.
+async fn stop_children(family: &Family, parent: &PodRow, origin: &Origin) -> Result<(), ApiError> {
+    let mut children = family.store.family().children(parent.key).await?;
+    children.retain(needs_stop);
+    try_join_all(children.iter().map(|child| Box::pin(stop_children(family, &child.pod, origin)))).await?;
+    for siblings in children.chunks(TOGETHER_MAX) {
+        let together = match siblings {
+            [_] => false,
+            siblings => stop_siblings(family, parent, siblings, origin).await.is_ok(),
+        };
+        // One by one, one that does not end holds up no other.
+        for child in siblings.iter().filter(|_| !together) {
+            Box::pin(stop(family, &child.pod.worker_id, &Stopper::Leader(origin))).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Stops these children of one Pod in one transaction. Those that have got children meanwhile are left.
+async fn stop_siblings(
+    family: &Family,
+    parent: &PodRow,
+    siblings: &[ChildRow],
+    origin: &Origin,
+) -> Result<(), ApiError> {
+    let loadable = siblings.iter().filter(|child| view::open(&child.pod).is_ok()).map(|child| &child.pod.worker_id);
+    let pods: Vec<&WorkerId> = loadable.chain([&parent.worker_id]).collect();
+    let mut holding = family.pods.hold(&pods).await?;
+    let stopper = Stopper::Leader(origin);
+    let (mut together, mut orders, mut events) = (Together::default(), Vec::new(), Vec::new());
+    for child in siblings {
+        if family.store.family().children(child.pod.key).await?.iter().any(needs_stop) {
+            continue;
+        }
+        let part = Part::of(&child.pod, Some(child), holding.remove(&child.pod.worker_id), &stopper);
+        together.audit.extend(stopper.together(&child.pod, part.head).0.audit);
+        together.others.extend(part.change);
+        orders.extend(part.order);
+        events.extend(part.news);
+    }
+    if let Some(held) = holding.remove(&parent.worker_id) {
+        orders.push((held, Wanted { events, ..Wanted::default() }));
+    }
+    together.wakes.push(parent.worker_id.clone());
+    family.pods.commit_together(orders, together).await?;
+    siblings.iter().for_each(|child| family.list.tell_changed(&child.pod.worker_id));
+    Ok(())
+}
+
+/// What stopping one Pod takes.
+struct Part {
+    /// The head of its journal once it is stopped.
+    head: Seq,
+    /// What was lent to it.
+    returned: Vec<ScopeRule>,
+    order: Option<(Held, Wanted)>,
+    /// The change of one that cannot be loaded.
+    change: Option<PodChange>,
+    /// What its parent is told, if that changes anything.
+    news: Option<ControlEvent>,
+}
+
+impl Part {
+    fn of(row: &PodRow, link: Option<&ChildRow>, own: Option<Held>, stopper: &Stopper<'_>) -> Self {
+        let (head, is_live) = outlook(row, own.as_ref());
+        let loan = link.is_some_and(|link| link.is_lent).then_some(LoanChange::Back);
+        let returned = link.map(view::lent).unwrap_or_default();
+        let told = ControlEvent::ChildStopped { child: view::label(row), scope: returned.clone() };
+        let news = (loan.is_some() || is_live).then_some(told);
+        let (order, change) = match own {
+            Some(held) => {
+                let mail_put = mail(row, stopper, head).filter(|_| is_live).into_iter().collect();
+                let extras = Extras { loan, mail_put, ..Extras::default() };
+                let wanted = Wanted { inputs: vec![Input::Stop], extras, ends_work: true, ..Wanted::default() };
+                (Some((held, wanted)), None)
+            }
+            None => (None, Some(PodChange { loan, ..PodChange::of(row.key) })),
+        };
+        Self { head, returned, order, change, news }
+    }
 }
 
 pub(super) fn needs_stop(child: &ChildRow) -> bool {
@@ -74,24 +155,12 @@ async fn stop_one(
         return Ok(None);
     }
     let link = child_row(family, row).await?;
-    let own = holding.remove(&row.worker_id);
-    let (head, is_live) = outlook(row, own.as_ref());
-    let loan = link.as_ref().is_some_and(|link| link.is_lent).then_some(LoanChange::Back);
-    let returned = link.as_ref().map(view::lent).unwrap_or_default();
+    let part = Part::of(row, link.as_ref(), holding.remove(&row.worker_id), stopper);
+    let Part { head, returned, order, change, news } = part;
     let (mut together, receipt) = stopper.together(row, head);
-    let mut orders = Vec::new();
-    match own {
-        Some(held) => {
-            let mail_put = news(row, stopper, head).filter(|_| is_live).into_iter().collect();
-            let extras = Extras { loan, mail_put, ..Extras::default() };
-            orders.push((held, Wanted { inputs: vec![Input::Stop], extras, ends_work: true, ..Wanted::default() }));
-        }
-        None => together.others.push(PodChange { loan, ..PodChange::of(row.key) }),
-    }
-    if let Some(held) = parent_of(row).and_then(|parent| holding.remove(parent))
-        && (loan.is_some() || is_live)
-    {
-        let event = ControlEvent::ChildStopped { child: view::label(row), scope: returned.clone() };
+    together.others.extend(change);
+    let mut orders: Vec<_> = order.into_iter().collect();
+    if let (Some(held), Some(event)) = (parent_of(row).and_then(|parent| holding.remove(parent)), news) {
         orders.push((held, Wanted { events: vec![event], ..Wanted::default() }));
     }
     together.wakes.extend(parent_of(row).cloned());
@@ -123,7 +192,7 @@ fn outlook(row: &PodRow, held: Option<&Held>) -> (Seq, bool) {
 }
 
 /// The mail to the parent, unless it knows already.
-fn news(row: &PodRow, stopper: &Stopper<'_>, head: Seq) -> Option<MailPut> {
+fn mail(row: &PodRow, stopper: &Stopper<'_>, head: Seq) -> Option<MailPut> {
     let (Some(parent), Stopper::Person(_) | Stopper::Deleter(_)) = (&row.parent, stopper) else { return None };
     let letter = Letter::Child { what: ChildChange::ShutDown, child: view::label(row), detail: None };
     let key = format!("stop:{}:{head}", row.worker_id);

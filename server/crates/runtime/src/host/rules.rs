@@ -87,7 +87,7 @@ impl Rules<'_> {
         }
         let Together { command, audit, .. } = asked.together("rule_remove", id.to_owned(), &());
         let change = RuleChange::Remove { id: id.to_owned() };
-        let batch = Batch { command, audit: audit.into_iter().collect(), rules: vec![change], ..Batch::default() };
+        let batch = Batch { command, audit, rules: vec![change], ..Batch::default() };
         match self.inner.store.commit(batch).await? {
             Committed::Done { .. } => Ok(()),
             Committed::Repeated(row) => asked.repeated(row),

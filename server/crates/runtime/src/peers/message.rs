@@ -50,7 +50,7 @@ impl Cause<'_> {
             Self::Person(asked) => asked.together("message", target, answer),
             Self::Call { origin, .. } => {
                 let audit = audit(clock::now(), origin, "message", target);
-                Together { audit: Some(audit), ..Together::default() }
+                Together { audit: vec![audit], ..Together::default() }
             }
         }
     }

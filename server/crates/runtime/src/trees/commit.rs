@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pod::Scope;
-use protocol::{ApiError, CommitAnswer, CommitCommand, ErrorCode};
+use protocol::{ApiError, CommandId, CommitAnswer, CommitCommand, ErrorCode};
+use sha2::{Digest, Sha256};
 use tools::{
     bash::plain,
     git::{GitCall, GitFailure, parts},
@@ -16,12 +17,15 @@ use crate::git::Repository;
 const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// The most paths that can be named.
 const PATHS_MAX: usize = 10_000;
+/// How many entries of git's log of `HEAD` are searched for a commit that was made before.
+const LOGGED_MAX: usize = 100;
 /// Who commits if nobody is set.
 const NAME: &str = "yoi";
 const ADDRESS: &str = "yoi@localhost";
 
 impl Trees {
-    /// Commits what is changed in the Pod's folder and may be written by it: `cwd`, or the whole work tree of its own.
+    /// Commits what is changed in the Pod's folder and may be written by it: `cwd`, or the whole work tree of its own. A
+    /// commit that this command made before, without that having been recorded, is found again.
     ///
     /// # Errors
     /// `no_repository`, `nothing_to_commit`; `invalid_input` for a message or paths that are none.
@@ -30,6 +34,7 @@ impl Trees {
         cwd: &str,
         scope: &Scope,
         command: &CommitCommand,
+        id: &CommandId,
     ) -> Result<CommitAnswer, ApiError> {
         let CommitCommand { message, paths } = command;
         if message.trim().is_empty() || message.contains('\0') || message.len() > MESSAGE_BYTES_MAX {
@@ -45,8 +50,12 @@ impl Trees {
             ApiError::new(ErrorCode::NoRepository, sentence)
         })?;
         let folder = scope.work_tree().map_or_else(|| PathBuf::from(cwd), |tree| PathBuf::from(&tree.path));
+        let mark = mark(id, message);
         let committing =
-            Committing { trees: self, cwd, folder, scope: self.committing(&repository, scope), repository };
+            Committing { trees: self, cwd, folder, scope: self.committing(&repository, scope), repository, mark };
+        if let Some(answer) = committing.made_before().await? {
+            return Ok(answer);
+        }
         let files = committing.files(scope, paths.as_deref()).await?;
         committing.commit(&files, message).await
     }
@@ -93,11 +102,43 @@ struct Committing<'a> {
     folder: PathBuf,
     scope: Scope,
     repository: Repository,
+    /// What git's own log of `HEAD` says of the commit.
+    mark: String,
 }
 
 impl Committing<'_> {
     fn call<'b>(&self, words: impl IntoIterator<Item = &'b str>) -> GitCall {
         GitCall::new(&self.repository.top, self.scope.clone(), words)
+    }
+
+    /// The commit with this mark, if there is one among the newest of the log of `HEAD`.
+    async fn made_before(&self) -> Result<Option<CommitAnswer>, ApiError> {
+        let number = format!("--max-count={LOGGED_MAX}");
+        let words = ["log", "--walk-reflogs", "-z", "--no-show-signature", "--format=%H %gs", &number, "HEAD", "--"];
+        let told = match self.trees.git.told(self.call(words).at_most(LIST_BYTES_MAX)).await {
+            Ok(told) => parts(&told),
+            // There is no commit yet, or no log.
+            Err(GitFailure::Refused { .. }) => return Ok(None),
+            Err(failure) => return Err(unrun(failure)),
+        };
+        let is_it = |said: &str| said.strip_prefix(&self.mark).is_some_and(|rest| rest.starts_with(':'));
+        let found = told.iter().find_map(|line| line.split_once(' ').filter(|(_, said)| is_it(said)));
+        let Some((commit, _)) = found else { return Ok(None) };
+        let words = [
+            "diff-tree",
+            "--no-commit-id",
+            "--name-only",
+            "--no-renames",
+            "-r",
+            "-z",
+            "--root",
+            "--end-of-options",
+            commit,
+        ];
+        let told = self.trees.git.told(self.call(words).at_most(LIST_BYTES_MAX)).await;
+        let told = told.map_err(failed("the files of the commit could not be listed"))?;
+        let files: Vec<PathBuf> = parts(&told).iter().map(|path| self.repository.top.join(path)).collect();
+        self.answer(commit.to_owned(), &files).await.map(Some)
     }
 
     /// The changed files that are to be committed, absolute.
@@ -146,14 +187,26 @@ impl Committing<'_> {
         self.trees.git.told(add).await.map_err(failed("the changes could not be added"))?;
         let words = ["commit", "--only", "--quiet", "--no-verify", "--cleanup=whitespace", "-m", message];
         let call = self.call(words.into_iter().chain(from_list)).with_input(listed);
+        let call = call.with_variable("GIT_REFLOG_ACTION", &self.mark);
         let call = self.trees.authored(call, top, &self.scope).await?;
         self.trees.git.told(call).await.map_err(failed("the changes could not be committed"))?;
         let commit = self.trees.commit_of(top, &self.scope, "HEAD").await?;
         let commit = commit.ok_or_else(|| ApiError::new(ErrorCode::Internal, "the commit cannot be found"))?;
-        let branch = self.trees.branch_of(top, &self.scope, "HEAD").await?;
+        self.answer(commit, files).await
+    }
+
+    async fn answer(&self, commit: String, files: &[PathBuf]) -> Result<CommitAnswer, ApiError> {
+        let branch = self.trees.branch_of(&self.repository.top, &self.scope, "HEAD").await?;
         let shown = |path: &PathBuf| path.strip_prefix(self.cwd).unwrap_or(path).to_string_lossy().into_owned();
         Ok(CommitAnswer { commit, branch, files: files.iter().map(shown).collect() })
     }
+}
+
+/// What git's log of `HEAD` says of the commit that this command makes; a Pod cannot guess it.
+fn mark(id: &CommandId, message: &str) -> String {
+    let digest = Sha256::new().chain_update(id.as_str()).chain_update([0]).chain_update(message).finalize();
+    let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("yoi-{hex}")
 }
 
 /// Whether the Pod's scope lets it write the file, perhaps while it is lent. What runs later is a person's.

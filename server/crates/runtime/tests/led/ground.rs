@@ -15,7 +15,7 @@ use testkit::scripted_model::ScriptedModel;
 use tools::{Tool, Toolbox};
 
 use crate::{
-    probes::{Linger, Probe},
+    probes::{Linger, Meet, Probe},
     stage::{self, Stage, key, named, origin, say},
 };
 
@@ -210,7 +210,8 @@ async fn options(
         Profile { provider: Some("rehearsal".to_owned()), model: Some("rehearsal".to_owned()), ..Profile::default() };
     HostOptions {
         profiles: BTreeMap::from([("child".to_owned(), rehearsing)]),
-        toolbox: Toolbox::new([Arc::new(Probe) as Arc<dyn Tool>, Arc::new(Linger)]).with(stage::asked()),
+        toolbox: Toolbox::new([Arc::new(Probe) as Arc<dyn Tool>, Arc::new(Linger), Arc::new(Meet)])
+            .with(stage::asked()),
         hidden: vec![ours.to_str().unwrap().to_owned()],
         ..HostOptions::of(store, providers.clone(), cwd, ours.join("outputs"))
     }

@@ -21,7 +21,8 @@ async fn the_tools_have_exactly_these_names_and_no_word_of_them_says_attach() {
     ground.tell(&ada, "hello").await;
     ground.stage.until_idle(&ada).await;
     let question = &model.requests()[0];
-    let of_host = |tool: &&Value| !["Asked", "Linger", "Probe"].contains(&tool["function"]["name"].as_str().unwrap());
+    let of_host =
+        |tool: &&Value| !["Asked", "Linger", "Meet", "Probe"].contains(&tool["function"]["name"].as_str().unwrap());
     let offered: Vec<&Value> = question.body["tools"].as_array().unwrap().iter().filter(of_host).collect();
     let names: Vec<&str> = offered.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
     assert_eq!(names, POD_TOOLS);

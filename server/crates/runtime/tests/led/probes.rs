@@ -77,3 +77,47 @@ impl Tool for Linger {
         std::future::pending().await
     }
 }
+
+/// Once it was given up, it makes one file and goes on until there is another one.
+#[derive(Debug)]
+pub struct Meet;
+
+#[async_trait::async_trait]
+impl Tool for Meet {
+    fn name(&self) -> &'static str {
+        "Meet"
+    }
+
+    fn description(&self) -> &'static str {
+        "Waits for another call to be given up, too."
+    }
+
+    fn schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    fn default_permission(&self) -> PermissionDecision {
+        PermissionDecision::Allow
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
+        let path = |name: &str| std::path::PathBuf::from(arguments[name].as_str().unwrap());
+        let (own, other, lifeline, began) = (path("own"), path("other"), place.lifeline.clone(), output.clone());
+        std::thread::spawn(move || {
+            while !output.is_closed() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::fs::write(own, "").unwrap();
+            // Not for ever: the test fails long before.
+            for _ in 0..6_000 {
+                if other.exists() {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            drop(lifeline);
+        });
+        began.send("waiting".to_owned()).await.unwrap();
+        std::future::pending().await
+    }
+}

@@ -69,6 +69,32 @@ async fn grandchildren_are_stopped_first_and_each_loan_goes_back_to_its_lender()
 }
 
 #[tokio::test]
+async fn siblings_end_at_the_same_time_and_each_loan_goes_back() {
+    let ground = Ground::new().await;
+    let ada = ground.lead("ada").await;
+    let bob = ground.done_child(&ada, "bob", &[write(&ground.path("a"))]).await;
+    let folders = [ground.path("a/one"), ground.path("a/two")];
+    folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+    let mut children = Vec::new();
+    for (name, own, other) in [("cid", 0, 1), ("dan", 1, 0)] {
+        // Neither ends before both were told to.
+        let arguments = json!({ "own": format!("{}/met", folders[own]), "other": format!("{}/met", folders[other]) });
+        let child = ground.spawn(&bob, name, &format!("call Meet {arguments}"), &[write(&folders[own])]).await;
+        ground.stage.until(&child, |records| count(records, "tool_output_chunk") > 0).await;
+        children.push(child);
+    }
+    ground.done(&ada, "StopPod", json!({ "name": "bob" })).await;
+    for child in &children {
+        assert_eq!(ground.state(child).await, PodState::Stopped);
+    }
+    let mut told = stopped(&ground.stage.records(&bob).await);
+    told.sort_by(|one, other| one.0.cmp(&other.0));
+    let [one, two] = &folders;
+    assert_eq!(told, [("cid".to_owned(), vec![write(one)]), ("dan".to_owned(), vec![write(two)])]);
+    assert_eq!(ground.may(&ada, one).await.1, "yes");
+}
+
+#[tokio::test]
 async fn a_persons_stop_is_told_to_the_parent_once() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
