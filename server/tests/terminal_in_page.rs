@@ -5,7 +5,7 @@
 use serde_json::json;
 use testkit::{
     browser::Browser,
-    yoi::{Launch, YoiProcess},
+    yoi::{Launch, YoiProcess, until},
 };
 use thirtyfour::Key;
 
@@ -70,11 +70,11 @@ async fn browser_a_shell_runs_in_the_page_and_ends_with_its_pane() {
     is_typed_into(&browser).await;
     browser.find(".terminal > header .button").await.click().await.unwrap();
     browser.wait_until("it is closed", async |browser| browser.is_absent(".terminal").await).await;
-    let ends = async |_: &Browser| {
+    until("both ends are in the audit", async || {
         let audit = yoi.get("/api/v1/audit?action=terminal_end").await.expect(200);
-        audit["items"].as_array().unwrap().len() == 2
-    };
-    browser.wait_until("both ends are in the audit", ends).await;
+        (audit["items"].as_array().unwrap().len() == 2).then_some(())
+    })
+    .await;
     browser.no_errors().await;
     browser.quit().await;
 }
