@@ -117,7 +117,7 @@ pub(crate) enum Over {
     /// On the first screen: how to connect a real model.
     FirstModel,
     /// A terminal in this Pod's folder.
-    Terminal(PodContext),
+    Terminal(Box<PodContext>),
 }
 
 /// Draws an [`Over`] once its code has been fetched. Provided by the module that knows all dialogs, for those that

@@ -42,7 +42,7 @@ use crate::{
 pub(crate) async fn over_view(over: Over) -> AnyView {
     match over {
         Over::Needs(questions, requests) => needs_view((questions, requests)).await,
-        Over::Terminal(pod) => terminal_view(pod).await,
+        Over::Terminal(pod) => terminal_view(*pod).await,
         over => dialog_view(over).await,
     }
 }

@@ -47,12 +47,7 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
     };
     let sent = {
         let (name, href) = (name.clone(), review.pod.with_value(pod_href));
-        move || {
-            let (name, href) = (name.clone(), href.clone());
-            is_sent.get().then(|| {
-                view! { <p role="status">"Sent. " <a href=href>"See what " {name} " does with it"</a></p> }.into_any()
-            })
-        }
+        move || is_sent.get().then(|| sent(name.clone(), href.clone()))
     };
     view! {
         <aside class="changes-side" aria-label="Your comments, and the commit">
@@ -86,6 +81,10 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
             {children()}
         </aside>
     }
+}
+
+fn sent(name: String, href: String) -> AnyView {
+    view! { <p role="status">"Sent. " <a href=href>"See what " {name} " does with it"</a></p> }.into_any()
 }
 
 fn row(review: Review, comment: ReviewComment) -> AnyView {

@@ -202,7 +202,7 @@ fn PodView(pod: PodContext, look: Look) -> impl IntoView {
 #[component]
 fn TerminalPlace(pod: PodContext) -> impl IntoView {
     pod.presence.on_turn(move |_| pod.shows_terminal.set(false));
-    let terminal = move || pod.shows_terminal.get().then(|| drawn_over(Over::Terminal(pod)));
+    let terminal = move || pod.shows_terminal.get().then(|| drawn_over(Over::Terminal(Box::new(pod))));
     view! { <Suspense>{terminal}</Suspense> }
 }
 

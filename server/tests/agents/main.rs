@@ -198,7 +198,7 @@ async fn what_an_agent_showed_when_it_asked_is_not_asked_again_and_anything_else
     assert_eq!(question["tool"], "edit", "{question}");
     house.answer(&pod, &question, json!({ "decision": "allow" })).await.expect(200);
     let events = house.ended(&pod, from).await;
-    assert_eq!((texts(&events), of_kind(&events, "approval_asked").len()), (vec!["written".to_owned()], 1));
+    assert_eq!((texts(&events), of_kind(&events, "approval_asked").len()), (vec!["written"], 1));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n");
     // Its own call has the change that it showed; ours has the one that was made.
     let diffs: Vec<_> = of_kind(&events, "tool_finished").iter().map(|event| event["diff"].to_string()).collect();

@@ -100,7 +100,8 @@ mod tests {
         assert_eq!((agent_word("/"), agent_word("/rev")), (Some(""), Some("rev")));
         assert_eq!((agent_word("/review it"), agent_word("see /rev"), agent_word("rev")), (None, None, None));
         let review = AgentChoice { id: "review".into(), name: "review what".into(), description: None };
-        assert_eq!(agent_commands(&[review.clone()], "re"), [review.clone()]);
-        assert!(agent_commands(&[review], "x").is_empty());
+        let all = [review];
+        assert_eq!(agent_commands(&all, "re"), all);
+        assert!(agent_commands(&all, "x").is_empty());
     }
 }

@@ -265,6 +265,6 @@ mod tests {
         for text in ["a:{", "%", "%f", "%zz", "%ff"] {
             assert_eq!(decoded(text), text);
         }
-        assert_eq!(Template::parse("a:{x}{y}").unwrap().typed("a:1/2").unwrap().is_whole, true);
+        assert!(Template::parse("a:{x}{y}").unwrap().typed("a:1/2").unwrap().is_whole);
     }
 }

@@ -69,16 +69,7 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             arguments: arguments.clone(),
             options: options.0.clone(),
         }),
-        ControlEvent::ApprovalAnswered { id, decision, .. } => {
-            if *decision == Some(Decision::Allow) {
-                grant(pod, id);
-            }
-            pod.approvals.retain(|open| open.id != *id);
-            let is_later = *decision == Some(Decision::Allow) && pod.is_paused();
-            if let Some(call) = pod.calls.iter_mut().find(|call| is_later && call.call_id == *id) {
-                call.is_allowed = true;
-            }
-        }
+        ControlEvent::ApprovalAnswered { id, decision, .. } => answered(pod, id, *decision),
         ControlEvent::PlanUpdated { entries } if pod.session.is_none() => {
             pod.tasks = serde_json::from_value(entries.clone()).unwrap_or_default();
             pod.tasks.truncate(TASKS_MAX);
@@ -90,6 +81,17 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         | ControlEvent::ModeChanged { .. } => session(pod, event),
         ControlEvent::MessageReceipt { message_id, state, .. } => mail::receipt(pod, message_id, *state),
         _ => (),
+    }
+}
+
+fn answered(pod: &mut Pod, id: &str, decision: Option<Decision>) {
+    if decision == Some(Decision::Allow) {
+        grant(pod, id);
+    }
+    pod.approvals.retain(|open| open.id != id);
+    let is_later = decision == Some(Decision::Allow) && pod.is_paused();
+    if let Some(call) = pod.calls.iter_mut().find(|call| is_later && call.call_id == id) {
+        call.is_allowed = true;
     }
 }
 

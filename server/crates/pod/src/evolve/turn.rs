@@ -59,13 +59,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
                 mail::noted(pod);
             }
         }
-        TurnEvent::UserMessage { by, .. } => {
-            if let Some(run) = &mut pod.run {
-                run.hook_turns += u32::from(by == HOOK);
-                // A later message is not taken back together with the one that began the run.
-                run.input_seq = run.is_fresh.then_some(seq);
-            }
-        }
+        TurnEvent::UserMessage { by, .. } => user_message(pod, seq, by),
         TurnEvent::PeerMessage { message_id, from, hops, .. } => {
             let (message_id, from) = (message_id.clone(), from.clone());
             mail::letter(pod, PeerLetter { message_id, from, hops: *hops, seq });
@@ -88,6 +82,14 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
             pod.unread_messages.retain(|letter| letter.seq <= *to_seq);
             pod.resumable = false;
         }
+    }
+}
+
+fn user_message(pod: &mut Pod, seq: Seq, by: &str) {
+    if let Some(run) = &mut pod.run {
+        run.hook_turns += u32::from(by == HOOK);
+        // A later message is not taken back together with the one that began the run.
+        run.input_seq = run.is_fresh.then_some(seq);
     }
 }
 

@@ -47,7 +47,7 @@ fn take(story: &mut Story, turns: &mut Vec<Seq>, line: &Value) {
         "response_item" => item(story, turns, payload),
         "event_msg" => event(story, turns, payload),
         "compacted" => {
-            let last = items(payload, "replacement_history").last().map(|item| texts(item)).unwrap_or_default();
+            let last = items(payload, "replacement_history").last().map(texts).unwrap_or_default();
             story.summary(text(payload, "message").filter(|said| !said.trim().is_empty()).unwrap_or(&last));
         }
         "" => story.of_session(text(line, "id")),
