@@ -55,8 +55,9 @@ async fn browser_a_shell_runs_in_the_page_and_ends_with_its_pane() {
     browser.keys("seq 200").await;
     browser.keys(Key::Enter).await;
     wait_row(&browser, "200").await;
-    browser.eval("document.getElementById('terminal-screen').scrollTop = 0").await;
-    browser.wait_script(&format!("return !{ROWS}.split('\\n').includes('200')")).await;
+    // The newest lines may still be on their way into view.
+    let scrolled = "document.getElementById('terminal-screen').scrollTop = 0; return";
+    browser.wait_script(&format!("{scrolled} !{ROWS}.split('\\n').includes('200')")).await;
 
     browser.chord(Key::Control, '`').await;
     browser.wait_focus("message").await;

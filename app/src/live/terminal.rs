@@ -50,14 +50,20 @@ pub(crate) fn open_terminal(path: &str, told: impl Fn(TerminalNews) + Clone + 's
 
 impl TerminalLine {
     pub(crate) fn type_bytes(&self, bytes: &[u8]) {
-        for part in bytes.chunks(SENT_BYTES_MAX) {
-            // Before it is open and after it has closed, nobody reads.
+        for part in bytes.chunks(SENT_BYTES_MAX).filter(|_| self.is_open()) {
             let _ = self.socket.send_with_u8_array(part);
         }
     }
 
     pub(crate) fn say(&self, text: &str) {
-        let _ = self.socket.send_with_str(text);
+        if self.is_open() {
+            let _ = self.socket.send_with_str(text);
+        }
+    }
+
+    /// Before it is open and after it has closed, nobody reads.
+    fn is_open(&self) -> bool {
+        self.socket.ready_state() == WebSocket::OPEN
     }
 }
 

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn other_colours_are_the_nearest_of_the_sixteen() {
         let of = |number| index(Color::Idx(number));
-        assert_eq!([of(196), of(16), of(231), of(240), of(255)], [Some(9), Some(0), Some(15), Some(8), Some(15)]);
+        assert_eq!([of(196), of(16), of(231), of(240), of(255)], [Some(9), Some(0), Some(15), Some(8), Some(7)]);
         assert_eq!(index(Color::Rgb(0, 250, 5)), Some(10));
         assert_eq!(index(Color::Default), None);
     }

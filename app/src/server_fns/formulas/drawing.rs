@@ -1,6 +1,6 @@
 //! From TeX to MathML, within limits: the texts are untrusted, and the library that reads them is not ours.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 
 use protocol::{ApiError, ErrorCode};
 use pulldown_latex::{Parser, RenderConfig, Storage, config::DisplayMode, push_mathml};
@@ -12,6 +12,9 @@ use super::{FORMULAS_MAX, clean::clean};
 const TEX_BYTES_MAX: usize = 4 * 1024;
 /// The most open brackets of a formula that is drawn.
 const DEPTH_MAX: usize = 64;
+/// What a formula is drawn on, in bytes. The library recurses, for each root in a root and each script of a script, so
+/// the longest formula has to fit; only what is used is ever backed by memory.
+const STACK_BYTES: usize = 512 << 20;
 /// Longer MathML is not drawn, in bytes.
 const DRAWN_BYTES_MAX: usize = 256 * 1024;
 /// What would let a short formula stand for an endless one.
@@ -30,13 +33,15 @@ pub(super) async fn draw_all(formulas: Vec<Formula>) -> Result<Vec<String>, ApiE
 
 /// A formula as MathML; `None` if it is wrong, too long, or defines something.
 pub(crate) fn draw(formula: &Formula) -> Option<String> {
-    let tex = unseen::shown(formula.tex());
+    let tex = unseen::shown(formula.tex()).into_owned();
     let is_fit = tex.len() <= TEX_BYTES_MAX && depth(&tex) <= DEPTH_MAX;
     if !is_fit || DEFINITIONS.iter().any(|definition| tex.contains(definition)) {
         return None;
     }
-    // A library that gives up must not take the other formulas with it.
-    let drawn = catch_unwind(AssertUnwindSafe(|| mathml(&tex, formula.is_display))).ok()??;
+    let is_display = formula.is_display;
+    // A library that gives up must not take the other formulas with it, nor the server.
+    let drawing = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || mathml(&tex, is_display));
+    let drawn = drawing.ok()?.join().ok()??;
     if drawn.len() > DRAWN_BYTES_MAX { None } else { clean(&drawn) }
 }
 
@@ -121,7 +126,9 @@ mod tests {
         for piece in
             [r"\sqrt", r"\left(", r"\frac", "^", "_", "&", r"\\", r"\begin{array}", "#1", "'", r"\hat", r"\text{"]
         {
-            drawn(&format!("${}$", piece.repeat(500)));
+            let longest = TEX_BYTES_MAX / piece.len();
+            drawn(&format!("${}$", piece.repeat(longest)));
+            drawn(&format!("${}x$", piece.repeat(longest - 1)));
         }
     }
 }
