@@ -54,7 +54,7 @@ pub use {
         find_folders, fork_pod, list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
     },
     previews::{close_preview, list_previews, open_preview},
-    relations::{Loan, PeerPair, RelationsFound, relations},
+    relations::{Loan, PeerPair, Program, RelationsFound, relations},
     runtimes::{add_runtime, list_runtimes, remove_runtime},
     search::search,
     settings::{

@@ -6,6 +6,7 @@ use std::{process::Stdio, time::Duration};
 
 use serde_json::{Value, json};
 use testkit::{
+    browser::Browser,
     until_so,
     yoi::{Launch, YoiProcess, pod_path},
 };
@@ -160,6 +161,23 @@ async fn the_bridge_passes_messages_on_and_survives_a_restart_of_the_server() {
     let said = yoi.journal(&pod).await.into_iter().filter(|record| record["event"]["kind"] == "user_message").count();
     assert_eq!(said, 2, "nothing happened twice");
     assert_eq!(client.end().await, Some(0));
+}
+
+#[tokio::test]
+async fn browser_a_program_is_on_the_map_under_the_name_that_it_gives_itself() {
+    let yoi = quiet().await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.goto_page(&yoi, "/map").await;
+    browser.wait_text("main", "No Pod has a child or a peer yet.").await;
+    assert!(browser.is_absent(".map-programs").await);
+    let mut client = mcp(yoi.launch()).await;
+    call(&mut client, "create_pod", json!({ "name": "ada" })).await;
+    call(&mut client, "send", json!({ "pod": "ada", "text": "say hello" })).await;
+    browser.reload().await;
+    let shown = browser.wait_text(".map-programs", "2 actions in the last day").await;
+    assert!(shown.contains("stdio 1") && shown.contains("ada"), "{shown}");
+    browser.no_errors().await;
+    browser.quit().await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@ use protocol::{PodRef, PodSummary, Seq};
 
 use crate::{
     codec::fetched,
-    components::{page::Page, read_first::ReadFirst, with_pods::WithPods},
+    components::{link::far_pod_link, page::Page, read_first::ReadFirst, with_pods::WithPods},
     console::use_console,
     format::counted,
     peers::{
@@ -12,7 +12,7 @@ use crate::{
         relation_map::{self, COLUMNS_MIDDLING, COLUMNS_NARROW, COLUMNS_WIDE, Line, RelationMap},
     },
     reading::{First, Reading},
-    server_fns::{RelationsFound, relations},
+    server_fns::{Program, RelationsFound, relations},
 };
 
 /// Minimum time between two reads of the relations, in milliseconds.
@@ -51,6 +51,7 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
                 "No Pod has a child or a peer yet. The menu on a Pod's page adds a peer, as "
                 <kbd>"p"</kbd> " does, or spawns a child."
             </p>
+            <Programs found=found />
         }
         .into_any(),
         false => view! {
@@ -60,9 +61,40 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
             <MapPicture map=middling class="is-middling" />
             <MapPicture map=narrow class="is-narrow" />
             <MapTable map=map />
+            <Programs found=found />
         }
         .into_any(),
     }
+}
+
+/// Programs that act on Pods from outside, over MCP; nothing if there are none.
+#[component]
+fn Programs(found: RwSignal<RelationsFound>) -> impl IntoView {
+    let console = use_console();
+    let row = move |program: Program| {
+        let acted = format!("{} in the last day", counted(program.actions.into(), "action"));
+        let names = program.pods.iter().filter_map(|pod| console.pod(pod));
+        let names: Vec<AnyView> =
+            names.map(|pod| view! { " " {far_pod_link(&pod.pod, pod.name)} }.into_any()).collect();
+        view! {
+            <li>
+                <b>{program.name}</b>
+                " " <a href="/audit">{acted}</a>
+                {names}
+            </li>
+        }
+        .into_any()
+    };
+    let drawn = move |programs: Vec<Program>| {
+        view! {
+            <section class="map-programs" aria-labelledby="map-programs">
+                <h2 id="map-programs">"Programs over MCP"</h2>
+                <ul>{programs.into_iter().map(row).collect_view()}</ul>
+            </section>
+        }
+        .into_any()
+    };
+    move || Some(found.with(|found| found.programs.clone())).filter(|programs| !programs.is_empty()).map(drawn)
 }
 
 #[component]

@@ -23,7 +23,7 @@ fn pair(a: &str, b: &str, link: PeerLink, messages: u32) -> PeerPair {
 }
 
 fn found(pairs: Vec<PeerPair>) -> RelationsFound {
-    RelationsFound { pairs, loans: Vec::new() }
+    RelationsFound { pairs, ..Default::default() }
 }
 
 fn place<'a>(map: &'a RelationMap, name: &str) -> &'a Node {
@@ -147,7 +147,8 @@ fn loans_and_requests_are_told() {
     let rules = vec![rule("/srv/yoi/tests", Access::Write), rule("/srv/docs", Access::Read)];
     let loans = vec![Loan { from: lone("ada").pod, to: lone("bob").pod, rules }];
     let pairs = vec![pair("eve", "ada", PeerLink::Pending, 0)];
-    let map = draw(&[lone("ada"), child("bob", "ada"), lone("eve")], &RelationsFound { pairs, loans });
+    let map =
+        draw(&[lone("ada"), child("bob", "ada"), lone("eve")], &RelationsFound { pairs, loans, ..Default::default() });
     assert_eq!(map.edges[0].label, "lends tests +1");
     assert_eq!(map.edges[0].detail, "lends write /srv/yoi/tests, read /srv/docs");
     assert_eq!((map.edges[1].line, map.edges[1].label.as_str()), (Line::Asked, "asked"));
