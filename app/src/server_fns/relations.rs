@@ -58,7 +58,7 @@ pub async fn relations() -> Result<RelationsFound, UiError> {
 mod reader {
     use backend::Backend;
     use jiff::{SignedDuration, Timestamp};
-    use protocol::{ApiError, AuditRow, PeerLink, PodRef, operation, operations};
+    use protocol::{ApiError, AuditRow, PeerLink, PodRef, RuntimeId, operation, operations};
 
     use super::{Loan, PeerPair, Program, RelationsFound};
 
@@ -96,7 +96,9 @@ mod reader {
             let (a, b, link) = (asked.from, asked.to, PeerLink::Pending);
             found.pairs.push(PeerPair { a, b, link, since: asked.at, messages: 0 });
         }
-        let audit = operations::Audit { limit: operation::Limit(ROWS_MAX), ..Default::default() };
+        // A runtime that is away does not hold up the map: its server knows these programs as this one.
+        let runtime = operation::Filled(Some(RuntimeId::local()));
+        let audit = operations::Audit { runtime, limit: operation::Limit(ROWS_MAX), ..Default::default() };
         let since = Timestamp::now() - SignedDuration::from_hours(24);
         found.programs = programs(backend.read(audit).await?.items, since);
         Ok(found)
