@@ -70,6 +70,10 @@ impl Answer {
             Some(Ok(ChatStreamEvent::ReasoningChunk(_))) => self.sign(),
             _ => self.end_thought(),
         }
+        // Anthropic's first counts precede the text that may have arrived with them; those of others include it.
+        if self.frames.kind == ProviderKind::Anthropic {
+            self.take_used();
+        }
         // In a chat completions frame the text comes first.
         if self.frames.kind != ProviderKind::OpenAiCompatible {
             self.take_notices();
@@ -117,7 +121,7 @@ impl Answer {
         if !self.ready.is_empty() {
             self.plain = None;
         }
-        // Comes last, because it counts what was said with it.
+        // Comes last, because these counts include what was said with them.
         self.take_used();
     }
 
