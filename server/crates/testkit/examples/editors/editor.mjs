@@ -42,7 +42,7 @@ const session = await edit(async (agent, shown, asked) => {
   assert.equal(about.protocolVersion, 1);
   assert.equal(about.agentCapabilities.loadSession, true);
   const { sessionId, configOptions } = await agent.request(method.session.new, { cwd: folder, mcpServers: [] });
-  assert.equal(configOptions[0].category, "model");
+  assert.ok(configOptions.some((option) => option.category === "model"));
 
   const talk = await agent.request(method.session.prompt, { sessionId, prompt: words("think hm\nsay hello") });
   assert.equal(talk.stopReason, "end_turn");
