@@ -21,6 +21,7 @@ pub(crate) use self::group::Committer;
 use crate::{
     Batch, Committed, MessageChange, PodChange, PodKey, StoreError,
     chore::Chore,
+    on_the_spot::settled,
     outage::{OutageKind, Ticket},
     reader::Reader,
     txn::WriteError,
@@ -113,7 +114,7 @@ impl Writer {
             }
         }
         if !self.reader.health.is_out() {
-            self.committer.close().await;
+            settled(self.committer.close()).await;
         }
     }
 
@@ -129,14 +130,14 @@ impl Writer {
         if let Ok(count) = timeout(REST_AFTER, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
             return count;
         }
-        self.committer.rest().await;
+        settled(self.committer.rest()).await;
         incoming.recv_many(gathered, QUEUE_JOBS_MAX).await
     }
 
     /// Commits a group and answers it. Returns what has to be tried again, in smaller groups.
     async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
         if group.first().is_some_and(Job::is_rejoin) {
-            let joined = self.committer.rejoin().await;
+            let joined = settled(self.committer.rejoin()).await;
             group.into_iter().for_each(|job| job.answer(joined.clone()));
             return Vec::new();
         }
@@ -150,7 +151,7 @@ impl Writer {
         if self.committer.is_fenced() {
             return answer_all(group, &StoreError::Fenced);
         }
-        let tried = self.committer.commit_in_txn(&group).await;
+        let tried = settled(self.committer.commit_in_txn(&group)).await;
         if matches!(tried, Ok(_) | Err(Failure::All(_))) {
             self.retry_after = RETRY_FIRST;
             self.reader.health.written();
