@@ -92,9 +92,9 @@ impl Store {
     /// identity is replaced.
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
         let opened = match &options.database {
-            Database::Sqlite { path } => settled(sqlite::open(path, &options.remains, options.vfs))
-                .await
-                .map_err(|error| sqlite::in_file(error, path))?,
+            Database::Sqlite { path } => {
+                settled(sqlite::open(path, &options)).await.map_err(|error| sqlite::at_start(error, path))?
+            }
             Database::Postgres { url } => postgres::open(url, identity).await?,
         };
         let health = Arc::new(Health::default());

@@ -1,7 +1,7 @@
 //! One whole server: store, host, backend and API, served over the simulated network.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -107,6 +107,12 @@ impl Faults for End {
             true => Err(StoreError::Away("this server is dead".to_owned())),
             false if self.is_in_trouble() => Err(StoreError::Away("the disk is in trouble".to_owned())),
             false => Ok(()),
+        }
+    }
+
+    fn log_written_again(&self, log: &Path) {
+        if let Some(disk) = self.disk {
+            disk.rewritten(log);
         }
     }
 }
