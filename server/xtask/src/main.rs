@@ -10,6 +10,7 @@ mod conformance;
 mod count;
 mod dependencies;
 mod models;
+mod programs;
 mod real;
 mod real_agents;
 mod run;
