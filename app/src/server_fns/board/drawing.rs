@@ -21,7 +21,7 @@ const PARTS_MAX: usize = 2;
 
 /// The sentence below the greeting.
 pub(super) fn lede(done: &[Done], now: &Zoned, since: Timestamp) -> String {
-    let active: Vec<_> = done.iter().filter(|done| !done.moments.is_empty()).collect();
+    let active: Vec<_> = done.iter().filter(|done| done.ran).collect();
     let since = since_words(now, since);
     let failed = active.iter().filter(|done| done.failed_at.is_some()).count();
     let mut places: Vec<&str> = active.iter().map(|done| place_of(&done.pod)).collect();

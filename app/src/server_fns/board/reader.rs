@@ -27,6 +27,8 @@ const WORDS_MAX: usize = 170;
 #[derive(Debug, Clone)]
 pub(super) struct Done {
     pub(super) pod: PodSummary,
+    /// Whether it had a run since you last looked.
+    pub(super) ran: bool,
     /// When its records were committed.
     pub(super) moments: Vec<Timestamp>,
     /// Its own last words, if it has said anything in what was read.
@@ -42,6 +44,7 @@ pub(super) struct Done {
 impl Done {
     fn nothing(pod: PodSummary) -> Self {
         Self {
+            ran: matches!(pod.state, PodState::Running | PodState::Waiting),
             pod,
             moments: Vec::new(),
             words: String::new(),
@@ -113,6 +116,7 @@ async fn look(backend: &Backend, pod: PodSummary, since: Timestamp, midnight: Ti
         for record in records.iter().rev() {
             if record.at >= since {
                 done.moments.push(record.at);
+                done.ran |= is_of_run(&record.event);
             }
             note(&mut done, &record.event, record.at, midnight, &mut is_after_run);
         }
@@ -123,6 +127,10 @@ async fn look(backend: &Backend, pod: PodSummary, since: Timestamp, midnight: Ti
         }
     }
     done
+}
+
+fn is_of_run(event: &Event) -> bool {
+    matches!(event, Event::Control(ControlEvent::RunStarted { .. } | ControlEvent::RunFinished { .. }))
 }
 
 /// Takes from a record what the board shows. The newest records come first.
@@ -144,6 +152,10 @@ fn note(done: &mut Done, event: &Event, at: Timestamp, midnight: Timestamp, is_a
             }
         }
         Event::Control(ControlEvent::RunStarted { .. }) => *is_after_run = true,
+        // Of the run under way; a finished one says what it used as a whole.
+        Event::Control(ControlEvent::Usage { usage }) if !*is_after_run && at >= midnight => {
+            done.today.add(&day_of(usage));
+        }
         _ => (),
     }
 }
