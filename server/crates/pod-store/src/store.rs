@@ -92,7 +92,7 @@ impl Store {
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
         let opened = match &options.database {
             Database::Sqlite { path } => {
-                sqlite::open(path, &options.remains).await.map_err(|error| sqlite::in_file(error, path))?
+                sqlite::open(path, &options.remains, options.vfs).await.map_err(|error| sqlite::in_file(error, path))?
             }
             Database::Postgres { url } => postgres::open(url, identity).await?,
         };

@@ -65,11 +65,11 @@ const READER_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Opens or creates the file, migrates it, and takes the next host epoch. `remains` are files and folders that exist
 /// only where there was a database.
-pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, StoreError> {
+pub(crate) async fn open(path: &Path, remains: &[PathBuf], vfs: Option<&'static str>) -> Result<Opened, StoreError> {
     mark::refuse_beginning_beside_remains(path, remains)?;
     create_file(path)
         .map_err(|error| StoreError::Database(format!("cannot open the database {}: {error}", path.display())))?;
-    let options = writer_options(path);
+    let options = writer_options(path, vfs);
     let mut connection = options.connect().await.map_err(read_failed("open the database"))?;
     // Nothing relies on these steps before the first commit, whose sync covers them, so the start need not wait for the
     // disk.
@@ -83,7 +83,7 @@ pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, Sto
         .map_err(|error| StoreError::Database(format!("cannot find the database {}: {error}", path.display())))?;
     let watch = Arc::new(watch);
     Ok(Opened {
-        readers: Readers::Sqlite(readers(path, &watch)),
+        readers: Readers::Sqlite(readers(path, vfs, &watch)),
         engine: Arc::new(Sqlite { watch: watch.clone(), path: path.to_owned() }),
         pen: Box::new(SqlitePen::new(connection, options, watch)),
         store_id,
@@ -119,7 +119,7 @@ pub(crate) fn missed(path: &Path, remains: &[PathBuf]) -> Option<String> {
 }
 
 /// Readers are never opened on a different file than the writer's.
-fn readers(path: &Path, watch: &Arc<Watch>) -> SqlitePool {
+fn readers(path: &Path, vfs: Option<&'static str>, watch: &Arc<Watch>) -> SqlitePool {
     let watch = watch.clone();
     SqlitePoolOptions::new()
         .max_connections(READERS_MAX)
@@ -129,7 +129,7 @@ fn readers(path: &Path, watch: &Arc<Watch>) -> SqlitePool {
             let found = watch.check().map_err(|why| sqlx::Error::Io(io::Error::other(why)));
             Box::pin(async move { found })
         })
-        .connect_lazy_with(reader_options(path))
+        .connect_lazy_with(reader_options(path, vfs))
 }
 
 /// In a transaction of its own: a statement returns its row before its commit, which may still fail.
@@ -163,16 +163,20 @@ fn create_file(path: &Path) -> io::Result<()> {
     }
 }
 
-fn common_options(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
+fn common_options(path: &Path, vfs: Option<&'static str>) -> SqliteConnectOptions {
+    let options = SqliteConnectOptions::new()
         .filename(path)
         .busy_timeout(BUSY_WAIT_MAX)
         .statement_cache_capacity(32)
-        .disable_statement_logging()
+        .disable_statement_logging();
+    match vfs {
+        Some(vfs) => options.vfs(vfs),
+        None => options,
+    }
 }
 
-fn writer_options(path: &Path) -> SqliteConnectOptions {
-    common_options(path)
+fn writer_options(path: &Path, vfs: Option<&'static str>) -> SqliteConnectOptions {
+    common_options(path, vfs)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         // Negative: KiB. Positive: pages of 4 KiB.
@@ -182,8 +186,8 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
         .thread_name(|_| "store-writer".to_owned())
 }
 
-fn reader_options(path: &Path) -> SqliteConnectOptions {
-    common_options(path)
+fn reader_options(path: &Path, vfs: Option<&'static str>) -> SqliteConnectOptions {
+    common_options(path, vfs)
         .pragma("query_only", "on")
         .pragma("cache_size", "-1024")
         .row_buffer_size(READER_ROWS_MAX)
