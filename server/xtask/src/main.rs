@@ -4,6 +4,7 @@
 //! first.
 
 mod bench;
+mod bench_scale;
 mod bench_web;
 mod build;
 mod conformance;
@@ -26,10 +27,12 @@ const USAGE: &str = "\
 usage: cargo xtask test [--fast]    formatting, lints, all tests, a release build; --fast: no release build, no browser
        cargo xtask bench [--only NAME] [--long]    the benchmarks, and today's figures beside their goals
        cargo xtask bench web [--only TOPIC] [--quick] [--binary PATH]    the console in a real browser
+       cargo xtask bench scale [--quick] [--minutes N] [--binary PATH]    10,000 Pods, 1,000 at work, 1,000 viewers, and a soak
        cargo xtask bench lighthouse [--binary PATH]    what Lighthouse says of it, when npm is there
        cargo xtask trial kill [--rounds N] [--binary PATH]    kill -9 at random instants: nothing shown is lost or doubled
        cargo xtask trial fault [--binary PATH]    a database that cannot be written for a while: Pods go on by themselves
        cargo xtask trial size [--binary PATH]    long answers, many Pods, long histories, many sockets
+       cargo xtask trial postgres [--rounds N] [--binary PATH]    three servers on Patroni: primaries killed, connections cut
        cargo xtask real [--binary PATH]    with a real model on this machine, made by llama.cpp: found, streams, counts, cancels, compacts
        cargo xtask real agents [--binary PATH]    opencode and Codex as Pods, against a scripted model server: talk, ask, cancel, kill, peers
        cargo xtask conformance [server] [client] [acp] [--binary PATH]    the MCP conformance suite and ACP's official libraries
@@ -44,6 +47,13 @@ fn main() -> ExitCode {
         ["test", "--fast"] => test::run(test::Extent::Fast),
         ["bench", what @ ("web" | "lighthouse"), rest @ ..] => match bench_web::Extent::parse(what, rest) {
             Some(extent) => bench_web::run(&extent),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["bench", "scale", rest @ ..] => match bench_scale::Extent::parse(rest) {
+            Some(extent) => bench_scale::run(&extent),
             None => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);

@@ -10,10 +10,11 @@ use std::{
 
 use sqlx::{
     Connection, PgConnection, PgPool,
-    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+    postgres::{PgConnectOptions, PgListener},
 };
 use tokio::sync::{Notify, watch};
 
+use super::session;
 use crate::{
     HostIdentity,
     engine::{Cluster as _, Loops},
@@ -65,6 +66,7 @@ pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdent
         .bind(&identity.name)
         .fetch_one(&mut *txn)
         .await?;
+    sqlx::query("insert into host_marks (host, mark) values ($1, 0)").bind(id).execute(&mut *txn).await?;
     txn.commit().await?;
     Ok(id)
 }
@@ -111,10 +113,7 @@ impl Hosts {
         identity: HostIdentity,
         id: i64,
     ) -> (Arc<Self>, Loops) {
-        let bus = PgPoolOptions::new()
-            .max_connections(BUS_CONNECTIONS_MAX)
-            .acquire_timeout(BUS_WAIT_MAX)
-            .connect_lazy_with(options);
+        let bus = session::pool(BUS_CONNECTIONS_MAX, BUS_WAIT_MAX).connect_lazy_with(options);
         let hosts = Arc::new(Self {
             bus,
             readers,
