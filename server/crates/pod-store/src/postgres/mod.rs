@@ -20,6 +20,7 @@ use self::{hosts::Hosts, pen::PostgresPen};
 use crate::{
     DamagedRecords, HostIdentity, Probe, StoreError, columns,
     engine::Opened,
+    meters::Meters,
     reader::{Engine, Readers},
     txn::WriteError,
 };
@@ -56,7 +57,7 @@ const LIMITS: [(&str, &str); 3] =
     [("statement_timeout", "120s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "4s")];
 
 /// Opens the database, migrates it, and joins the hosts that serve it.
-pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, StoreError> {
+pub(crate) async fn open(url: &str, identity: HostIdentity, meters: &Meters) -> Result<Opened, StoreError> {
     let options = PgConnectOptions::from_str(url)
         .map_err(|error| StoreError::Database(format!("cannot read the address of the database: {error}")))?
         .application_name("yoi")
@@ -74,7 +75,7 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
         .max_connections(READERS_MAX)
         .acquire_timeout(READER_WAIT_MAX)
         .connect_lazy_with(options.clone());
-    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id);
+    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id, meters.clone());
     Ok(Opened {
         readers: Readers::Postgres(readers),
         engine: Arc::new(Postgres),
