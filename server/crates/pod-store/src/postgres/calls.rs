@@ -54,7 +54,9 @@ impl Cluster for Hosts {
     }
 
     fn tell_lost(&self) {
-        self.lost.send_if_modified(|lost| !std::mem::replace(lost, true));
+        if self.lost.send_if_modified(|lost| !std::mem::replace(lost, true)) {
+            self.meters.leases_lost.inc();
+        }
     }
 
     fn tell_moved(&self) {

@@ -18,6 +18,7 @@ use self::{hosts::Hosts, pen::PostgresPen};
 use crate::{
     DamagedRecords, HostIdentity, Probe, StoreError, columns,
     engine::Opened,
+    meters::Meters,
     reader::{Engine, Readers},
     txn::WriteError,
 };
@@ -50,7 +51,7 @@ const READERS_MAX: u32 = 8;
 /// How long a read waits for a free reader.
 const READER_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Opens the database, migrates it, and joins the hosts that serve it.
-pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, StoreError> {
+pub(crate) async fn open(url: &str, identity: HostIdentity, meters: &Meters) -> Result<Opened, StoreError> {
     let options = session::options(url, "yoi")?;
     let mut connection = session::open(&options).await.map_err(read_failed("reach the database"))?;
     let readers = session::pool(READERS_MAX, READER_WAIT_MAX).connect_lazy_with(options.clone());
@@ -65,7 +66,7 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
         .map_err(read_failed("read the database's id"))?;
     let id =
         hosts::register(&mut connection, &identity).await.map_err(read_failed("join the hosts of the database"))?;
-    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id);
+    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id, meters.clone());
     Ok(Opened {
         readers: Readers::Postgres(readers),
         engine: Arc::new(Postgres),

@@ -118,6 +118,7 @@ impl Actor {
             changes_row: staged.moves_checkpoint || update.name.is_some() || update.spec.is_some() || extras.delete,
             wakes_parent: news.is_some(),
             senders: receipts.iter().map(|receipt| receipt.sender.clone()).collect(),
+            counted: staged.counted,
         };
         let mut mail_put = extras.mail_put;
         mail_put.extend(news);
@@ -146,6 +147,7 @@ impl Actor {
         let count = shown.records.len() as u64;
         self.feed.publish(shown.records);
         self.actors.records.fetch_add(count, Ordering::Relaxed);
+        shown.counted.iter().for_each(|counted| self.actors.meters.add(counted));
         if shown.changes_row {
             git::touched(&self.state.spec);
             self.actors.list.tell_changed(&self.state.worker_id);
