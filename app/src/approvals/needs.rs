@@ -137,10 +137,14 @@ fn Asked(open: OpenApproval, is_open: Memo<bool>) -> impl IntoView {
     }
 }
 
-/// `…/src/yoi`, or whose child it is.
+/// `yoi · ⎇ main`, or `…/src/yoi` where there is no repository; and whose child it is.
 fn place(console: Console, pod: &PodRef, parent: Option<&PodRef>) -> String {
     let parent = parent.and_then(|parent| untrack(|| console.pod(parent)));
-    let folder = untrack(|| console.pod(pod)).map(|pod| short_path(&pod.cwd)).unwrap_or_default();
+    let folder = untrack(|| console.pod(pod)).map(|pod| match pod.git {
+        Some(git) => format!("{} · ⎇ {}", git.repository, git.branch),
+        None => short_path(&pod.cwd),
+    });
+    let folder = folder.unwrap_or_default();
     match parent {
         Some(parent) => format!("{folder} · a child of {}", parent.name),
         None => folder,

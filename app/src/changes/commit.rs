@@ -3,13 +3,11 @@ use std::{collections::BTreeSet, sync::Arc};
 use leptos::prelude::*;
 use protocol::{CommitCommand, ErrorCode, FileChange, GitView};
 
-use super::page::Review;
-use crate::{
-    UiError,
-    components::{deed::Deed, problem::Problem},
-    console::fresh_command,
-    server_fns::commit_changes,
+use super::{
+    page::Review,
+    saying::{Saying, Submit},
 };
+use crate::{UiError, components::deed::Deed, console::fresh_command, server_fns::commit_changes};
 
 /// Commits the changed files, or some of them. Nothing is left out at first.
 #[component]
@@ -42,31 +40,26 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
     view! {
         <form class="changes-commit" aria-label="Commit" on:submit=commit>
             <h2>"Commit " <small>{chosen} " of " {count} " files"</small></h2>
-            <label for="review-commit" class="visually-hidden">
-                "Message of the commit"
-            </label>
-            <textarea
+            <Saying
                 id="review-commit"
+                label="Message of the commit"
                 rows="3"
                 placeholder="What the commit does"
-                prop:value=move || message.get()
-                on:input=move |event| message.set(event_target_value(&event))
-            ></textarea>
+                text=message
+            />
             <details>
                 <summary>"Which files"</summary>
                 {boxes}
             </details>
-            <button
-                type="submit"
+            <Submit
                 class="button"
-                prop:disabled=move || chosen() == 0
-                aria-disabled=move || deed.is_busy.get().to_string()
+                deed=deed
+                is_idle=Signal::derive(move || chosen() == 0)
+                hint="No hook runs; the author is the one of git's settings.".to_owned()
             >
                 "Commit to "
                 {git.branch}
-            </button>
-            <p class="hint">"No hook runs; the author is the one of git's settings."</p>
-            <Problem error=deed.error />
+            </Submit>
         </form>
     }
 }

@@ -91,9 +91,8 @@ fn HunkView(
         let path = path.clone();
         Memo::new(move |_| {
             let is_here = |at: &str, line: u64| at == path && numbers.contains(&line);
-            let comments = review.drafts.comments.with(|comments| {
-                comments.iter().filter(|comment| is_here(&comment.path, comment.line)).cloned().collect::<Vec<_>>()
-            });
+            let mut comments = review.drafts.finished();
+            comments.retain(|comment| is_here(&comment.path, comment.line));
             let writing = review.drafts.place.get().filter(|(at, line)| is_here(at, *line)).map(|(_, line)| line);
             (comments, writing)
         })
@@ -198,7 +197,7 @@ fn writing_view(review: Review, line: u64) -> AnyView {
                 id="comment"
                 rows="3"
                 prop:value=move || drafts.text.get()
-                on:input=move |event| drafts.text.set(event_target_value(&event))
+                on:input=move |event| drafts.write(event_target_value(&event))
                 on:keydown=key
             ></textarea>
             <p>

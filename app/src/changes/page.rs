@@ -9,6 +9,7 @@ use super::{
     commit::CommitBox,
     drafts::Drafts,
     file::FileView,
+    kept::Kept,
     lines::commented,
     seen::Seen,
     side::{SEND, Side},
@@ -35,9 +36,10 @@ pub(crate) fn ChangesPage() -> impl IntoView {
         (format!("{}/{}", part("runtime_id"), part("worker_id")), since)
     });
     let address = Memo::new(move |_| wanted.with(|(address, _)| address.clone()));
+    let kept = Kept::of(address);
     let lasting = Lasting {
-        drafts: Drafts::of(address),
-        seen: Seen::of(address),
+        drafts: Drafts::of(address, kept),
+        seen: Seen(kept),
         undo: RwSignal::default(),
         at: RwSignal::default(),
     };
@@ -194,7 +196,10 @@ pub(super) fn hunk_id((file, hunk): (usize, usize)) -> String {
 #[component]
 fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl IntoView {
     let console = use_console();
-    let ChangesData { pod, changes } = data;
+    let ChangesData { pod, changes, drafts } = data;
+    let address = pod.pod.clone();
+    // After the page is taken over: what only this browser has is added.
+    Effect::new(move |_| lasting.seen.0.take(&address, drafts.clone()));
     let files: Arc<[FileChange]> = changes.files.into();
     let review = Review {
         console,

@@ -7,7 +7,7 @@ use leptos::{
     web_sys::{ClipboardEvent, DragEvent, Element, KeyboardEvent, WheelEvent},
 };
 
-use protocol::{BlobView, TerminalSize};
+use protocol::{BlobView, CommandId, PodName, PodSummary, TerminalSize};
 
 use transcript::markup::Formula;
 
@@ -25,6 +25,10 @@ pub(crate) fn now_ms() -> i64 {
 
 pub(crate) fn zone_minutes() -> Option<i32> {
     None
+}
+
+pub(crate) fn tell_zone() -> bool {
+    false
 }
 
 pub(crate) fn every(_ms: u32, _run: impl Fn() + 'static) {}
@@ -130,6 +134,19 @@ pub(crate) fn ask_for_files(_input: &str) {}
 
 pub(crate) fn chosen_files(_input: &str) -> Vec<Picked> {
     Vec::new()
+}
+
+pub(crate) fn held_file(_input: &str) -> Option<Picked> {
+    None
+}
+
+pub(crate) async fn import_file(
+    _picked: Picked,
+    _id: CommandId,
+    _name: &PodName,
+    _cwd: Option<String>,
+) -> Result<PodSummary, UiError> {
+    std::future::pending().await
 }
 
 pub(crate) async fn keep_file(_picked: Picked) -> Result<BlobView, UiError> {

@@ -1,7 +1,7 @@
 //! Reads what each Pod did: the end of its journal, no further back than needed and never all of it.
 
 use backend::{Backend, RecordForm};
-use jiff::{SignedDuration, Timestamp, Zoned, tz::TimeZone};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use protocol::{
     ApiError, ControlEvent, Event, Outcome, PodState, PodSummary, TurnEvent, Usage, UsageDay, operation, operations,
 };
@@ -42,7 +42,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    fn nothing(pod: PodSummary) -> Self {
+    pub(super) fn nothing(pod: PodSummary) -> Self {
         Self {
             ran: matches!(pod.state, PodState::Running | PodState::Waiting),
             pod,
@@ -61,11 +61,12 @@ impl Done {
     }
 }
 
-pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFound, ApiError> {
+/// What the board shows to somebody in this time zone.
+pub(super) async fn read(backend: &Backend, since: Timestamp, zone: TimeZone) -> Result<BoardFound, ApiError> {
     let query = operations::Pods { limit: operation::Limit(1_000), ..Default::default() };
     let mut pods = backend.read(query).await?.items;
     pods.sort_by_key(|pod| std::cmp::Reverse(pod.updated_at));
-    let now = Zoned::now();
+    let now = Timestamp::now().to_zoned(zone);
     // A day of usage is a day in UTC.
     let midnight = now.timestamp().to_zoned(TimeZone::UTC).start_of_day().map_or(since, |at| at.timestamp());
     let mut done = Vec::with_capacity(pods.len());
@@ -82,7 +83,7 @@ pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFou
         greeting: greeting(now.hour()).to_owned(),
         since,
         lede: lede(&done, &now, since),
-        cost: cost_html(&done, &spent),
+        cost: cost_html(&done, &spent, &now),
         rows: rows_html(&done, axis, now.time_zone()),
         questions: backend.everywhere().open_approvals().await?.items,
         requests: backend.read(requests).await?.items,

@@ -197,6 +197,7 @@ pub(crate) struct UpdateLine<'a> {
     pub(crate) checkpoint: Option<&'a Checkpoint>,
     pub(crate) updated_at: Option<Timestamp>,
     pub(crate) unread: Option<u32>,
+    pub(crate) drafts: Option<&'a str>,
 }
 
 /// One Pod's new parent. All changes of one child in a group are merged into one line; the later one wins.

@@ -20,6 +20,8 @@ mod processes;
 #[cfg(feature = "whole")]
 pub mod report;
 #[cfg(feature = "whole")]
+pub mod repository;
+#[cfg(feature = "whole")]
 pub mod scripted_mcp;
 #[cfg(feature = "whole")]
 pub mod scripted_model;

@@ -3,6 +3,7 @@
 
 mod acts;
 mod export;
+mod import;
 mod shelf;
 
 use client::{Client, ClientError, EventStream};
@@ -62,6 +63,9 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             target,
         },
         Effect::Create { command_id, create } => Message::Created(make(client, &command_id, *create).await),
+        Effect::Import { command_id, importing } => {
+            Message::Created(import::import(client, &command_id, importing).await)
+        }
         Effect::Fork { command_id, pod, name } => {
             let fork = operations::Fork { pod, body: ForkCommand { name, at_seq: None } };
             Message::Created(client.carry_out(&command_id, &fork).await.map(|made| made.pod))
@@ -98,8 +102,8 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             Message::Prompts { done: shelf::prompts(client, &pod, whose).await, whose, pod }
         }
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
-        Effect::LoadChanges(pod) => {
-            let query = operations::ChangesOf { pod: pod.clone(), since: Default::default() };
+        Effect::LoadChanges(pod, since) => {
+            let query = operations::ChangesOf { pod: pod.clone(), since: Filled(Some(since)) };
             Message::Changed { pod, done: client.read(&query).await }
         }
         Effect::Send { pod, message } => {

@@ -12,7 +12,7 @@ use protocol::{PodRef, PodSummary};
 
 pub(crate) use self::{
     choices::{Choices, FolderWord, Folders, KeyOf, ProviderSheet},
-    message::{Act, Answer, Effect, Looked, Message, Spawn, Then},
+    message::{Act, Answer, Effect, Importing, Looked, Message, Spawn, Then},
     pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending, Whose},
     sheet::{Asked, Changed, Found, Inbox, Jobs, Servers, Sheet, Waiting, Walls},
 };

@@ -42,6 +42,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_15.sql"),
     include_str!("../../migrations/postgres_16.sql"),
     include_str!("../../migrations/postgres_17.sql"),
+    include_str!("../../migrations/postgres_18.sql"),
     include_str!("../../migrations/postgres_19.sql"),
 ];
 /// Makes hosts that open a new database at the same time migrate one after the other.

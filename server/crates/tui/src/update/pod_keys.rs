@@ -97,6 +97,7 @@ pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) {
         (_, KeyCode::Char('A')) => begin_line(model, LineOf::Command, "always "),
         (_, KeyCode::BackTab) => command::walk_modes(model),
         (_, KeyCode::Char('d')) => command::answer(model, commands::Answer::Deny(String::new())),
+        (_, KeyCode::Char('r')) => command::run(model, "retry"),
         (_, KeyCode::Char('v')) => {
             model.detail = model.detail.next();
             model.tell(format!("detail: {}", model.detail.word()));
