@@ -65,7 +65,7 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
                 "Commit to "
                 {git.branch}
             </button>
-            <p class="hint">"No hook runs; the author is the one of git's settings."</p>
+            <p class="hint">"Hooks do not run. The author comes from git's settings."</p>
             <Problem error=deed.error />
         </form>
     }
