@@ -1,5 +1,5 @@
 //! What needs you, on the board: approvals, failed runs and peer requests, the one that waits longest first. An
-//! answered card stays in its place, folded, until you leave the page; nothing below it moves.
+//! answered card stays in its place, without its buttons, until you leave the page; nothing below it moves.
 
 use std::collections::HashSet;
 

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// What "Always…" is about.
-const ALWAYS: &str = "“Always…” lets you choose which calls are meant, and where.";
+const ALWAYS: &str = "Choose which calls are meant, and where";
 /// How long an approval has to be on the page before a letter in an empty message field answers it, in milliseconds.
 const SETTLED_MS: u32 = 1_000;
 /// How often an open approval compares its change with the file again, in milliseconds.
@@ -125,7 +125,6 @@ pub(crate) fn QuestionCard(
     });
     let (asks, asked) = asking_words(form.is_some());
     let label = format!("{tool} {asks}");
-    let covers = if form.is_some() { form::WORDS.to_owned() } else { ALWAYS.to_owned() };
     view! {
         <article
             id=dom_id(card, "question")
@@ -145,10 +144,10 @@ pub(crate) fn QuestionCard(
             </header>
             {move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any()}
             {move || found.with(|found| found.as_ref().and_then(reach_words)).map(|words| {
-                view! { <p class="fact"><span>"reach"</span><code>{words}</code></p> }.into_any()
+                view! { <p class="fact"><span>"reach"</span><bdi>{words}</bdi></p> }.into_any()
             })}
             <Show when=move || is_open.get()>
-                <Answers card=card covers=covers.clone() found=found is_next=is_next />
+                <Answers card=card found=found is_next=is_next />
             </Show>
         </article>
     }
@@ -158,17 +157,17 @@ pub(crate) fn QuestionCard(
 fn reach_words(asked: &Approval) -> Option<String> {
     let reach = asked.preview.as_ref()?.reach.as_ref()?;
     let writes = match reach.writes.as_slice() {
-        [] => "it writes nowhere".to_owned(),
-        folders => format!("it can write in {}", folders.join(", ")),
+        [] => "can write nowhere".to_owned(),
+        folders => format!("can write in {}", folders.join(", ")),
     };
     let network = match reach.network.as_str() {
-        "none" => "no network",
-        "ask" => "each host is asked for",
-        _ => "the network is open to it",
+        "none" => "has no network",
+        "ask" => "asks before it uses the network",
+        _ => "can use the network",
     };
     match reach.sandboxed {
-        true => Some(format!("in a sandbox: {writes}; {network}")),
-        false => Some("no sandbox: it can do what yoi's own account can".to_owned()),
+        true => Some(format!("{writes}; {network}")),
+        false => Some("can do all that yoi's own account can".to_owned()),
     }
 }
 
@@ -196,27 +195,31 @@ fn keep_compared(card: Card, found: RwSignal<Option<Approval>>) {
 }
 
 #[component]
-fn Answers(card: Card, covers: String, found: RwSignal<Option<Approval>>, is_next: Signal<bool>) -> impl IntoView {
+fn Answers(card: Card, found: RwSignal<Option<Approval>>, is_next: Signal<bool>) -> impl IntoView {
     let answer = move |how: Answer, words: &'static str, key: &'static str, class: &'static str| {
         view! {
             <button
                 type="button"
                 class=class
                 data-answer=key
+                title=(how == Answer::Always).then_some(ALWAYS)
                 aria-disabled=move || card.deed.is_busy.get().to_string()
                 on:click=move |_| give(card, how)
             >
                 {words}
-                <kbd>{move || if is_next.get() { "Alt " } else { "" }} {key}</kbd>
+                <kbd>
+                    {move || is_next.get().then(|| view! { <span class="with-alt">"Alt "</span> }.into_any())} {key}
+                </kbd>
             </button>
         }
         .into_any()
     };
     let form = card.form.get_value();
     let options = card.question.with_value(|question| question.options.clone());
-    let covers = match options.is_empty() {
-        true => covers,
-        false => "The agent asks this itself, and these are its answers.".to_owned(),
+    let about = match (&form, options.is_empty()) {
+        (Some(_), _) => Some(form::WORDS),
+        (None, false) => Some("The agent asks this itself, and these are its answers."),
+        (None, true) => None,
     };
     let buttons = match form {
         Some(_) => vec![
@@ -238,7 +241,7 @@ fn Answers(card: Card, covers: String, found: RwSignal<Option<Approval>>, is_nex
             {move || card.is_choosing.get().then(|| view! { <AlwaysChoice card=card found=found /> }.into_any())}
             {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
             <Problem error=card.deed.error />
-            <small>{covers}</small>
+            {about.map(|about| view! { <small>{about}</small> }.into_any())}
         </footer>
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
                 class="button"
                 deed=deed
                 is_idle=Signal::derive(move || chosen() == 0)
-                hint="No hook runs; the author is the one of git's settings.".to_owned()
+                hint="Hooks do not run. The author comes from git's settings.".to_owned()
             >
                 "Commit to "
                 {git.branch}

@@ -247,7 +247,7 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
         view! {
             <section class="changes-none">
                 <h2>"Nothing has changed"</h2>
-                <p>"What " {name.clone()} " changes on the disk appears here, its commands' doings too."</p>
+                <p>"Files that " {name.clone()} " or its commands change appear here."</p>
             </section>
         }
         .into_any()
