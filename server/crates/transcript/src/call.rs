@@ -30,7 +30,8 @@ pub fn telling(arguments: Option<&Value>, streaming: &str) -> String {
 fn tasks(arguments: &Value) -> Option<String> {
     let items = arguments.get("items")?.as_array().filter(|items| !items.is_empty())?;
     // Models also call these fields what other agents call them.
-    let said = |item: &Value, names: [&str; 2]| names.into_iter().find_map(|name| item.get(name)?.as_str().map(str::to_owned));
+    let said =
+        |item: &Value, names: [&str; 2]| names.into_iter().find_map(|name| item.get(name)?.as_str().map(str::to_owned));
     let item = |item: &Value| Some((said(item, ["text", "content"])?, said(item, ["state", "status"])?));
     let items: Vec<_> = items.iter().map(item).collect::<Option<_>>()?;
     let done = items.iter().filter(|(_, state)| matches!(state.as_str(), "done" | "completed")).count();

@@ -175,11 +175,8 @@ fn a_pattern_that_does_not_cover_the_call_makes_no_rule() {
     for (pattern, kept) in [("a", "/work/a"), ("d/*", "/work/d/*"), ("*.rs", "*.rs"), ("/work/*", "/work/*")] {
         let path = if pattern == "a" { "a" } else { "d/a.rs" };
         let sight = Sight { leads: Some(format!("/work/{path}")), ..Sight::default() };
-        let remembering = Remembering {
-            decision: PermissionDecision::Allow,
-            scope: RuleScope::Everywhere,
-            pattern: Some(pattern),
-        };
+        let remembering =
+            Remembering { decision: PermissionDecision::Allow, scope: RuleScope::Everywhere, pattern: Some(pattern) };
         let rule = rule_for("/work", "Write", &json!({ "path": path }), sight, remembering).unwrap();
         assert_eq!((rule.folder, rule.pattern.as_deref()), (None, Some(kept)), "{pattern}");
     }
