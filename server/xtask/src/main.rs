@@ -1,4 +1,4 @@
-//! `cargo xtask test | bench | trial | real | conformance | shots | models`: fetches what is missing, runs, measures.
+//! `cargo xtask test | bench | trial | simulate | real | conformance | shots | models`: fetches what is missing, runs, measures.
 //!
 //! One command for a fresh clone and for everyday use. It has as few dependencies as possible, because it is compiled
 //! first.
@@ -16,6 +16,7 @@ mod real;
 mod real_agents;
 mod run;
 mod shots;
+mod simulate;
 mod test;
 mod tools;
 mod trial;
@@ -33,6 +34,8 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask trial fault [--binary PATH]    a database that cannot be written for a while: Pods go on by themselves
        cargo xtask trial size [--binary PATH]    long answers, many Pods, long histories, many sockets
        cargo xtask trial postgres [--rounds N] [--binary PATH]    three servers on Patroni: primaries killed, connections cut
+       cargo xtask simulate [--seeds N] [--minutes M] [--from SEED] [--release]    whole servers, decided by one seed each
+       cargo xtask simulate --mutations | --mutation NAME    faults put into a copy of the code: each has to be found
        cargo xtask real [--binary PATH]    with a real model on this machine, made by llama.cpp: found, streams, counts, cancels, compacts
        cargo xtask real agents [--binary PATH]    opencode and Codex as Pods, against a scripted model server: talk, ask, cancel, kill, peers
        cargo xtask conformance [server] [client] [acp] [--binary PATH]    the MCP conformance suite and ACP's official libraries
@@ -68,6 +71,13 @@ fn main() -> ExitCode {
         },
         ["trial", rest @ ..] => match trial::Extent::parse(rest) {
             Some(extent) => trial::run(&extent),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["simulate", rest @ ..] => match simulate::Extent::parse(rest) {
+            Some(extent) => simulate::run(&extent),
             None => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);

@@ -22,6 +22,7 @@ mod hosts;
 mod inspect;
 mod messages;
 mod meters;
+mod on_the_spot;
 mod options;
 mod outage;
 mod peer_columns;
@@ -53,6 +54,7 @@ pub use far::{FarCardRow, FarChange, FarMessageRow, FarPeerRow, FarPosition, Far
 pub use faults::Faults;
 pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
+pub use on_the_spot::{wait_on_the_spot, waits_on_the_spot};
 pub use options::{DamagedRecord, DamagedRecords, Database, Inspection, Probe, StoreOptions};
 pub use outage::{Failures, Health, OUTAGE_WAIT_MAX, Outage, OutageKind, Patience};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};

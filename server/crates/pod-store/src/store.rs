@@ -45,6 +45,7 @@ use crate::{
     chore::Chore,
     engine::{Cluster, Loops},
     meters::Meters,
+    on_the_spot::settled,
     outage::{Health, Patience, Ticket},
     postgres,
     reader::{Engine, Reader},
@@ -96,9 +97,9 @@ impl Store {
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
         let meters = Meters::default();
         let opened = match &options.database {
-            Database::Sqlite { path } => {
-                sqlite::open(path, &options.remains, options.vfs).await.map_err(|error| sqlite::in_file(error, path))?
-            }
+            Database::Sqlite { path } => settled(sqlite::open(path, &options.remains, options.vfs))
+                .await
+                .map_err(|error| sqlite::in_file(error, path))?,
             Database::Postgres { url } => postgres::open(url, identity, &meters).await?,
         };
         let health = Arc::new(Health::default());

@@ -25,6 +25,7 @@ use crate::{
     Batch, Committed, MessageChange, PodChange, PodKey, StoreError,
     chore::Chore,
     meters::{Meters, Waiting},
+    on_the_spot::settled,
     outage::{OutageKind, Ticket},
     reader::Reader,
     txn::WriteError,
@@ -126,7 +127,7 @@ impl Writer {
             self.meters.set_oldest(None);
         }
         if !self.reader.health.is_out() {
-            self.committer.close().await;
+            settled(self.committer.close()).await;
         }
     }
 
@@ -142,14 +143,14 @@ impl Writer {
         if let Ok(count) = timeout(REST_AFTER, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
             return count;
         }
-        self.committer.rest().await;
+        settled(self.committer.rest()).await;
         incoming.recv_many(gathered, QUEUE_JOBS_MAX).await
     }
 
     /// Commits a group and answers it. Returns what has to be tried again, in smaller groups.
     async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
         if group.first().is_some_and(Job::is_rejoin) {
-            let joined = self.committer.rejoin().await;
+            let joined = settled(self.committer.rejoin()).await;
             group.into_iter().for_each(|job| job.answer(joined.clone()));
             return Vec::new();
         }
@@ -164,7 +165,7 @@ impl Writer {
             self.meters.fenced.inc();
             return answer_all(group, &StoreError::Fenced);
         }
-        let tried = self.commit(&group).await;
+        let tried = settled(self.commit(&group)).await;
         if matches!(tried, Ok(_) | Err(Failure::All(_))) {
             self.retry_after = RETRY_FIRST;
             self.reader.health.written();

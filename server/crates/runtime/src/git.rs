@@ -175,7 +175,7 @@ fn remember(spot: Spot, now: Known) {
 async fn look(cwd: &Path, from: Option<&str>) -> Option<GitView> {
     let inside = cwd.to_owned();
     // Nearly always there is no repository, and then no program has to be started.
-    let is_inside = tokio::task::spawn_blocking(move || inside.ancestors().any(|folder| folder.join(".git").exists()));
+    let is_inside = crate::heavy::blocking(move || inside.ancestors().any(|folder| folder.join(".git").exists()));
     if !is_inside.await.unwrap_or(false) {
         return None;
     }
@@ -282,7 +282,7 @@ impl Repository {
     /// Whether `git status` would name a file.
     async fn is_dirty(&self, commit: Option<&str>) -> Option<bool> {
         let commit = commit.map(str::to_owned);
-        let lent = tokio::task::spawn_blocking(move || Lent::make(commit.as_deref())).await.ok()?.ok()?;
+        let lent = crate::heavy::blocking(move || Lent::make(commit.as_deref())).await.ok()?.ok()?;
         let excludes = self.common_folder.join("info/exclude");
         let mut status = git(&self.top);
         status

@@ -449,7 +449,6 @@ fn text(path: PathBuf) -> Result<String, ApiError> {
 /// The instructions and the skills for a Pod in this folder.
 async fn guides_for(recipes: &Recipes, cwd: &str, rules: &[ScopeRule]) -> (Vec<Guide>, Vec<SkillOffer>) {
     let (guides, cwd, scope) = (recipes.guides.clone(), cwd.to_owned(), Scope::new(rules.to_vec(), []));
-    let found =
-        tokio::task::spawn_blocking(move || (guides.instructions(&cwd, &scope), guides.skills(&cwd, &scope))).await;
+    let found = crate::heavy::blocking(move || (guides.instructions(&cwd, &scope), guides.skills(&cwd, &scope))).await;
     found.unwrap_or_default()
 }

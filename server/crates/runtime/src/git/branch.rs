@@ -72,7 +72,7 @@ async fn look(cwd: &Path, from: Option<&str>) -> Option<SinceBranch> {
     let repository = Repository::around(cwd).await?;
     let commit = repository.beginning(from).await?;
     let format = commit.clone();
-    let lent = tokio::task::spawn_blocking(move || Lent::make(Some(&format))).await.ok()?.ok()?;
+    let lent = crate::heavy::blocking(move || Lent::make(Some(&format))).await.ok()?.ok()?;
     let asking = Asking { repository: &repository, lent: &lent };
     let mut listed = changed_in(&asking.list(&[&DIFF[..], &[&commit, "--"]].concat()).await?);
     let others = asking.list(&OTHERS).await?;

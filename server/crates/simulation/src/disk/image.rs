@@ -79,6 +79,18 @@ impl Image {
         }
     }
 
+    /// It was created, and that has not been synced yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.unsynced.iter().any(|epoch| matches!(epoch.start, Start::Created))
+    }
+
+    /// Its folder was synced: if it was deleted, it stays so.
+    pub(super) fn folder_synced(&mut self) {
+        if self.now.is_none() {
+            self.adopt(None);
+        }
+    }
+
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
         let Some(now) = &mut self.now else { return };
         let end = at + bytes.len();

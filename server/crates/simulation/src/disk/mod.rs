@@ -344,6 +344,17 @@ impl State {
         }
     }
 
+    /// With the first sync of a new file, SQLite's VFS for Unix syncs its folder, too.
+    fn synced(&mut self, path: Option<&Path>) {
+        let Some(image) = self.image(path) else { return };
+        let is_new = image.is_new();
+        image.sync();
+        if let Some(folder) = path.and_then(Path::parent).filter(|_| is_new) {
+            let beside = self.files.iter_mut().filter(|(path, _)| path.parent() == Some(folder));
+            beside.for_each(|(_, file)| file.image.folder_synced());
+        }
+    }
+
     fn image(&mut self, path: Option<&Path>) -> Option<&mut Image> {
         self.files.get_mut(path?).map(|file| &mut file.image)
     }

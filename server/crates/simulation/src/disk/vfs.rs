@@ -271,14 +271,14 @@ unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     let open = unsafe { open_of(file) };
     let mut state = open.disk.state();
     let called = state.call(Op::Sync);
-    let image = state.image(open.path.as_deref());
     match called {
         Ok(()) => {
-            image.into_iter().for_each(super::Image::sync);
+            state.synced(open.path.as_deref());
             SQLITE_OK
         }
         Err(failure) => {
             if failure != Failure::PowerCut {
+                let image = state.image(open.path.as_deref());
                 image.into_iter().for_each(super::Image::sync_failed);
             }
             failure.code(Op::Sync)
