@@ -122,7 +122,7 @@ impl Carrying<'_> {
         inputs: impl IntoIterator<Item = Input>,
         extras: Extras,
     ) -> Result<Option<String>, ApiError> {
-        match self.actor.advance(inputs, extras).await? {
+        match Box::pin(self.actor.advance(inputs, extras)).await? {
             Outcome::Done => Ok(None),
             Outcome::Repeated(row) => self.key.repeated(row).map(Some),
         }

@@ -77,9 +77,7 @@ pub(super) fn changed(model: &mut Model, pod: &PodRef, done: Result<Changes, Cli
     match (&mut model.sheet, done) {
         (Some(Sheet::Changed(changed)), Ok(changes)) if changed.pod == *pod => {
             // What was asked for before the key is of no use any more.
-            if changes.since == changed.since {
-                changed.changes = Some(changes);
-            }
+            changed.changes = Some(changes).filter(|changes| changes.since == changed.since).or(changed.changes.take());
         }
         (Some(Sheet::Changed(changed)), Err(error)) if changed.pod == *pod => give_up(model, &error),
         _ => {}
