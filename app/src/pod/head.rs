@@ -20,27 +20,7 @@ pub(crate) fn PodHead() -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
     let name = move || pod.summary.with(|summary| summary.name.to_string());
-    let meta = move || {
-        pod.summary.with(|summary| {
-            let git = pod.git();
-            // A work tree is called like its branch.
-            let has_tree = git.as_ref().is_some_and(|git| git.worktree.is_some());
-            let mut facts = vec![pod.detail.with(|detail| format!("mode {}", detail.mode.words()))];
-            facts.extend((!has_tree).then(|| short_path(&summary.cwd)));
-            facts.extend(git.as_ref().map(branch_words));
-            facts.extend(console.with_pods(|pods| match also_here(pods, summary).len() {
-                0 => None,
-                1 => Some("1 other here".to_owned()),
-                others => Some(format!("{others} others here")),
-            }));
-            let relations =
-                [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
-            for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {
-                facts.push(format!("{count} {}", if count == 1 { one } else { many }));
-            }
-            facts.join(" · ")
-        })
-    };
+    let meta = move || pod.summary.with(|summary| facts(console, pod, summary));
     let about = move || {
         pod.summary.with(|summary| match console.with_pods(|pods| also_here_words(pods, summary)) {
             Some(others) => format!("{}\n{others}", summary.cwd),
@@ -94,6 +74,26 @@ pub(crate) fn PodHead() -> impl IntoView {
             </div>
         </header>
     }
+}
+
+/// Its mode first, because it is what may be cut last.
+fn facts(console: Console, pod: PodContext, summary: &PodSummary) -> String {
+    let git = pod.git();
+    // A work tree is called like its branch.
+    let has_tree = git.as_ref().is_some_and(|git| git.worktree.is_some());
+    let mut facts = vec![pod.detail.with(|detail| format!("mode {}", detail.mode.words()))];
+    facts.extend((!has_tree).then(|| short_path(&summary.cwd)));
+    facts.extend(git.as_ref().map(branch_words));
+    facts.extend(console.with_pods(|pods| match also_here(pods, summary).len() {
+        0 => None,
+        1 => Some("1 other here".to_owned()),
+        others => Some(format!("{others} others here")),
+    }));
+    let relations = [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
+    for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {
+        facts.push(format!("{count} {}", if count == 1 { one } else { many }));
+    }
+    facts.join(" · ")
 }
 
 /// A button that is shown when it may matter, and explains itself when it is unavailable.

@@ -1,4 +1,4 @@
-//! `cargo xtask test | bench | trial | simulate | real | conformance | shots | models`: fetches what is missing, runs, measures.
+//! `cargo xtask test | bench | trial | simulate | real | conformance | …`: fetches what is missing, runs, measures.
 //!
 //! One command for a fresh clone and for everyday use. It has as few dependencies as possible, because it is compiled
 //! first.
@@ -24,6 +24,8 @@ mod watchdog;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
+
 const USAGE: &str = "\
 usage: cargo xtask test [--fast]    formatting, lints, all tests, a release build; --fast: no release build, no browser
        cargo xtask bench [--only NAME] [--long]    the benchmarks, and today's figures beside their goals
@@ -45,73 +47,42 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let outcome = match arguments.as_slice() {
-        ["test"] => test::run(test::Extent::Whole),
-        ["test", "--fast"] => test::run(test::Extent::Fast),
-        ["bench", what @ ("web" | "lighthouse"), rest @ ..] => match bench_web::Extent::parse(what, rest) {
-            Some(extent) => bench_web::run(&extent),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
-        ["bench", "scale", rest @ ..] => match bench_scale::Extent::parse(rest) {
-            Some(extent) => bench_scale::run(&extent),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
-        ["bench", rest @ ..] => match bench::Extent::parse(rest) {
-            Some(extent) => bench::run(&extent),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
-        ["trial", rest @ ..] => match trial::Extent::parse(rest) {
-            Some(extent) => trial::run(&extent),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
-        ["simulate", rest @ ..] => match simulate::Extent::parse(rest) {
-            Some(extent) => simulate::run(&extent),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
-        ["real"] => real::run(None),
-        ["real", "--binary", path] => real::run(Some(path)),
-        ["real", "agents"] => real_agents::run(None),
-        ["real", "agents", "--binary", path] => real_agents::run(Some(path)),
-        ["conformance", rest @ ..] => match conformance::Extent::parse(rest) {
-            Some(extent) => conformance::run(&extent),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
-        ["shots"] => shots::run(None),
-        ["shots", "--binary", path] => shots::run(Some(path)),
-        ["models"] => models::run(),
-        ["help" | "--help" | "-h"] => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        _ => {
+    if let ["help" | "--help" | "-h"] = arguments.as_slice() {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    match carried_out(&arguments) {
+        None => {
             eprintln!("{USAGE}");
-            return ExitCode::from(2);
+            ExitCode::from(2)
         }
-    };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
+        Some(Ok(true)) => ExitCode::SUCCESS,
+        Some(Ok(false)) => ExitCode::FAILURE,
+        Some(Err(error)) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whether everything held; `None` if the arguments are not understood.
+fn carried_out(arguments: &[&str]) -> Option<Result<bool>> {
+    Some(match arguments {
+        ["test"] => test::run(test::Extent::Whole),
+        ["test", "--fast"] => test::run(test::Extent::Fast),
+        ["bench", what @ ("web" | "lighthouse"), rest @ ..] => bench_web::run(&bench_web::Extent::parse(what, rest)?),
+        ["bench", "scale", rest @ ..] => bench_scale::run(&bench_scale::Extent::parse(rest)?),
+        ["bench", rest @ ..] => bench::run(&bench::Extent::parse(rest)?),
+        ["trial", rest @ ..] => trial::run(&trial::Extent::parse(rest)?),
+        ["simulate", rest @ ..] => simulate::run(&simulate::Extent::parse(rest)?),
+        ["real"] => real::run(None),
+        ["real", "--binary", path] => real::run(Some(path)),
+        ["real", "agents"] => real_agents::run(None),
+        ["real", "agents", "--binary", path] => real_agents::run(Some(path)),
+        ["conformance", rest @ ..] => conformance::run(&conformance::Extent::parse(rest)?),
+        ["shots"] => shots::run(None),
+        ["shots", "--binary", path] => shots::run(Some(path)),
+        ["models"] => models::run(),
+        _ => return None,
+    })
 }
