@@ -95,7 +95,7 @@ async fn browser_notes_on_changes_outlive_the_page_and_are_on_the_phone_too() {
     desk.find(&first_line(1)).await.click().await.unwrap();
     desk.wait_focus("comment").await;
     desk.keys("And this").await;
-    desk.wait_text(".changes-side h2", "1").await;
+    desk.wait_text(".changes-side > h2", "1").await;
     desk.wait_text(".changes-writing", "two.txt:1").await;
     let is_kept = async || {
         let drafts = stage.drafts().await;
@@ -108,18 +108,20 @@ async fn browser_notes_on_changes_outlive_the_page_and_are_on_the_phone_too() {
     let phone = Browser::open(&stage.yoi, 360, 780).await;
     stage.open(&phone).await;
     for browser in [&desk, &phone] {
-        browser.wait_text(".changes-side h2", "2").await;
+        browser.wait_text(".changes-side > h2", "2").await;
         browser.wait_text(".changes-seen", "1 of 2 seen").await;
         browser.wait_text("#file-1 .comment", "And this").await;
     }
 
     // The phone sends them; the desk learns of it when it notes something else.
-    phone.button("Send 2 comments").await.click().await.unwrap();
+    phone.wait_text("#review-send", "Send 2 comments").await;
+    phone.scroll_to("#review-send").await;
+    phone.find("#review-send").await.click().await.unwrap();
     phone.wait_text(".changes-side", "Sent.").await;
-    phone.wait_text(".changes-side h2", "0").await;
+    phone.wait_text(".changes-side > h2", "0").await;
     assert_eq!(stage.drafts().await["comments"], json!([]));
     desk.find("#file-0 .change-acts input").await.click().await.unwrap();
-    desk.wait_text(".changes-side h2", "0").await;
+    desk.wait_text(".changes-side > h2", "0").await;
     desk.wait_text(".changes-seen", "2 of 2 seen").await;
     until_so("what the desk has seen is kept", async || stage.drafts().await["seen"].as_array().unwrap().len() == 2)
         .await;
