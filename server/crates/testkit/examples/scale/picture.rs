@@ -136,6 +136,6 @@ fn figure(value: f64) -> String {
     match value {
         large if large >= 10_000.0 => format!("{:.0}k", large / 1e3),
         middle if middle >= 10.0 || middle.fract().abs() < 1e-9 => format!("{middle:.0}"),
-        small => format!("{small:.2}").trim_end_matches('0').to_owned(),
+        small => format!("{small:.2}").trim_end_matches('0').trim_end_matches('.').to_owned(),
     }
 }

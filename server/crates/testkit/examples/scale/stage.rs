@@ -44,8 +44,12 @@ impl Stage {
     pub(crate) async fn set(binary: &str, size: Size, pause: Duration) -> Self {
         let model = TimedModel::start(Plan { deltas: size.deltas, pace: Pace::Every(pause) }).await;
         let config = tempfile::NamedTempFile::new().expect("a temporary file can be made");
-        fs::write(config.path(), "[pods]\nmax = 100000\n").expect("a new file can be filled");
-        let launch = Launch::new(binary).env("OPENAI_BASE_URL", &model.base_url());
+        let settings = format!(
+            "[pods]\nmax = 100000\n[providers.timed]\nkind = \"openai-compatible\"\nbase_url = \"{}\"\nmodels = [\"timed\"]\n",
+            model.base_url()
+        );
+        fs::write(config.path(), settings).expect("a new file can be filled");
+        let launch = Launch::new(binary);
         let yoi = launch.arg("--config").arg(&config.path().display().to_string()).start().await;
         let make = |prefix: &'static str, count: usize, body: Value| {
             let yoi = &yoi;
@@ -58,7 +62,7 @@ impl Stage {
                 .buffered(AT_ONCE)
                 .collect::<Vec<Value>>()
         };
-        let workers = make("worker", size.at_work, json!({ "provider": "openai", "model": "timed" })).await;
+        let workers = make("worker", size.at_work, json!({ "provider": "timed" })).await;
         make("idle", size.pods - size.at_work, json!({ "provider": "rehearsal" })).await;
         let short = import(&yoi, "short", 20, turn).await;
         let long = import(&yoi, "long", size.turns * 2, turn).await;
@@ -132,6 +136,7 @@ async fn import(yoi: &YoiProcess, name: &str, records: usize, event: impl Fn(usi
     let request = yoi.request(Method::POST, &format!("/api/v1/import?name={name}"));
     let request = request.header("Content-Type", "application/x-ndjson").body(lines);
     let answer = request.send().await.expect("yoi answers");
-    assert_eq!(answer.status().as_u16(), 201, "an import of {records} records");
-    answer.json().await.expect("a Pod is JSON")
+    let (status, pod) = (answer.status().as_u16(), answer.json::<Value>().await.expect("an answer is JSON"));
+    assert_eq!(status, 201, "an import of {records} records: {pod}");
+    pod
 }
