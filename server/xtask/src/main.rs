@@ -1,4 +1,4 @@
-//! `cargo xtask test | bench | trial | real | conformance | shots | models`: fetches what is missing, runs, measures.
+//! `cargo xtask test | bench | trial | fuzz | real | conformance | shots | models`: fetches what is missing, runs, measures.
 //!
 //! One command for a fresh clone and for everyday use. It has as few dependencies as possible, because it is compiled
 //! first.
@@ -9,6 +9,7 @@ mod build;
 mod conformance;
 mod count;
 mod dependencies;
+mod fuzz;
 mod models;
 mod real;
 mod real_agents;
@@ -29,9 +30,10 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask trial kill [--rounds N] [--binary PATH]    kill -9 at random instants: nothing shown is lost or doubled
        cargo xtask trial fault [--binary PATH]    a database that cannot be written for a while: Pods go on by themselves
        cargo xtask trial size [--binary PATH]    long answers, many Pods, long histories, many sockets
+       cargo xtask fuzz [NAME…] [--minutes M]    inputs that nobody would write, for the parsers and rules that meet them
        cargo xtask real [--binary PATH]    with a real model on this machine, made by llama.cpp: found, streams, counts, cancels, compacts
        cargo xtask real agents [--binary PATH]    opencode and Codex as Pods, against a scripted model server: talk, ask, cancel, kill, peers
-       cargo xtask conformance [server] [client] [acp] [--binary PATH]    the MCP conformance suite and ACP's official libraries
+       cargo xtask conformance [server] [client] [acp] [schema] [--binary PATH]    the MCP conformance suite, ACP's official libraries, Schemathesis
        cargo xtask shots [--binary PATH]    pictures for the documents, and of every page and dialog into target/shots
        cargo xtask models    a newer table of models: their context, their prices, what they can do";
 
@@ -57,6 +59,13 @@ fn main() -> ExitCode {
         },
         ["trial", rest @ ..] => match trial::Extent::parse(rest) {
             Some(extent) => trial::run(&extent),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["fuzz", rest @ ..] => match fuzz::Extent::parse(rest) {
+            Some(extent) => fuzz::run(&extent),
             None => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);
