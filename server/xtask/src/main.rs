@@ -10,6 +10,7 @@ mod build;
 mod conformance;
 mod count;
 mod dependencies;
+mod fuzz;
 mod models;
 mod programs;
 mod real;
@@ -38,9 +39,10 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask trial postgres [--rounds N] [--binary PATH]    three servers on Patroni: primaries killed, connections cut
        cargo xtask simulate [--seeds N] [--minutes M] [--from SEED] [--release]    whole servers, decided by one seed each
        cargo xtask simulate --mutations | --mutation NAME    faults put into a copy of the code: each has to be found
+       cargo xtask fuzz [NAME…] [--minutes M]    inputs that nobody would write, for the parsers and rules that meet them
        cargo xtask real [--binary PATH]    with a real model on this machine, made by llama.cpp: found, streams, counts, cancels, compacts
        cargo xtask real agents [--binary PATH]    opencode and Codex as Pods, against a scripted model server: talk, ask, cancel, kill, peers
-       cargo xtask conformance [server] [client] [acp] [--binary PATH]    the MCP conformance suite and ACP's official libraries
+       cargo xtask conformance [server] [client] [acp] [schema] [--binary PATH]    the MCP conformance suite, ACP's official libraries, Schemathesis
        cargo xtask shots [--binary PATH]    pictures for the documents, and of every page and dialog into target/shots
        cargo xtask models    a newer table of models: their context, their prices, what they can do";
 
@@ -75,6 +77,7 @@ fn carried_out(arguments: &[&str]) -> Option<Result<bool>> {
         ["bench", rest @ ..] => bench::run(&bench::Extent::parse(rest)?),
         ["trial", rest @ ..] => trial::run(&trial::Extent::parse(rest)?),
         ["simulate", rest @ ..] => simulate::run(&simulate::Extent::parse(rest)?),
+        ["fuzz", rest @ ..] => fuzz::run(&fuzz::Extent::parse(rest)?),
         ["real"] => real::run(None),
         ["real", "--binary", path] => real::run(Some(path)),
         ["real", "agents"] => real_agents::run(None),

@@ -7,6 +7,7 @@
 pub mod axe;
 #[cfg(feature = "whole")]
 pub mod browser;
+pub mod fuzz;
 #[cfg(feature = "whole")]
 pub mod generators;
 #[cfg(feature = "whole")]

@@ -15,7 +15,7 @@ use testkit::{until_so, within};
 
 use crate::world::{one as alone, *};
 
-async fn host(world: &World, name: &str) -> Store {
+pub(crate) async fn host(world: &World, name: &str) -> Store {
     let identity = HostIdentity { uid: format!("uid-of-{name}"), name: name.to_owned() };
     Store::open_as(StoreOptions::new(world.database.clone()), identity).await.unwrap()
 }
@@ -30,7 +30,7 @@ const WAITING: &str =
     "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 /// Makes the host look silent for a minute; another one notices.
-async fn silence(world: &World, name: &'static str) {
+pub(crate) async fn silence(world: &World, name: &'static str) {
     let sql = format!("update hosts set heartbeat_at = now() - interval '1 minute' where name = '{name}'");
     world.tamper(Box::leak(sql.into_boxed_str())).await;
 }
@@ -87,7 +87,7 @@ async fn a_pod_has_one_owner_and_others_cannot_write_to_it() {
     assert!(matches!(two.commit(one_record(ada, 2)).await, Err(StoreError::PodGone)));
 }
 
-fn one_record(pod: PodKey, seq: i64) -> Batch {
+pub(crate) fn one_record(pod: PodKey, seq: i64) -> Batch {
     alone(records(pod, seq, seq))
 }
 
