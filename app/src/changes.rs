@@ -4,9 +4,11 @@ mod commit;
 pub(crate) mod drafts;
 mod file;
 mod lines;
+mod meanwhile;
 pub(crate) mod page;
 pub(crate) mod seen;
 mod side;
+mod undo;
 
 use protocol::PodRef;
 

@@ -38,7 +38,7 @@ async fn browser_some_of_the_changed_files_are_committed_where_they_are_reviewed
     let browser = Browser::open(&yoi, 1440, 900).await;
     let worker_id = pod["pod"]["worker_id"].as_str().unwrap();
     browser.goto_page(&yoi, &format!("/pods/local/{worker_id}/changes")).await;
-    browser.wait_text(".changes-commit", "2 of 2 files").await;
+    browser.wait_text(".changes-commit", "2 files").await;
     browser.wait_text(".changes-commit", "Commit to main").await;
     browser.find(".changes-commit button[type=submit]").await.click().await.unwrap();
     browser.wait_text(".changes-commit", "Write what the commit does").await;
@@ -51,6 +51,13 @@ async fn browser_some_of_the_changed_files_are_committed_where_they_are_reviewed
     browser.wait_text(".notices", "Committed 1 file.").await;
     assert_eq!(git(&work, &["show", "--format=%s", "--name-only", "HEAD"]), "Add the first file\n\none.txt\n");
     assert_eq!(git(&work, &["status", "--porcelain"]), "?? two.txt\n");
+
+    // Nothing is offered that git has already.
+    browser.wait_text(".changes-commit h2", "Commit 2 files").await;
+    let rest = json!({ "message": "Add the second file" });
+    yoi.post(&format!("{}/commit", pod_path(&pod)), &rest).await.expect(200);
+    browser.goto_page(&yoi, &format!("/pods/local/{worker_id}/changes?since=start")).await;
+    browser.wait_text(".changes-commit", "Nothing to commit to main.").await;
     browser.no_errors().await;
     browser.quit().await;
 }
