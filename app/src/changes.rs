@@ -6,10 +6,12 @@ mod file;
 pub(crate) mod kept;
 mod lines;
 mod merged;
+mod meanwhile;
 pub(crate) mod page;
 mod saying;
 pub(crate) mod seen;
 mod side;
+mod undo;
 
 use protocol::{PodRef, Since};
 

@@ -53,7 +53,7 @@ async fn browser_some_of_the_changed_files_are_committed_where_they_are_reviewed
     let stage = Stage::set().await;
     let browser = Browser::open(&stage.yoi, 1440, 900).await;
     stage.open(&browser).await;
-    browser.wait_text(".changes-commit", "2 of 2 files").await;
+    browser.wait_text(".changes-commit", "2 files").await;
     browser.wait_text(".changes-commit", "Commit to main").await;
     browser.find(".changes-commit button[type=submit]").await.click().await.unwrap();
     browser.wait_text(".changes-commit", "Write what the commit does").await;
@@ -67,6 +67,14 @@ async fn browser_some_of_the_changed_files_are_committed_where_they_are_reviewed
     let said = git(&stage.repository, &["show", "--format=%s", "--name-only", "HEAD"]);
     assert_eq!(said, "Add the first file\n\none.txt\n");
     assert_eq!(git(&stage.repository, &["status", "--porcelain"]), "?? two.txt\n");
+
+    // Nothing is offered that git has already.
+    browser.wait_text(".changes-commit h2", "Commit 2 files").await;
+    let rest = json!({ "message": "Add the second file" });
+    stage.yoi.post(&format!("{}/changes/commit", pod_path(&stage.pod)), &rest).await.expect(200);
+    let worker_id = stage.pod["pod"]["worker_id"].as_str().unwrap();
+    browser.goto_page(&stage.yoi, &format!("/pods/local/{worker_id}/changes?since=start")).await;
+    browser.wait_text(".changes-commit", "Nothing to commit to main.").await;
     browser.no_errors().await;
     browser.quit().await;
 }

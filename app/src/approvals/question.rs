@@ -7,7 +7,7 @@ mod form;
 use leptos::{ev, prelude::*, task::spawn_local};
 use protocol::{
     AgentOption, Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp,
-    tool::{self, Changes},
+    tool::{self, Changes, Subject},
 };
 use serde_json::Value;
 
@@ -90,6 +90,7 @@ pub(crate) fn QuestionCard(
         // The form is shown below, to be filled in.
         arguments.as_object_mut().and_then(|fields| fields.remove("schema"));
     }
+    let is_yois = question.options.is_empty();
     let card = Card {
         console,
         question: StoredValue::new(question),
@@ -113,6 +114,9 @@ pub(crate) fn QuestionCard(
     if form.is_none() {
         Effect::new(move |_| keep_compared(card, found));
     }
+    let known = tool::facts(&tool);
+    let is_of_files = known.changes == Changes::Files && form.is_none();
+    let reaches = known.subject == Subject::Command && form.is_none() && is_yois;
     let is_settled = RwSignal::new(false);
     Effect::new(move |_| {
         live::after(SETTLED_MS, move || {
@@ -121,7 +125,9 @@ pub(crate) fn QuestionCard(
     });
     let change = Memo::new(move |_| {
         let effect = |asked: &Approval| Some(Change { diff: asked.diff.clone(), effect: asked.effect.clone()? });
-        found.with(|found| found.as_ref().and_then(effect))
+        // The room of its line is kept until it is known.
+        let unknown = || (is_of_files && is_open.get()).then(|| Change { diff: None, effect: "…".to_owned() });
+        found.with(|found| found.as_ref().map_or_else(unknown, effect))
     });
     let (asks, asked) = asking_words(form.is_some());
     let label = format!("{tool} {asks}");
@@ -143,7 +149,10 @@ pub(crate) fn QuestionCard(
                 <span class="figure">{words}</span>
             </header>
             {move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any()}
-            {move || found.with(|found| found.as_ref().and_then(reach_words)).map(|words| {
+            {move || found.with(|found| match found {
+                Some(asked) => reach_words(asked),
+                None => (reaches && is_open.get()).then(|| "…".to_owned()),
+            }).map(|words| {
                 view! { <p class="fact"><span>"reach"</span><bdi>{words}</bdi></p> }.into_any()
             })}
             <Show when=move || is_open.get()>

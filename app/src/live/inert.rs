@@ -11,7 +11,7 @@ use protocol::{BlobView, CommandId, PodName, PodSummary, TerminalSize};
 
 use transcript::markup::Formula;
 
-use super::{Answering, KeyPress, Memory};
+use super::{Answering, KeyPress, Memory, Places};
 use crate::{
     UiError,
     notify::Means,
@@ -289,7 +289,9 @@ pub(crate) fn colours_when_seen(_element: &Element, _code: CodeText, _told: impl
 
 pub(crate) fn colours_forget(_number: u64) {}
 
-pub(crate) fn mark_found(_id: Option<&str>) {}
+pub(crate) fn mark_found(_id: &str, _words: String, _places: Places) {}
+
+pub(crate) fn unmark_found() {}
 
 pub(crate) fn formula_known(_formula: &Formula) -> Option<String> {
     None

@@ -6,6 +6,8 @@ mod export;
 mod import;
 mod shelf;
 
+use std::time::Duration;
+
 use client::{Client, ClientError, EventStream};
 use futures_util::future::{try_join, try_join_all, try_join3};
 use protocol::{CommandId, CreatePod, ErrorCode, ForkCommand, InputCommand, PodRef, PodState, RuntimeId, SearchHit};
@@ -22,6 +24,8 @@ use crate::{
 
 /// How many records a Pod is opened with, and how many each older page has.
 const TAIL: u32 = 200;
+/// How long a mode that was walked to is only shown before it holds.
+const REST: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Effects {
@@ -123,6 +127,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
 /// The same for what is not about one Pod.
 async fn of_server(client: &Client, effect: Effect) -> Option<Message> {
     Some(match effect {
+        Effect::Rest(step) => {
+            tokio::time::sleep(REST).await;
+            Message::Rested(step)
+        }
         Effect::LoadServers => {
             let page = client.read(&operations::McpServers { page: Page::default() }).await;
             Message::Servers(page.map(|page| page.items))

@@ -104,6 +104,8 @@ pub(crate) enum Message {
         provider: String,
         done: Result<ProviderView, ClientError>,
     },
+    /// A mode that was walked to has been shown for a moment: the number of the step.
+    Rested(u64),
     Servers(Result<Vec<McpServerItem>, ClientError>),
     Sent {
         command_id: CommandId,
@@ -203,6 +205,8 @@ pub(crate) enum Effect {
         provider: String,
         given: GiveKey,
     },
+    /// Wait a moment after this step through the modes.
+    Rest(u64),
     /// Load the MCP servers.
     LoadServers,
     Search(String),

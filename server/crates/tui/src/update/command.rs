@@ -183,13 +183,6 @@ fn delete(model: &mut Model, pod: PodRef, name: String) {
     model.confirm = Some(Confirm { question, effect: Effect::act(pod, Act::Delete(name)) });
 }
 
-/// Goes to the open Pod's next mode.
-pub(super) fn walk_modes(model: &mut Model) {
-    let Some(open) = &model.open else { return };
-    let (pod, next) = (open.pod.clone(), open.mode.next());
-    model.act(pod, Act::Mode(next.to_string()));
-}
-
 /// Answers the oldest open approval of the open Pod.
 pub(super) fn answer(model: &mut Model, said: commands::Answer) {
     let asked = model.open.as_ref().and_then(|open| {
