@@ -78,13 +78,16 @@ enum Fault {
     EndsSilently,
 }
 
+/// A side, what it has about the pair, and what happens there.
+type Case = (usize, Option<Row>, Happening);
+
 struct Handshake {
     acts: usize,
     /// With a network; otherwise items arrive, in order, some time after they were put out.
     has_network: bool,
     fault: Option<Fault>,
     /// What the code writes; it is asked once for each case.
-    known: Mutex<HashMap<(usize, Option<Row>, Happening), Written>>,
+    known: Mutex<HashMap<Case, Written>>,
 }
 
 impl Handshake {
