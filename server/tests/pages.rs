@@ -63,9 +63,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser
         .wait_script("return document.querySelector('.is-found') !== null && location.search.includes('find=needle')")
         .await;
-    browser
-        .wait_script("return [...CSS.highlights.get('found')].some((range) => range.toString() === 'needle')")
-        .await;
+    browser.wait_script("return [...CSS.highlights.get('found')].some((range) => range.toString() === 'needle')").await;
     // Other words: the newest place first, then wrapping around.
     browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
