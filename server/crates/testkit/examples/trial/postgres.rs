@@ -104,11 +104,12 @@ async fn play_all(binary: &str, rounds: u32) -> Result<bool> {
 /// Where yoi cannot work, it says so and does not start.
 async fn refused(binary: &str, cluster: &Cluster) -> Result<()> {
     let primary = cluster.healed().await?;
-    for (way, port, words) in [
-        ("PgBouncer in transaction mode", cluster.by_transaction(), "pool_mode = session"),
-        ("a standby", cluster.standby(primary), "is a standby"),
+    // A standby that is not synchronous may not have the new database yet.
+    for (way, database, words) in [
+        ("PgBouncer in transaction mode", url(cluster.by_transaction(), "yoi"), "pool_mode = session"),
+        ("a standby", url(cluster.standby(primary), "postgres"), "is a standby"),
     ] {
-        let launch = Launch::new(binary).arg("--database").arg(&url(port, "yoi"));
+        let launch = Launch::new(binary).arg("--database").arg(&database);
         let Err(failed) = launch.try_start().await else { anyhow::bail!("yoi starts on {way}") };
         let said = failed.stderr.join("\n");
         ensure!(

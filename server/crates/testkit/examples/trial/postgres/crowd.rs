@@ -191,10 +191,11 @@ impl Cast {
             if *stop.borrow() {
                 break;
             }
-            let met = doors.command(first, stop, (Method::POST, &path, &pair)).await;
-            linked += usize::from(matches!(met, Some((201, _))));
+            let met = matches!(doors.command(first, stop, (Method::POST, &path, &pair)).await, Some((201, _)));
+            linked += usize::from(met);
             let left = doors.command(first, stop, (Method::DELETE, &peer, &Value::Null)).await;
-            parted += usize::from(matches!(left, Some((204, _))));
+            // Parting is not refused where there is no pair, so it says something only after an introduction.
+            parted += usize::from(met && matches!(left, Some((204, _))));
         }
         (linked, parted)
     }
