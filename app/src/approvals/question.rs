@@ -102,12 +102,8 @@ pub(crate) fn QuestionCard(
         form: StoredValue::new(form.clone()),
         was_writing: StoredValue::new(false),
     };
-    let words = move || match answered.with(|answer| answer.as_ref().map(answer_words)) {
-        Some(words) => words,
-        None => match console.clock.age(asked_at).as_str() {
-            "now" => "just now".to_owned(),
-            age => format!("waiting {age}"),
-        },
+    let words = move || {
+        answered.with(|answer| answer.as_ref().map_or_else(|| waited(&console.clock.age(asked_at)), answer_words))
     };
     let is_open = Memo::new(move |_| answered.with(Option::is_none));
     let found = RwSignal::new(None::<Approval>);
@@ -117,12 +113,7 @@ pub(crate) fn QuestionCard(
     let known = tool::facts(&tool);
     let is_of_files = known.changes == Changes::Files && form.is_none();
     let reaches = known.subject == Subject::Command && form.is_none() && is_yois;
-    let is_settled = RwSignal::new(false);
-    Effect::new(move |_| {
-        live::after(SETTLED_MS, move || {
-            is_settled.try_set(true);
-        });
-    });
+    let is_settled = settled();
     let change = Memo::new(move |_| {
         let effect = |asked: &Approval| Some(Change { diff: asked.diff.clone(), effect: asked.effect.clone()? });
         // The room of its line is kept until it is known.
@@ -160,6 +151,24 @@ pub(crate) fn QuestionCard(
             </Show>
         </article>
     }
+}
+
+fn waited(age: &str) -> String {
+    match age {
+        "now" => "just now".to_owned(),
+        age => format!("waiting {age}"),
+    }
+}
+
+/// Becomes true once the question has been there for a moment.
+fn settled() -> RwSignal<bool> {
+    let is_settled = RwSignal::new(false);
+    Effect::new(move |_| {
+        live::after(SETTLED_MS, move || {
+            is_settled.try_set(true);
+        });
+    });
+    is_settled
 }
 
 /// What a command can touch, in words.

@@ -97,9 +97,9 @@ impl Store {
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
         let meters = Meters::default();
         let opened = match &options.database {
-            Database::Sqlite { path } => settled(sqlite::open(path, &options))
-                .await
-                .map_err(|error| sqlite::at_start(error, path))?,
+            Database::Sqlite { path } => {
+                settled(sqlite::open(path, &options)).await.map_err(|error| sqlite::at_start(error, path))?
+            }
             Database::Postgres { url } => postgres::open(url, identity, &meters).await?,
         };
         let health = Arc::new(Health::default());
