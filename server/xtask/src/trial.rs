@@ -1,4 +1,4 @@
-//! `cargo xtask trial`: the built binary through kills, faults and large sizes, as often as you like, with the
+//! `cargo xtask trial`: the built binary through kills, failing disks, faults and large sizes, as often as you like, with the
 //! figures of this machine.
 //!
 //! An example of `testkit` does the driving, because it already knows how to run a yoi and to watch it.
@@ -30,12 +30,12 @@ impl Extent {
         let mut rest = rest.iter();
         while let Some(argument) = rest.next() {
             match (*name, *argument) {
-                ("kill" | "fault" | "size", "--binary") => extent.binary = Some((*rest.next()?).into()),
-                ("kill", "--rounds") => extent.words.extend(["--rounds", *rest.next()?].map(str::to_owned)),
+                ("kill" | "disk" | "fault" | "size", "--binary") => extent.binary = Some((*rest.next()?).into()),
+                ("kill" | "disk", "--rounds") => extent.words.extend(["--rounds", *rest.next()?].map(str::to_owned)),
                 _ => return None,
             }
         }
-        matches!(*name, "kill" | "fault" | "size").then_some(extent)
+        matches!(*name, "kill" | "disk" | "fault" | "size").then_some(extent)
     }
 }
 
