@@ -34,6 +34,7 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask bench scale [--quick] [--minutes N] [--binary PATH]    10,000 Pods, 1,000 at work, 1,000 viewers, and a soak
        cargo xtask bench lighthouse [--binary PATH]    what Lighthouse says of it, when npm is there
        cargo xtask trial kill [--rounds N] [--binary PATH]    kill -9 at random instants: nothing shown is lost or doubled
+       cargo xtask trial disk [--rounds N] [--binary PATH]    disks that are full, cannot sync, are read-only, lose power
        cargo xtask trial fault [--binary PATH]    a database that cannot be written for a while: Pods go on by themselves
        cargo xtask trial size [--binary PATH]    long answers, many Pods, long histories, many sockets
        cargo xtask trial postgres [--rounds N] [--binary PATH]    three servers on Patroni: primaries killed, connections cut
