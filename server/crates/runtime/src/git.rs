@@ -65,6 +65,11 @@ impl Spot {
     pub(crate) fn of(spec: &PodSpec) -> Self {
         Self { cwd: spec.cwd.clone(), from: spec.worktree.as_ref().and_then(|tree| tree.from.clone()) }
     }
+
+    #[cfg(test)]
+    pub(crate) fn at(cwd: &str) -> Self {
+        Self { cwd: cwd.to_owned(), from: None }
+    }
 }
 
 /// The newest answer about a folder.

@@ -4,6 +4,7 @@
 
 mod blobs;
 mod commands;
+mod crash;
 mod damage;
 mod durability;
 mod far;
