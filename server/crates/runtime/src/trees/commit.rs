@@ -49,6 +49,7 @@ impl Trees {
                 format!("{cwd} is in no git repository; create one there with `git init`, or work in another");
             ApiError::new(ErrorCode::NoRepository, sentence)
         })?;
+        let _turn = self.turns.with_repository(&repository.common_folder).await;
         let folder = scope.work_tree().map_or_else(|| PathBuf::from(cwd), |tree| PathBuf::from(&tree.path));
         let mark = mark(id, message);
         let committing =
