@@ -12,8 +12,8 @@ use std::{
 };
 
 use protocol::{
-    ApiError, CreatePod, ErrorCode, PodSummary, WorkerId, WorktreeAnswer, WorktreeCommand, WorktreeDone,
-    WorktreeOptions, WorktreeWish,
+    ApiError, CommitAnswer, CommitCommand, CreatePod, ErrorCode, PodSummary, WorkerId, WorktreeAnswer, WorktreeCommand,
+    WorktreeDone, WorktreeOptions, WorktreeWish,
 };
 use runtime::CommandKey;
 use stage::{Stage, key, named, origin};
@@ -33,6 +33,7 @@ tests! {
     of_several_pods_that_want_one_branch_one_gets_it_and_the_others_harm_nobody
     of_several_pods_of_one_name_one_is_made_on_the_branch_of_its_name
     merges_at_once_happen_one_after_the_other_and_leave_the_other_folder_clean
+    a_merge_that_was_solved_in_the_work_tree_is_committed_as_one
 }
 
 fn main() -> ExitCode {
@@ -95,6 +96,12 @@ impl Orchard {
 
     async fn worktree(&self, pod: &WorkerId, command: WorktreeCommand) -> Result<WorktreeAnswer, ApiError> {
         self.stage.host.work().change_worktree(fresh(), &origin(), pod, command).await
+    }
+
+    async fn commit(&self, pod: &WorkerId, key: CommandKey, paths: Option<&str>) -> Result<CommitAnswer, ApiError> {
+        let paths = paths.map(|path| vec![path.to_owned()]);
+        let command = CommitCommand { message: "solve it".to_owned(), paths };
+        self.stage.host.work().commit_changes(key, &origin(), pod, command).await
     }
 
     /// The folders of all work trees besides the first one, and the branches.
@@ -174,4 +181,43 @@ async fn merges_at_once_happen_one_after_the_other_and_leave_the_other_folder_cl
         assert_eq!([one.unwrap(), two.unwrap(), three.unwrap()], [WorktreeDone::Discarded; 3]);
         assert_eq!(orchard.trees_and_branches(), (Vec::new(), words(&["main"])));
     }
+}
+
+async fn a_merge_that_was_solved_in_the_work_tree_is_committed_as_one() {
+    let orchard = Orchard::plant().await;
+    let pod = orchard.make("ada", None).await.unwrap();
+    let (tree, pod) = (PathBuf::from(pod.cwd), pod.pod.worker_id);
+    for (folder, text) in [(&orchard.repository, "theirs\n"), (&tree, "own\n")] {
+        fs::write(folder.join("a"), text).unwrap();
+        git(folder, &["commit", "-qam", text.trim()]);
+    }
+    fs::write(orchard.repository.join("b"), "theirs\n").unwrap();
+    git(&orchard.repository, &["add", "."]);
+    git(&orchard.repository, &["commit", "-qm", "b"]);
+    let refused = orchard.worktree(&pod, WorktreeCommand::merge()).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::MergeConflict);
+    let merging = std::process::Command::new("git")
+        .current_dir(&tree)
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "merge", "-q", "main"])
+        .output()
+        .unwrap();
+    assert!(!merging.status.success());
+
+    let refused = orchard.commit(&pod, fresh(), None).await.unwrap_err();
+    assert_eq!((refused.code, refused.paths), (ErrorCode::MergeConflict, words(&["a"])));
+    fs::write(tree.join("a"), "both\n").unwrap();
+    git(&tree, &["add", "a"]);
+    assert_eq!(orchard.commit(&pod, fresh(), Some("a")).await.unwrap_err().code, ErrorCode::InvalidInput);
+    let done = orchard.commit(&pod, fresh(), None).await.unwrap();
+    assert_eq!(done.files, ["a", "b"]);
+    assert_eq!(git(&tree, &["log", "-1", "--format=%s %H"]).trim(), format!("solve it {}", done.commit));
+    assert_eq!(
+        git(&tree, &["rev-list", "--parents", "-1", "HEAD"]).split_whitespace().count(),
+        3,
+        "it has two parents"
+    );
+    assert_eq!(git(&tree, &["status", "--porcelain"]), "");
+    let merged = orchard.worktree(&pod, WorktreeCommand::merge()).await.unwrap();
+    assert_eq!(merged.done, WorktreeDone::FastForward);
+    assert_eq!(fs::read_to_string(orchard.repository.join("a")).unwrap(), "both\n");
 }
