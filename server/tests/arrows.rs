@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Which crate may depend on which. An arrow also allows what its target may depend on, because a crate can be reached
 /// through another one anyway. The dependencies of `testkit`, and dependencies of tests only, are not restricted.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -36,6 +36,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("bundle", &["hydrate"]),
     ("xtask", &["testkit"]),
     ("testkit", &[]),
+    ("simulation", &["api", "backend", "runtime", "pod-store", "provider"]),
     ("yoi", &["api", "app", "bundle", "compat", "stdio", "tui"]),
 ];
 

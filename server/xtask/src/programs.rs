@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     count::Count,
-    run::{OUTPUT_WAIT, Show, cargo, lines, passes_watched, readable},
+    run::{OUTPUT_WAIT, Show, cargo, lines, passes_watched, readable, workspace},
     watchdog::{SILENCE_MAX, Silence, end_with_descendants},
 };
 
@@ -112,6 +112,8 @@ fn program(message: &Value, given: &Given) -> Option<((bool, PathBuf, PathBuf), 
     let mut command = Command::new(executable);
     command.current_dir(&folder).args(&given.arguments);
     command.env("CARGO_MANIFEST_DIR", &folder).envs(given.variables.iter().cloned());
+    // A program in a target folder that clones share may have been compiled in another one, which insta would look for.
+    command.env("INSTA_WORKSPACE_ROOT", workspace());
     let name = named.display().to_string();
     Some(((folder.ends_with("server"), folder, source.clone()), Program { name, command }))
 }

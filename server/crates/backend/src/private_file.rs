@@ -20,7 +20,12 @@ pub fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
     file.set_permissions(Permissions::from_mode(0o600))?;
     file.write_all(text)?;
     file.sync_all()?;
-    fs::rename(&beside, path)
+    fs::rename(&beside, path)?;
+    // Without this, a power loss may bring the previous file back.
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
 }
 
 /// Writes a list as JSON.

@@ -37,7 +37,7 @@ pub(crate) fn class_number(class: RecordClass) -> i16 {
 
 /// `what` names the column.
 pub(crate) fn damaged<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> StoreError {
-    move |error| StoreError::Database(format!("the database holds a {what} that cannot be read: {error}"))
+    move |error| StoreError::Damaged(format!("the database holds a {what} that cannot be read: {error}"))
 }
 
 /// The columns of [`PodColumns`], in its order, selected from [`pod_tables`].

@@ -107,11 +107,13 @@ pub struct StoreOptions {
     pub remains: Vec<PathBuf>,
     /// For tests: consulted before each durable step.
     pub faults: Option<Arc<dyn Faults>>,
+    /// For tests: the VFS through which SQLite reaches its files; `None`: its own.
+    pub vfs: Option<&'static str>,
 }
 
 impl StoreOptions {
     pub fn new(database: Database) -> Self {
-        Self { database, remains: Vec::new(), faults: None }
+        Self { database, remains: Vec::new(), faults: None, vfs: None }
     }
 
     /// A SQLite file. It and its folder are created if missing, accessible only to their owner.
@@ -125,6 +127,10 @@ impl StoreOptions {
 
     pub fn with_faults(self, faults: Arc<dyn Faults>) -> Self {
         Self { faults: Some(faults), ..self }
+    }
+
+    pub fn with_vfs(self, name: &'static str) -> Self {
+        Self { vfs: Some(name), ..self }
     }
 }
 

@@ -94,7 +94,7 @@ async fn since_branch(folders: &Folders) -> Result<Base, ApiError> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = crate::heavy::blocking(work).await;
     done.unwrap_or_else(|error| {
         tracing::error!(%error, "work on a Pod's files broke");
         Err(ApiError::new(ErrorCode::Internal, "the work on the files broke inside yoi; its log says more"))

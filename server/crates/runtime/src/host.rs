@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod blobs;
 mod claims;
+mod figures;
 mod health;
 mod journals;
 mod peers;

@@ -95,7 +95,9 @@ fn write(mark: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.write(true).create(true).truncate(true).open(&new)?.write_all(text.as_bytes())?;
+    let mut file = options.write(true).create(true).truncate(true).open(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
     fs::rename(&new, mark)
 }
 

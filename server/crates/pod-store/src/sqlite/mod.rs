@@ -6,6 +6,7 @@
 mod inspect;
 mod journal;
 mod ledger;
+mod log;
 mod mark;
 mod peers;
 mod pen;
@@ -25,14 +26,14 @@ use sqlx::{
 };
 
 use crate::{
-    StoreError,
+    StoreError, StoreOptions,
     engine::Opened,
     reader::{Engine, Readers},
     txn::WriteError,
 };
 
 pub(crate) use self::inspect::inspect;
-use self::{pen::SqlitePen, watch::Watch};
+use self::{log::Log, pen::SqlitePen, watch::Watch};
 
 /// In order; `pragma user_version` counts those that have run.
 const MIGRATIONS: &[&str] = &[
@@ -53,6 +54,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_15.sql"),
     include_str!("../../migrations/sqlite_16.sql"),
     include_str!("../../migrations/sqlite_17.sql"),
+    include_str!("../../migrations/sqlite_18.sql"),
 ];
 
 const READERS_MAX: u32 = 4;
@@ -63,29 +65,30 @@ const BUSY_WAIT_MAX: Duration = Duration::from_secs(5);
 /// How long a read waits for a free reader.
 const READER_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Opens or creates the file, migrates it, and takes the next host epoch. `remains` are files and folders that exist
-/// only where there was a database.
-pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, StoreError> {
-    mark::refuse_beginning_beside_remains(path, remains)?;
+/// Opens or creates the file, migrates it, and takes the next host epoch.
+pub(crate) async fn open(path: &Path, store: &StoreOptions) -> Result<Opened, StoreError> {
+    mark::refuse_beginning_beside_remains(path, &store.remains)?;
     create_file(path)
         .map_err(|error| StoreError::Database(format!("cannot open the database {}: {error}", path.display())))?;
-    let options = writer_options(path);
+    let options = writer_options(path, store.vfs);
     let mut connection = options.connect().await.map_err(read_failed("open the database"))?;
-    // Nothing relies on these steps before the first commit, whose sync covers them, so the start need not wait for the
-    // disk.
+    let log = Log::of(path, store.faults.clone());
+    log.settle(&mut connection).await.map_err(read_failed("make sure of the database's log"))?;
+    // The sync of taking over covers both. It is not left to the first commit: if that one's sync failed, these steps
+    // would never reach the disk, and everything after them would be lost with them.
     set_synchronous(&mut connection, "pragma synchronous = normal").await?;
     migrate(&mut connection, path).await?;
-    let row = take_over(&mut connection).await.map_err(read_failed("take over the database"))?;
     set_synchronous(&mut connection, "pragma synchronous = full").await?;
+    let row = take_over(&mut connection).await.map_err(read_failed("take over the database"))?;
     let store_id: String = row.try_get(0).map_err(read_failed("read the database's id"))?;
     mark::put(path, &store_id);
     let watch = Watch::of(path)
         .map_err(|error| StoreError::Database(format!("cannot find the database {}: {error}", path.display())))?;
     let watch = Arc::new(watch);
     Ok(Opened {
-        readers: Readers::Sqlite(readers(path, &watch)),
+        readers: Readers::Sqlite(readers(path, store.vfs, &watch)),
         engine: Arc::new(Sqlite { watch: watch.clone(), path: path.to_owned() }),
-        pen: Box::new(SqlitePen::new(connection, options, watch)),
+        pen: Box::new(SqlitePen::new(connection, options, watch, log)),
         store_id,
         host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
         cluster: None,
@@ -119,7 +122,7 @@ pub(crate) fn missed(path: &Path, remains: &[PathBuf]) -> Option<String> {
 }
 
 /// Readers are never opened on a different file than the writer's.
-fn readers(path: &Path, watch: &Arc<Watch>) -> SqlitePool {
+fn readers(path: &Path, vfs: Option<&'static str>, watch: &Arc<Watch>) -> SqlitePool {
     let watch = watch.clone();
     SqlitePoolOptions::new()
         .max_connections(READERS_MAX)
@@ -129,7 +132,7 @@ fn readers(path: &Path, watch: &Arc<Watch>) -> SqlitePool {
             let found = watch.check().map_err(|why| sqlx::Error::Io(io::Error::other(why)));
             Box::pin(async move { found })
         })
-        .connect_lazy_with(reader_options(path))
+        .connect_lazy_with(reader_options(path, vfs))
 }
 
 /// In a transaction of its own: a statement returns its row before its commit, which may still fail.
@@ -158,21 +161,41 @@ fn create_file(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
     match file.write(true).create_new(true).open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
+        Ok(_) => {
+            sync_name(path);
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
-fn common_options(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
+/// A new file is found after a power loss only if its folder was synced, which SQLite leaves to whoever creates it. A
+/// folder that may not be read is left to the system.
+#[cfg(unix)]
+fn sync_name(path: &Path) {
+    for folder in path.ancestors().skip(1).take(2) {
+        drop(fs::File::open(folder).and_then(|folder| folder.sync_all()));
+    }
+}
+
+#[cfg(not(unix))]
+fn sync_name(_: &Path) {}
+
+fn common_options(path: &Path, vfs: Option<&'static str>) -> SqliteConnectOptions {
+    let options = SqliteConnectOptions::new()
         .filename(path)
         .busy_timeout(BUSY_WAIT_MAX)
         .statement_cache_capacity(32)
-        .disable_statement_logging()
+        .disable_statement_logging();
+    match vfs {
+        Some(vfs) => options.vfs(vfs),
+        None => options,
+    }
 }
 
-fn writer_options(path: &Path) -> SqliteConnectOptions {
-    common_options(path)
+fn writer_options(path: &Path, vfs: Option<&'static str>) -> SqliteConnectOptions {
+    common_options(path, vfs)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         // Negative: KiB. Positive: pages of 4 KiB.
@@ -182,8 +205,8 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
         .thread_name(|_| "store-writer".to_owned())
 }
 
-fn reader_options(path: &Path) -> SqliteConnectOptions {
-    common_options(path)
+fn reader_options(path: &Path, vfs: Option<&'static str>) -> SqliteConnectOptions {
+    common_options(path, vfs)
         .pragma("query_only", "on")
         .pragma("cache_size", "-1024")
         .row_buffer_size(READER_ROWS_MAX)
@@ -271,11 +294,24 @@ fn code(error: &sqlx::Error) -> i32 {
     error.as_database_error().and_then(|error| error.code()?.parse().ok()).unwrap_or(0)
 }
 
+/// What to do about a file that cannot be opened or written.
+const LET_WRITE: &str = "let the account that yoi runs as write to it and to its folder";
+
+/// Names the file in an error of [`open`] that says nothing of it.
+pub(crate) fn at_start(error: StoreError, path: &Path) -> StoreError {
+    match in_file(error, path) {
+        StoreError::Unread(sentence) => StoreError::Unread(format!("{sentence} ({})", path.display())),
+        error => error,
+    }
+}
+
 /// Plain words for the most frequent errors.
 fn plain(error: &sqlx::Error) -> String {
     match code(error) {
         // Exactly SQLITE_BUSY: its extended codes come at once, without waiting.
         5 => format!("another process has held the database for {} s", BUSY_WAIT_MAX.as_secs()),
+        code if code & 0xff == 8 => format!("its file is read-only; {LET_WRITE}"),
+        code if code & 0xff == 14 => format!("its file or its log cannot be opened; if that is read-only, {LET_WRITE}"),
         13 => "the disk is full".to_owned(),
         _ => error.to_string(),
     }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use super::{Watch, write_failed};
+use super::{Log, Watch, write_failed};
 use crate::{
     engine::{LeasePen, Pen},
     txn::{Txn, WriteError},
@@ -20,11 +20,17 @@ pub(super) struct SqlitePen {
     /// As of the beginning of this transaction. Nobody else can write until it ends.
     host_epoch: i64,
     watch: Arc<Watch>,
+    log: Log,
 }
 
 impl SqlitePen {
-    pub(super) fn new(connection: SqliteConnection, options: SqliteConnectOptions, watch: Arc<Watch>) -> Self {
-        Self { connection: Some(connection), options, in_txn: false, host_epoch: 0, watch }
+    pub(super) fn new(
+        connection: SqliteConnection,
+        options: SqliteConnectOptions,
+        watch: Arc<Watch>,
+        log: Log,
+    ) -> Self {
+        Self { connection: Some(connection), options, in_txn: false, host_epoch: 0, watch, log }
     }
 
     async fn control(&mut self, sql: &'static str) -> Result<(), WriteError> {
@@ -47,7 +53,8 @@ impl SqlitePen {
         match &mut self.connection {
             Some(connection) => Ok(connection),
             none => {
-                let connection = self.options.connect().await.map_err(write_failed("open the database"))?;
+                let mut connection = self.options.connect().await.map_err(write_failed("open the database"))?;
+                self.log.settle(&mut connection).await.map_err(write_failed("make sure of the database's log"))?;
                 self.watch.forget_log();
                 Ok(none.insert(connection))
             }
@@ -142,7 +149,8 @@ mod tests {
             sqlx::query(sql).execute(&mut other).await.unwrap();
         }
         let watch = Watch::of(options.get_filename()).unwrap();
-        let mut pen = SqlitePen::new(options.connect().await.unwrap(), options, Arc::new(watch));
+        let log = Log::of(options.get_filename(), None);
+        let mut pen = SqlitePen::new(options.connect().await.unwrap(), options, Arc::new(watch), log);
         let refusal = pen.begin().await.unwrap_err();
         assert!(
             matches!(&refusal, WriteError::Failed(sentence) if sentence.contains("another process has held")),

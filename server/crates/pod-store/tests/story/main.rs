@@ -10,6 +10,8 @@ mod far;
 mod handshake;
 mod hosts;
 mod journal;
+mod lease_model;
+mod lease_tables;
 mod ledger;
 mod lost;
 mod mail;

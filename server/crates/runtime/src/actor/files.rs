@@ -123,6 +123,7 @@ impl Carrying<'_> {
     pub(super) async fn review(&mut self, review: ReviewCommand) -> Result<String, ApiError> {
         check_review(&review)?;
         let folders = self.folders().await?;
+        self.drafts = self.drafts_without(&review.comments).await?;
         let text = changes::blocking(move || changes::message(&folders, &review)).await?;
         self.input(InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false }).await
     }

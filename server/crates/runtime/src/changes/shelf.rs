@@ -274,7 +274,7 @@ fn unreadable(error: &io::Error) -> ApiError {
 
 /// Removes the snapshots of Pods that are gone, as after a kill during a deletion.
 pub(crate) async fn sweep(store: Store, all: PathBuf) {
-    let listed = tokio::task::spawn_blocking(move || {
+    let listed = crate::heavy::blocking(move || {
         let folders = fs::read_dir(&all).into_iter().flatten().flatten();
         folders.map(|folder| folder.path()).collect::<Vec<_>>()
     });

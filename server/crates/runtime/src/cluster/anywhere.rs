@@ -127,7 +127,7 @@ impl Cluster {
     /// Looks on the disk, beside the async tasks.
     async fn looked<T: Send + 'static>(&self, look: impl FnOnce(&Guides) -> T + Send + 'static) -> Result<T, ApiError> {
         let guides = self.actors.equipment.guides.clone();
-        tokio::task::spawn_blocking(move || look(&guides)).await.map_err(|_| error::stopping())
+        crate::heavy::blocking(move || look(&guides)).await.map_err(|_| error::stopping())
     }
 
     /// The Pod's background commands, oldest first.
