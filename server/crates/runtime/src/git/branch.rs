@@ -27,6 +27,11 @@ const COUNTED_BYTES_MAX: u64 = 1024 * 1024;
 /// Branches that others usually come from.
 const TRUNKS: [&str; 2] = ["main", "master"];
 
+/// The mode of a submodule.
+const SUBMODULE: &str = "160000";
+/// The most repositories within a repository that are named.
+const INNER_MAX: usize = 50;
+
 /// What git is asked for the files that differ from a commit.
 const DIFF: [&str; 8] =
     ["diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
@@ -45,6 +50,8 @@ pub(crate) struct SinceBranch {
     pub(crate) files: Vec<(String, Option<Former>)>,
     /// There are more.
     pub(crate) is_cut: bool,
+    /// Absolute paths of repositories within this one, of which nothing is listed.
+    pub(crate) repositories: Vec<String>,
 }
 
 /// A file in a commit.
@@ -53,6 +60,8 @@ pub(crate) struct Former {
     /// `None`: too long.
     pub(crate) content: Option<Vec<u8>>,
     pub(crate) is_executable: bool,
+    /// The content is what a symbolic link names.
+    pub(crate) is_link: bool,
 }
 
 /// A line of git's list: a path, and what it was in the commit.
@@ -76,12 +85,19 @@ async fn look(cwd: &Path, from: Option<&str>) -> Option<SinceBranch> {
     let asking = Asking { repository: &repository, lent: &lent };
     let mut listed = changed_in(&asking.list(&[&DIFF[..], &[&commit, "--"]].concat()).await?);
     let others = asking.list(&OTHERS).await?;
-    let others = others.split('\0').filter(|path| !path.is_empty());
-    listed.extend(others.map(|path| Listed { path: path.to_owned(), former: None }));
+    // A repository that git does not know is listed as a folder.
+    let (mut inner, others): (Vec<&str>, Vec<&str>) =
+        others.split('\0').filter(|path| !path.is_empty()).partition(|path| path.ends_with('/'));
+    listed.extend(others.into_iter().map(|path| Listed { path: path.to_owned(), former: None }));
+    let staged = asking.list(&["ls-files", "--stage", "-z"]).await?;
+    inner.extend(
+        staged.split('\0').filter(|line| line.starts_with(SUBMODULE)).filter_map(|line| Some(line.split_once('\t')?.1)),
+    );
+    let repositories = repository.inner(&inner);
     let is_cut = listed.len() > FILES_MAX;
     listed.truncate(FILES_MAX);
     let files = asking.contents(listed).await?;
-    Some(SinceBranch { commit, files, is_cut })
+    Some(SinceBranch { commit, files, is_cut, repositories })
 }
 
 /// How many lines differ from where a branch began.
@@ -138,6 +154,13 @@ fn new_lines(top: &Path, others: &str) -> u32 {
 }
 
 impl Repository {
+    /// The absolute paths of those that are there.
+    fn inner(&self, paths: &[&str]) -> Vec<String> {
+        let paths = paths.iter().take(INNER_MAX).map(|path| self.top.join(path.trim_end_matches('/')));
+        let there = paths.filter(|path| path.join(".git").symlink_metadata().is_ok());
+        there.filter_map(|path| path.to_str().map(str::to_owned)).collect()
+    }
+
     /// The commit at which the branch left the one that it came from; the newest one if it came from none.
     async fn beginning(&self, from: Option<&str>) -> Option<String> {
         let head = self.head().await?;
@@ -217,11 +240,7 @@ impl Asking<'_> {
                 None => None,
                 Some((mode, _)) => {
                     let content = read_one(&mut output, &mut room).await?;
-                    // A link is told by the snapshots alone.
-                    if mode == "120000" {
-                        continue;
-                    }
-                    Some(Former { content, is_executable: mode == "100755" })
+                    Some(Former { content, is_executable: mode == "100755", is_link: mode == "120000" })
                 }
             };
             files.push((whole, former));
@@ -261,7 +280,7 @@ fn changed_in(list: &str) -> Vec<Listed> {
         let is_there = mode != "000000" && is_commit(id);
         let former = is_there.then(|| (mode.to_owned(), id.to_owned()));
         // A submodule is a repository of its own.
-        if mode != "160000" {
+        if mode != SUBMODULE {
             listed.push(Listed { path: path.to_owned(), former });
         }
     }
@@ -313,6 +332,34 @@ mod tests {
                 (".gitignore".to_owned(), None)
             ]
         );
+    }
+
+    #[tokio::test]
+    async fn links_are_compared_and_repositories_within_are_named() {
+        let kept = tempfile::tempdir().unwrap();
+        let at = kept.path().canonicalize().unwrap();
+        let link = |to: &str, path: &str| std::os::unix::fs::symlink(to, at.join(path)).unwrap();
+        run(&at, &["init", "-q"]);
+        ["moved", "gone", "file", "same"].into_iter().for_each(|path| link("target", path));
+        for path in ["inner", "stranger"] {
+            fs::create_dir(at.join(path)).unwrap();
+            run(&at.join(path), &["init", "-q"]);
+            fs::write(at.join(path).join("a"), "1").unwrap();
+            run(&at.join(path), &["add", "."]);
+            run(&at.join(path), &["commit", "-qm", "one"]);
+        }
+        run(&at, &["add", "moved", "gone", "file", "same", "inner"]);
+        run(&at, &["commit", "-qm", "one"]);
+        ["moved", "gone", "file"].into_iter().for_each(|path| fs::remove_file(at.join(path)).unwrap());
+        link("elsewhere", "moved");
+        fs::write(at.join("file"), "now").unwrap();
+        let since = since_branch(&at, None).await.unwrap();
+        let files: Vec<_> = since.files.iter().map(|(path, former)| (path.as_str(), former.clone().unwrap())).collect();
+        let was = Former { content: Some(b"target".to_vec()), is_executable: false, is_link: true };
+        let whole = |path: &str| at.join(path).to_str().unwrap().to_owned();
+        let (file, gone, moved) = (whole("file"), whole("gone"), whole("moved"));
+        assert_eq!(files, [(file.as_str(), was.clone()), (gone.as_str(), was.clone()), (moved.as_str(), was)]);
+        assert_eq!(since.repositories, [whole("stranger"), whole("inner")]);
     }
 
     #[tokio::test]
