@@ -21,6 +21,7 @@ mod heads;
 mod hosts;
 mod inspect;
 mod messages;
+mod meters;
 mod on_the_spot;
 mod options;
 mod outage;
@@ -66,7 +67,7 @@ pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
 pub use step::Step;
 pub use store::{
-    Audit, Blobs, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Rules, Search, Sessions,
-    Store, Usage,
+    Audit, Blobs, Census, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Rules, Search,
+    Sessions, Store, Usage,
 };
 pub use usage::{DayTokens, LinkTokens, ModelTokens, PodTokens, Spent, Tokens, UsageRows};

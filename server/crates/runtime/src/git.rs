@@ -65,6 +65,11 @@ impl Spot {
     pub(crate) fn of(spec: &PodSpec) -> Self {
         Self { cwd: spec.cwd.clone(), from: spec.worktree.as_ref().and_then(|tree| tree.from.clone()) }
     }
+
+    #[cfg(test)]
+    pub(crate) fn at(cwd: &str) -> Self {
+        Self { cwd: cwd.to_owned(), from: None }
+    }
 }
 
 /// The newest answer about a folder.
@@ -182,6 +187,8 @@ async fn look(cwd: &Path, from: Option<&str>) -> Option<GitView> {
     let repository = Repository::around(cwd).await?;
     let head = repository.head().await?;
     let dirty = repository.is_dirty(head.commit.as_deref()).await?;
+    // Where nothing can differ, nothing is counted.
+    let lines = branch::lines_since(&repository, from).await.unwrap_or_default();
     let (ahead, behind) = match repository.distance(head.branch.as_deref()).await {
         Some(distance) => distance,
         None => repository.distance_from(from).await.unwrap_or_default(),
@@ -191,7 +198,17 @@ async fn look(cwd: &Path, from: Option<&str>) -> Option<GitView> {
         (None, commit) => commit.as_deref()?.chars().take(SHORT_CHARS).collect(),
     };
     let repository = repository.name();
-    Some(GitView { branch, dirty, ahead, behind, worktree: None, from: None, repository })
+    Some(GitView {
+        branch,
+        dirty,
+        ahead,
+        behind,
+        added: lines.added,
+        removed: lines.removed,
+        worktree: None,
+        from: None,
+        repository,
+    })
 }
 
 /// A repository, as it is seen from one of its work trees.

@@ -192,7 +192,8 @@ impl Cluster {
     async fn folders(&self, row: &PodRow) -> Result<Folders, ApiError> {
         let opened = view::open(row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
         let scope = place::scope(&self.actors, row.key, &opened.spec).await?;
-        Ok(Folders { cwd: opened.spec.cwd, scope, snapshots: self.actors.snapshots_of(&row.worker_id) })
+        let snapshots = self.actors.snapshots_of(&row.worker_id);
+        Ok(Folders { cwd: opened.spec.cwd, scope, snapshots, also: Vec::new() })
     }
 
     /// Tells a Pod to read its mailbox. Does not wait: the mail is already in the store.

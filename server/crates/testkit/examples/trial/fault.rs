@@ -29,19 +29,29 @@ const HOLD: &str = "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], 
 /// Returns false if a Pod did not recover, or anything was lost or duplicated.
 pub(crate) async fn run(binary: &str) -> bool {
     let mut holds = true;
-    println!(
-        "    {:<24} {:>8} {:>12} {:>8} {:>8} {:>8}",
-        "outage", "healed", "first words", "shown", "lost", "doubled"
-    );
+    heading();
     for (what, lasts) in [("a lock of 8 s", LOCKED), ("a full disk for 4 s", FULL)] {
         let yoi = YoiProcess::start(binary).await;
         let outage = if lasts == LOCKED { hold_lock(&yoi) } else { refuse_writes(&yoi) };
-        holds &= play(what, &yoi, outage).await;
+        holds &= play(what, &yoi, lasting(outage)).await;
     }
     holds
 }
 
-async fn play(what: &str, yoi: &YoiProcess, mut outage: Command) -> bool {
+pub(crate) fn heading() {
+    println!(
+        "    {:<24} {:>8} {:>12} {:>8} {:>8} {:>8}",
+        "outage", "healed", "first words", "shown", "lost", "doubled"
+    );
+}
+
+async fn lasting(mut outage: Command) -> Result<(), String> {
+    let done = outage.stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true).status().await;
+    done.map(drop).map_err(|error| format!("{:?} could not be started: {error}", outage.as_std().get_program()))
+}
+
+/// `outage` returns when it is over, or why it could not be had.
+pub(crate) async fn play(what: &str, yoi: &YoiProcess, outage: impl Future<Output = Result<(), String>>) -> bool {
     let mut socket = yoi.events().await;
     let mut pods = Vec::new();
     for index in 0..PODS {
@@ -57,12 +67,9 @@ async fn play(what: &str, yoi: &YoiProcess, mut outage: Command) -> bool {
         socket
     });
     let heads = heads(yoi, &pods).await;
-    match outage.stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true).status().await {
-        Ok(_) => (),
-        Err(error) => {
-            println!("    {what:<24} not tried: {:?} could not be started: {error}", outage.as_std().get_program());
-            return true;
-        }
+    if let Err(why) = outage.await {
+        println!("    {what:<24} not tried: {why}");
+        return true;
     }
     let began = Instant::now();
     let first = timeout(WAIT_MAX, async {
@@ -97,7 +104,11 @@ async fn play(what: &str, yoi: &YoiProcess, mut outage: Command) -> bool {
     let first = first.map_or_else(|_| "never".to_owned(), |took| format!("{:.1} s", took.as_secs_f64()));
     let (lost, doubled) = (verdict.lost.len(), verdict.doubled.len());
     println!("    {what:<24} {healed:>5}/{PODS:<2} {first:>12} {:>8} {lost:>8} {doubled:>8}", verdict.shown);
-    let holds = healed == PODS && lost == 0 && doubled == 0;
+    let is_felt = log.iter().any(|line| line.contains("the database cannot be written"));
+    if !is_felt {
+        println!("    {what:<24} was not felt: the log has no line about it");
+    }
+    let holds = is_felt && healed == PODS && lost == 0 && doubled == 0;
     if !holds {
         verdict.lost.iter().chain(&verdict.doubled).take(10).for_each(|sentence| eprintln!("{sentence}"));
         log.iter().rev().take(10).rev().for_each(|line| eprintln!("{line}"));

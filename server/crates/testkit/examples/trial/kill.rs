@@ -23,7 +23,7 @@ const TOLD_MAX: usize = 20;
 
 /// The totals of all rounds.
 #[derive(Debug, Default)]
-struct Sum {
+pub(crate) struct Sum {
     verdict: Verdict,
     inputs: usize,
     messages: usize,
@@ -35,20 +35,31 @@ struct Sum {
 pub(crate) async fn run(binary: &str, rounds: u32) -> bool {
     let (mut yoi, mut sum) = (YoiProcess::start(binary).await, Sum::default());
     for round in 0..rounds {
-        play(&mut yoi, round, &mut sum).await;
-        eprintln!(
-            "    round {}: {} records shown so far, {} lost, {} doubled",
-            round + 1,
-            sum.verdict.shown,
-            sum.verdict.lost.len(),
-            sum.verdict.doubled.len()
-        );
+        play(&mut yoi, round, &mut sum, || ()).await;
+        tell_round(round, &sum);
     }
     tell(rounds, &mut sum);
-    sum.verdict.lost.is_empty() && sum.verdict.doubled.is_empty()
+    sum.holds()
 }
 
-async fn play(yoi: &mut YoiProcess, round: u32, sum: &mut Sum) {
+impl Sum {
+    pub(crate) fn holds(&self) -> bool {
+        self.verdict.lost.is_empty() && self.verdict.doubled.is_empty()
+    }
+}
+
+pub(crate) fn tell_round(round: u32, sum: &Sum) {
+    eprintln!(
+        "    round {}: {} records shown so far, {} lost, {} doubled",
+        round + 1,
+        sum.verdict.shown,
+        sum.verdict.lost.len(),
+        sum.verdict.doubled.len()
+    );
+}
+
+/// `meanwhile` is done between the kill and the restart.
+pub(crate) async fn play(yoi: &mut YoiProcess, round: u32, sum: &mut Sum, meanwhile: impl FnOnce()) {
     let cast = Cast::make(yoi, round).await;
     let (pods, door) = (cast.all(), Door::of(yoi));
     let mut watching = Vec::new();
@@ -66,6 +77,7 @@ async fn play(yoi: &mut YoiProcess, round: u32, sum: &mut Sum) {
         viewers.push(viewer.await.expect("a viewer only reads"));
     }
 
+    meanwhile();
     let began = Instant::now();
     yoi.restart().await;
     sum.restarts.push(began.elapsed());
@@ -190,7 +202,7 @@ fn name(pod: &Value, round: u32) -> String {
     format!("round {}, {}", round + 1, pod["name"].as_str().unwrap_or_default())
 }
 
-fn tell(rounds: u32, sum: &mut Sum) {
+pub(crate) fn tell(rounds: u32, sum: &mut Sum) {
     let Verdict { shown, lost, doubled } = &sum.verdict;
     for sentence in lost
         .iter()
