@@ -18,7 +18,7 @@ pub(crate) use self::named::named;
 use crate::{
     UiError,
     approvals::question,
-    changes::changes_href,
+    changes::changes_since,
     console::{Console, Dialog, PodContext, Returned, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{
@@ -170,7 +170,7 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             }
             submit_input(pod, fresh_command(), vec![Segment::text(text)], true).await?;
         }
-        Command::Changes => return Ok(Some(changes_href(&pod))),
+        Command::Changes(since) => return Ok(Some(changes_since(&pod, since))),
         Command::Export => live::visit(&export_href(&pod)),
         // The remaining commands are about no Pod; `run` has handled them.
         _ => (),

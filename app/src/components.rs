@@ -11,6 +11,7 @@ pub(crate) mod dialog;
 pub(crate) mod diff;
 pub(crate) mod formula;
 pub(crate) mod link;
+pub(crate) mod marks;
 pub(crate) mod menu;
 pub(crate) mod output;
 pub(crate) mod page;

@@ -43,6 +43,8 @@ pub(crate) struct Notice {
     pub(crate) id: u64,
     pub(crate) level: Level,
     pub(crate) text: String,
+    /// What it is about, if a newer notice about the same takes its place.
+    pub(crate) about: Option<&'static str>,
 }
 
 /// What the keys do in a transcript. The page that shows one provides these, so that other pages load none of its
@@ -249,7 +251,13 @@ impl Console {
     }
 
     pub(crate) fn note(self, text: impl Into<String>) {
-        let id = self.push(Level::Note, text.into());
+        let id = self.push(Level::Note, text.into(), None);
+        live::after(NOTICE_MS, move || self.dismiss(id));
+    }
+
+    /// The same, in place of the notice before it about the same thing.
+    pub(crate) fn note_about(self, about: &'static str, text: impl Into<String>) {
+        let id = self.push(Level::Note, text.into(), Some(about));
         live::after(NOTICE_MS, move || self.dismiss(id));
     }
 
@@ -258,15 +266,15 @@ impl Console {
         if error.is_unauthorized() {
             live::go_to_login();
         }
-        self.push(Level::Error, format::sentence_case(error.sentence()));
+        self.push(Level::Error, format::sentence_case(error.sentence()), None);
     }
 
-    fn push(self, level: Level, text: String) -> u64 {
+    fn push(self, level: Level, text: String, about: Option<&'static str>) -> u64 {
         let id = self.next_notice.get_untracked();
         self.next_notice.set(id + 1);
         self.notices.update(|notices| {
-            notices.retain(|notice| notice.text != text);
-            notices.push(Notice { id, level, text });
+            notices.retain(|notice| notice.text != text && (about.is_none() || notice.about != about));
+            notices.push(Notice { id, level, text, about });
             let surplus = notices.len().saturating_sub(NOTICES_MAX);
             notices.drain(..surplus);
         });

@@ -28,6 +28,8 @@ pub(crate) enum Shortcut {
     SelectAll,
     /// Undo what has just been ended.
     Undo,
+    /// Ask the model of the current Pod again.
+    Retry,
     /// Go to the next or previous turn.
     Turn(i32),
     /// Find text on this page: in the transcript, otherwise in the list of Pods.
@@ -175,6 +177,7 @@ fn of_command(key: &str) -> Option<Shortcut> {
     match by_key(key)?.word {
         "new" => Some(Shortcut::NewPod),
         "peer" => Some(Shortcut::Peer),
+        "retry" => Some(Shortcut::Retry),
         "help" => Some(Shortcut::Help),
         word => Page::of(word).map(Shortcut::Go),
     }

@@ -70,6 +70,9 @@ pub(crate) struct KeyPress {
     pub(crate) has_shift: bool,
 }
 
+/// Finds words in a text: the beginning and the end of each place, in UTF-16 code units.
+pub(crate) type Places = fn(text: &str, words: &str) -> Vec<(u32, u32)>;
+
 /// The result of answering an approval by a key from anywhere on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answering {

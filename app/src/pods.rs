@@ -6,6 +6,7 @@ pub(crate) mod first_minute;
 pub(crate) mod first_model;
 pub(crate) mod key_dialog;
 pub(crate) mod model_fields;
+pub(crate) mod new_pod_button;
 pub(crate) mod new_pod_dialog;
 pub(crate) mod page;
 pub(crate) mod pod_row;

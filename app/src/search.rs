@@ -3,7 +3,6 @@
 mod asked;
 mod form;
 mod groups;
-mod marks;
 pub(crate) mod page;
 mod results;
 

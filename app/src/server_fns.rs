@@ -38,7 +38,10 @@ pub use {
     audit::{AuditAsked, list_audit},
     background::{command_output, list_commands, stop_command},
     board::{BoardFound, read_board},
-    changes::{ChangesData, changed_files, pod_changes, revert_change, review_changes, rewind_preview, undo_revert},
+    changes::{
+        ChangesData, changed_files, keep_drafts, pod_changes, revert_change, review_changes, review_drafts,
+        rewind_preview, undo_revert,
+    },
     formulas::{FORMULAS_MAX, draw_formulas},
     highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight},
     input::{

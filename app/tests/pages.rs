@@ -78,7 +78,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
         let page = words(&stage.page(&path).await);
         assert!(page.contains("cargo test --all"), "{path}: {page}");
         assert!(page.contains("asks for permission") && page.contains("Allow once"), "{path}: {page}");
-        assert!(page.contains("lets you choose which calls are meant"), "{path}: {page}");
+        assert!(page.contains("Always…") && page.contains("Deny…"), "{path}: {page}");
         assert!(page.contains("Approvals, 1 waiting"), "the count is beside the name: {page}");
     }
     let deny = ApprovalCommand { reason: Some("not today".to_owned()), ..ApprovalCommand::once(Decision::Deny) };
@@ -286,7 +286,7 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
         assert!(page.contains(said), "{said}: {page}");
     }
     let sender = page_with(&stage, &page_of(&ada), "answered at turn 1").await;
-    assert!(sender.contains("answered at turn 1") && !sender.contains("message with"), "{sender}");
+    assert!(sender.contains("answered at turn 1") && !sender.contains("Message to"), "{sender}");
     let receiver = page_with(&stage, &page_of(&bob), "answered at turn 1").await;
     assert!(receiver.contains("say the lease is fine") && receiver.contains("answered at turn 1"), "{receiver}");
     let command = MessageCommand { to: "bob".to_owned(), text: "from a person".to_owned() };
@@ -300,7 +300,7 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
         .await
         .unwrap();
     let sender = words(&stage.page(&page_of(&ada)).await);
-    assert!(sender.contains("message with"), "no card of a call carries it: {sender}");
+    assert!(sender.contains("Message to"), "no card of a call carries it: {sender}");
     let missing = words(&stage.page(&format!("{}/with/local/nobody", page_of(&ada))).await);
     assert!(missing.contains("One of the two Pods does not exist"), "{missing}");
 }

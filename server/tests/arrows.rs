@@ -36,7 +36,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("bundle", &["hydrate"]),
     ("xtask", &["testkit"]),
     ("testkit", &[]),
-    ("simulation", &[]),
+    ("simulation", &["api", "backend", "runtime", "pod-store", "provider"]),
     ("yoi", &["api", "app", "bundle", "compat", "stdio", "tui"]),
 ];
 

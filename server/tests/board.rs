@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 use testkit::{
     browser::Browser,
-    yoi::{YoiProcess, pod_path},
+    repository::repository,
+    yoi::{Launch, YoiProcess, pod_path},
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
@@ -66,6 +67,32 @@ async fn browser_what_needs_you_is_answered_on_the_board_and_nothing_below_it_mo
     browser.wait_text(".pods-table", "quiet").await;
     browser.link("Board").await.click().await.unwrap();
     browser.wait_text(".since", "Since you last looked").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn browser_the_board_has_your_time_what_budgets_leave_and_the_lines_that_changed() {
+    let launch = Launch::new(YOI);
+    let work = launch.work_dir().canonicalize().unwrap();
+    let repository = repository(&work, "orchard", &[("a.txt", "one\ntwo\n")]);
+    let yoi = launch.start().await;
+    let body = json!({ "name": "ada", "provider": "rehearsal", "model": "rehearsal", "cwd": repository,
+        "worktree": true, "budget": { "cost": 5, "per": "day" } });
+    let pod = yoi.post("/api/v1/pods", &body).await.expect(201);
+    let call = json!({ "arguments": { "command": "sed -i /two/d a.txt && printf '1\\n2\\n3\\n' > b.txt" } });
+    let done = yoi.post(&format!("{}/tools/Bash", pod_path(&pod)), &call).await.expect(200);
+    assert_eq!(done["is_error"], false, "{done}");
+
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.emulate_zone("Asia/Kathmandu").await;
+    browser.goto_page(&yoi, "/").await;
+    let since = "const at = new Date(Number(/yoi-looked=([0-9]+)/.exec(document.cookie)[1])); \
+        return `Since ${at.getHours()}:${String(at.getMinutes()).padStart(2, '0')}`";
+    let since = browser.eval(since).await;
+    browser.wait_text(".lede", since.as_str().unwrap()).await;
+    browser.wait_text("#cost", "of $5.00 · resets at 5:45").await;
+    browser.wait_text(".pod-row .branch", "+3 −1").await;
     browser.no_errors().await;
     browser.quit().await;
 }

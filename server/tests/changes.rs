@@ -5,7 +5,11 @@
 use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
 use serde_json::{Value, json};
-use testkit::yoi::{Launch, YoiProcess, pod_path};
+use testkit::{
+    browser::Browser,
+    yoi::{Launch, YoiProcess, pod_path},
+};
+use thirtyfour::Key;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
@@ -78,6 +82,14 @@ impl World {
 
     fn read(&self, path: &str) -> String {
         fs::read_to_string(self.work.join(path)).unwrap()
+    }
+
+    /// The page of its changes since the start.
+    async fn page(&self) -> Browser {
+        let browser = Browser::open(&self.yoi, 1440, 900).await;
+        let worker_id = self.pod["pod"]["worker_id"].as_str().unwrap();
+        browser.goto_page(&self.yoi, &format!("/pods/local/{worker_id}/changes?since=start")).await;
+        browser
     }
 
     fn put(&self, path: &str, content: &str) {
@@ -306,4 +318,59 @@ async fn the_command_line_prints_a_diff_that_git_understands() {
     assert!(run(&["revert", "ada", "a.txt", "--hunk", id]).await.status.success());
     assert_eq!(world.read("a.txt"), numbered(9));
     assert!(!run(&["revert", "ada", "a.txt", "--hunk", id]).await.status.success());
+}
+
+#[tokio::test]
+async fn browser_a_revert_needs_the_focus_asks_before_it_deletes_and_is_undone_after_a_reload() {
+    let world = World::start(|work| fs::write(work.join("long.txt"), numbered(40)).unwrap()).await;
+    world.bash("sed -i 's/^5$/five/' long.txt; echo hi > new.txt").await;
+    let browser = world.page().await;
+    browser.wait_text(".changes-counts", "2 files").await;
+    // While no hunk has the focus, the key only goes to one.
+    browser.shortcut("x").await;
+    browser.wait_focus("hunk-0-0").await;
+    assert!(world.read("long.txt").contains("five"));
+    browser.keys("x").await;
+    browser.wait_text(".changes-counts", "1 file").await;
+    assert_eq!(world.read("long.txt"), numbered(40));
+    browser.shortcut("x").await;
+    browser.wait_focus("hunk-0-0").await;
+    assert_eq!(world.read("new.txt"), "hi\n");
+
+    // The only one left is new: to take it back deletes it.
+    browser.keys("x").await;
+    browser.wait_focus("revert-sure").await;
+    browser.keys(Key::Escape + "").await;
+    browser.wait_focus("hunk-0-0").await;
+    assert_eq!(world.read("new.txt"), "hi\n");
+
+    browser.reload().await;
+    browser.wait_live().await;
+    browser.button("Undo revert").await.click().await.unwrap();
+    browser.wait_text(".changes-counts", "2 files").await;
+    assert!(world.read("long.txt").contains("five"));
+    browser.find("#file-1 .change-acts button").await.click().await.unwrap();
+    browser.wait_focus("revert-sure").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text(".changes-counts", "1 file").await;
+    assert!(!world.work.join("new.txt").exists());
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_what_changes_while_the_changes_are_on_screen_is_told() {
+    let world = World::start(|_| ()).await;
+    let browser = world.page().await;
+    browser.wait_text(".changes-none", "Nothing has changed").await;
+    world.turn("call Write {\"path\": \"one.txt\", \"content\": \"1\\n\"}").await;
+    browser.wait_text(".changes-counts", "1 file").await;
+    // What is being read stays until one asks.
+    world.turn("call Write {\"path\": \"two.txt\", \"content\": \"2\\n\"}").await;
+    browser.wait_text(".changes-meanwhile", "ada has changed files meanwhile.").await;
+    browser.button("Look again").await.click().await.unwrap();
+    browser.wait_text(".changes-counts", "2 files").await;
+    browser.wait_until("nothing more is told", async |browser| browser.is_absent(".changes-meanwhile").await).await;
+    browser.no_errors().await;
+    browser.quit().await;
 }

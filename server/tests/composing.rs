@@ -223,3 +223,41 @@ async fn browser_pictures_are_pasted_dropped_and_chosen_and_are_in_the_transcrip
     assert_eq!((kinds("text"), kinds("image"), kinds("file")), (1, 1, 1), "{record}");
     browser.no_errors().await;
 }
+
+#[tokio::test]
+async fn browser_a_mode_that_is_only_passed_on_the_way_answers_no_question() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.hold_time(1_000).await;
+    yoi.say(&pod, &format!("call Write {}", json!({ "path": "one", "content": "x" }))).await;
+    browser.find("article[data-next]").await;
+    browser.field("Message").await.click().await.unwrap();
+    let walk = async |mode: &str| {
+        browser.chord(Key::Shift, Key::Tab).await;
+        browser.wait_script(&format!("return document.querySelector('select.mode').value === {}", json!(mode))).await;
+    };
+    let changes = async || {
+        let journal = yoi.journal(&pod).await;
+        journal.iter().filter(|record| record["event"]["kind"] == "settings_changed").count()
+    };
+    // All the way round: nothing is another mode when it rests.
+    for mode in ["accept_edits", "plan", "free", "ask"] {
+        walk(mode).await;
+    }
+    browser.let_time_pass().await;
+    // Enter does not wait for a rest.
+    walk("accept_edits").await;
+    assert_eq!(changes().await, 0);
+    assert!(!yoi.launch().work_dir().join("one").exists());
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text(".notices", "ada: mode is accept edits.").await;
+    assert_eq!(changes().await, 1);
+    // At rest it holds by itself.
+    walk("plan").await;
+    browser.wait_held().await;
+    browser.let_time_pass().await;
+    browser.wait_text(".notices", "ada: mode is plan.").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}

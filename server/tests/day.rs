@@ -3,14 +3,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 use testkit::{
     browser::Browser,
+    repository::{git, repository},
     scripted_model::{Answer, ScriptedModel},
     yoi::{Launch, YoiProcess},
 };
@@ -74,17 +72,9 @@ impl Stage {
     async fn set() -> Self {
         let launch = Launch::new(YOI);
         let work = launch.work_dir().canonicalize().unwrap();
-        let repository = work.join("orchard");
-        git(&work, &["init", "-q", "-b", "main", "orchard"]);
-        for (name, text) in [("user.name", "Kim"), ("user.email", "kim@example.com")] {
-            git(&repository, &["config", name, text]);
-        }
-        fs::create_dir(repository.join("src")).unwrap();
-        for (path, text) in [("src/refunds.sh", BEFORE), ("test.sh", TEST), (KEPT, "# Vouchers of 2019.\n")] {
-            fs::write(repository.join(path), text).unwrap();
-        }
-        git(&repository, &["add", "."]);
-        git(&repository, &["commit", "-qm", "begin"]);
+        let files = [("src/refunds.sh", BEFORE), ("test.sh", TEST), (KEPT, "# Vouchers of 2019.\n")];
+        let repository = repository(&work, "orchard", &files);
+        git(&repository, &["config", "user.name", "Kim"]);
         let model = ScriptedModel::start().await;
         let config = work.with_file_name("yoi.toml");
         let settings = format!(
@@ -133,12 +123,6 @@ impl Stage {
 fn call(text: &str, tool: &str, arguments: Value) -> Answer {
     let said = if text.is_empty() { Answer::new() } else { Answer::new().text(text) };
     said.tool_call("c1", tool, &[&arguments.to_string()]).finish()
-}
-
-fn git(folder: &Path, words: &[&str]) -> String {
-    let done = std::process::Command::new("git").current_dir(folder).args(words).output().unwrap();
-    assert!(done.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap()
 }
 
 /// At the desk: a Pod in a work tree of its own, and its task.

@@ -237,7 +237,7 @@ async fn browser_find_steps_on_with_enter_over_places_that_have_to_be_loaded_fir
     browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
     browser.keys("needle").await;
-    browser.wait_text(".find-told", "3 matches").await;
+    browser.wait_text(".find-told", "in 3 blocks").await;
     // The newest hit first, then wrapping around: the first ones are thousands of blocks away.
     for (told, turn) in [("3 of 3", 4_900), ("1 of 3", 100), ("2 of 3", 2_500), ("3 of 3", 4_900), ("1 of 3", 100)] {
         browser.keys(Key::Enter + "").await;

@@ -181,3 +181,45 @@ async fn a_terminal_takes_a_key_unseen_and_lists_whose_it_is() {
     terminal.wait_text("No messages yet.").await;
     assert_eq!(pod_called(&yoi, "ada").await["provider"], "lab");
 }
+
+/// A session of Claude Code, of which the new Pod knows the question and the answer.
+const SESSION: &str = concat!(
+    r#"{"type":"user","uuid":"1","message":{"role":"user","content":"Mend the gate"}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"2","parentUuid":"1","message":{"id":"m","role":"assistant","#,
+    r#""content":[{"type":"text","text":"It was the hinge."}]}}"#,
+    "\n"
+);
+
+#[tokio::test]
+async fn browser_a_session_of_another_agent_is_the_history_of_a_new_pod() {
+    let (yoi, work) = with_folders().await;
+    let session = Path::new(&work).join("session.jsonl");
+    std::fs::write(&session, SESSION).unwrap();
+    let browser = Browser::open(&yoi, 1280, 800).await;
+    browser.wait_live().await;
+    browser.keys("n").await;
+    browser.wait_focus("new-pod-name").await;
+    browser.keys("gate").await;
+    browser.find("#new-pod summary").await.click().await.unwrap();
+    browser.find("#new-pod-cwd").await.click().await.unwrap();
+    browser.keys(format!("{work}/pears")).await;
+    browser.wait_text("#new-pod-cwd-list", &format!("{work}/pears/")).await;
+    browser.keys(Key::Escape + "").await;
+    browser.find("#new-pod-history").await.send_keys(session.to_str().unwrap()).await.unwrap();
+    browser.find("#new-pod-model").await.send_keys("other").await.unwrap();
+    browser.find("#new-pod button[type=submit]").await.click().await.unwrap();
+    browser.wait_text("#new-pod .problem", "clear the other fields").await;
+    browser.find("#new-pod-model").await.click().await.unwrap();
+    browser.chord(Key::Control, 'a').await;
+    browser.keys(Key::Backspace + "").await;
+    browser.wait_text("#new-pod-model-list", "rehearsal").await;
+    browser.keys(Key::Escape + "").await;
+    browser.find("#new-pod button[type=submit]").await.click().await.unwrap();
+    browser.wait_text("main .head", "stopped").await;
+    browser.wait_text("main .log", "Mend the gate").await;
+    browser.wait_text("main .log", "It was the hinge.").await;
+    assert_eq!(pod_called(&yoi, "gate").await["cwd"], format!("{work}/pears"));
+    browser.no_errors().await;
+    browser.quit().await;
+}

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Crates by their folder, from the root.
-const CRATES: [&str; 25] = [
+const CRATES: [&str; 26] = [
     "server",
     "server/crates/acp",
     "server/crates/api",
@@ -32,6 +32,7 @@ const CRATES: [&str; 25] = [
     "server/crates/protocol",
     "server/crates/provider",
     "server/crates/runtime",
+    "server/crates/simulation",
     "server/crates/stdio",
     "server/crates/testkit",
     "server/crates/tools",

@@ -55,7 +55,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser.wait_focus("find-words").await;
     // Counted while typing; the page does not scroll until Enter.
     browser.keys("needle").await;
-    browser.wait_text(".find-told", "1 match").await;
+    browser.wait_text(".find-told", "in 1 block").await;
     assert!(!browser.url().await.contains("find="));
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".find-told", "1 of 1").await;
@@ -63,6 +63,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser
         .wait_script("return document.querySelector('.is-found') !== null && location.search.includes('find=needle')")
         .await;
+    browser.wait_script("return [...CSS.highlights.get('found')].some((range) => range.toString() === 'needle')").await;
     // Other words: the newest place first, then wrapping around.
     browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
@@ -79,6 +80,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser.wait_until("it went on", async |browser| browser.texts(".find-told").await.concat() != second).await;
     browser.keys(Key::Escape + "").await;
     browser.wait_script("return !location.search.includes('find') && document.activeElement.id === 'log'").await;
+    browser.wait_script("return !CSS.highlights.has('found')").await;
     browser.no_errors().await;
     browser.quit().await;
 }

@@ -138,7 +138,7 @@ async fn browser_what_was_found_is_not_beneath_the_find_bar_nor_a_field_beneath_
     browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
     browser.keys("needle").await;
-    browser.wait_text(".find-told", "match").await;
+    browser.wait_text(".find-told", "block").await;
     browser.keys(thirtyfour::Key::Enter + "").await;
     let below = "const bar = document.querySelector('.find-bar').getBoundingClientRect(); \
         const hit = document.querySelector('.block.is-found')?.getBoundingClientRect(); \

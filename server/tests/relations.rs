@@ -71,7 +71,7 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     until_peers(&yoi, &browser, &bob, 0).await;
     browser.wait_text(".notices", "are no longer peers").await;
     browser.let_time_pass().await;
-    browser.wait_text(TRANSCRIPT, "removed as a peer").await;
+    browser.wait_text(TRANSCRIPT, "as a peer").await;
     browser
         .wait_until("bob is out of the list", async |browser| browser.is_absent("aside.inspect .peers li").await)
         .await;

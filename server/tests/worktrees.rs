@@ -10,7 +10,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::yoi::{Launch, YoiProcess, pod_path};
+use testkit::{
+    repository::{git, repository},
+    yoi::{Launch, YoiProcess, pod_path},
+};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
@@ -24,15 +27,7 @@ impl Stage {
     async fn set() -> Self {
         let launch = Launch::new(YOI);
         let work = launch.work_dir().canonicalize().unwrap();
-        let repository = work.join("orchard");
-        git(&work, &["init", "-q", "-b", "main", "orchard"]);
-        for (name, text) in [("user.name", "Ada"), ("user.email", "ada@example.com")] {
-            git(&repository, &["config", name, text]);
-        }
-        fs::create_dir(repository.join("src")).unwrap();
-        fs::write(repository.join("src/round.txt"), "one\ntwo\nthree\n").unwrap();
-        git(&repository, &["add", "."]);
-        git(&repository, &["commit", "-qm", "begin"]);
+        let repository = repository(&work, "orchard", &[("src/round.txt", "one\ntwo\nthree\n")]);
         Self { yoi: launch.start().await, repository }
     }
 
@@ -86,12 +81,6 @@ impl Stage {
     }
 }
 
-fn git(folder: &Path, words: &[&str]) -> String {
-    let done = std::process::Command::new("git").current_dir(folder).args(words).output().unwrap();
-    assert!(done.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap()
-}
-
 fn head(folder: &Path, named: &str) -> String {
     git(folder, &["rev-parse", named]).trim().to_owned()
 }
@@ -106,7 +95,14 @@ async fn a_pod_works_commits_and_merges_in_a_work_tree_of_its_own() {
     let pod = stage.make("refunds", json!(true)).await;
     let tree = stage.trees().join("refunds");
     assert_eq!(pod["cwd"], json!(tree));
-    let git_of = |branch: &str, dirty: bool, ahead: u32| json!({ "branch": branch, "dirty": dirty, "ahead": ahead, "behind": 0, "worktree": tree, "from": "main", "repository": "orchard" });
+    let git_of = |branch: &str, dirty: bool, ahead: u32| {
+        let mut git = json!({ "branch": branch, "dirty": dirty, "ahead": ahead, "behind": 0, "worktree": tree, "from": "main", "repository": "orchard" });
+        // One line more, committed or not.
+        if dirty || ahead > 0 {
+            git["added"] = json!(1);
+        }
+        git
+    };
     assert_eq!(stage.detail(&pod).await["git"], git_of("refunds", false, 0));
     assert_eq!(pod["git"], git_of("refunds", false, 0), "the answer tells it, too");
 

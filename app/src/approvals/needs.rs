@@ -1,5 +1,5 @@
 //! What needs you, on the board: approvals, failed runs and peer requests, the one that waits longest first. An
-//! answered card stays in its place, folded, until you leave the page; nothing below it moves.
+//! answered card stays in its place, without its buttons, until you leave the page; nothing below it moves.
 
 use std::collections::HashSet;
 
@@ -137,10 +137,14 @@ fn Asked(open: OpenApproval, is_open: Memo<bool>) -> impl IntoView {
     }
 }
 
-/// `…/src/yoi`, or whose child it is.
+/// `yoi · ⎇ main`, or `…/src/yoi` where there is no repository; and whose child it is.
 fn place(console: Console, pod: &PodRef, parent: Option<&PodRef>) -> String {
     let parent = parent.and_then(|parent| untrack(|| console.pod(parent)));
-    let folder = untrack(|| console.pod(pod)).map(|pod| short_path(&pod.cwd)).unwrap_or_default();
+    let folder = untrack(|| console.pod(pod)).map(|pod| match pod.git {
+        Some(git) => format!("{} · ⎇ {}", git.repository, git.branch),
+        None => short_path(&pod.cwd),
+    });
+    let folder = folder.unwrap_or_default();
     match parent {
         Some(parent) => format!("{folder} · a child of {}", parent.name),
         None => folder,

@@ -70,13 +70,13 @@ fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView 
         <p class="hint" role="status">
             {move || words(shown.open.with(Vec::len), asked.open.with(Vec::len))}
         </p>
-        <SeveralBar selected=selected />
         <For each=move || asked.shown.get() key=|request| request.request_id.clone() let:request>
             <AskedToMeet request=request asked=asked />
         </For>
         <For each=move || pods.get() key=Clone::clone let:pod>
             <OfPod pod=pod shown=shown />
         </For>
+        <SeveralBar selected=selected />
     }
 }
 

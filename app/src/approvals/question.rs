@@ -7,7 +7,7 @@ mod form;
 use leptos::{ev, prelude::*, task::spawn_local};
 use protocol::{
     AgentOption, Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp,
-    tool::{self, Changes},
+    tool::{self, Changes, Subject},
 };
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// What "Always…" is about.
-const ALWAYS: &str = "“Always…” lets you choose which calls are meant, and where.";
+const ALWAYS: &str = "Choose which calls are meant, and where";
 /// How long an approval has to be on the page before a letter in an empty message field answers it, in milliseconds.
 const SETTLED_MS: u32 = 1_000;
 /// How often an open approval compares its change with the file again, in milliseconds.
@@ -90,6 +90,7 @@ pub(crate) fn QuestionCard(
         // The form is shown below, to be filled in.
         arguments.as_object_mut().and_then(|fields| fields.remove("schema"));
     }
+    let is_yois = question.options.is_empty();
     let card = Card {
         console,
         question: StoredValue::new(question),
@@ -101,31 +102,26 @@ pub(crate) fn QuestionCard(
         form: StoredValue::new(form.clone()),
         was_writing: StoredValue::new(false),
     };
-    let words = move || match answered.with(|answer| answer.as_ref().map(answer_words)) {
-        Some(words) => words,
-        None => match console.clock.age(asked_at).as_str() {
-            "now" => "just now".to_owned(),
-            age => format!("waiting {age}"),
-        },
+    let words = move || {
+        answered.with(|answer| answer.as_ref().map_or_else(|| waited(&console.clock.age(asked_at)), answer_words))
     };
     let is_open = Memo::new(move |_| answered.with(Option::is_none));
     let found = RwSignal::new(None::<Approval>);
     if form.is_none() {
         Effect::new(move |_| keep_compared(card, found));
     }
-    let is_settled = RwSignal::new(false);
-    Effect::new(move |_| {
-        live::after(SETTLED_MS, move || {
-            is_settled.try_set(true);
-        });
-    });
+    let known = tool::facts(&tool);
+    let is_of_files = known.changes == Changes::Files && form.is_none();
+    let reaches = known.subject == Subject::Command && form.is_none() && is_yois;
+    let is_settled = settled();
     let change = Memo::new(move |_| {
         let effect = |asked: &Approval| Some(Change { diff: asked.diff.clone(), effect: asked.effect.clone()? });
-        found.with(|found| found.as_ref().and_then(effect))
+        // The room of its line is kept until it is known.
+        let unknown = || (is_of_files && is_open.get()).then(|| Change { diff: None, effect: "…".to_owned() });
+        found.with(|found| found.as_ref().map_or_else(unknown, effect))
     });
     let (asks, asked) = asking_words(form.is_some());
     let label = format!("{tool} {asks}");
-    let covers = if form.is_some() { form::WORDS.to_owned() } else { ALWAYS.to_owned() };
     view! {
         <article
             id=dom_id(card, "question")
@@ -144,31 +140,52 @@ pub(crate) fn QuestionCard(
                 <span class="figure">{words}</span>
             </header>
             {move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any()}
-            {move || found.with(|found| found.as_ref().and_then(reach_words)).map(|words| {
-                view! { <p class="fact"><span>"reach"</span><code>{words}</code></p> }.into_any()
+            {move || found.with(|found| match found {
+                Some(asked) => reach_words(asked),
+                None => (reaches && is_open.get()).then(|| "…".to_owned()),
+            }).map(|words| {
+                view! { <p class="fact"><span>"reach"</span><bdi>{words}</bdi></p> }.into_any()
             })}
             <Show when=move || is_open.get()>
-                <Answers card=card covers=covers.clone() found=found is_next=is_next />
+                <Answers card=card found=found is_next=is_next />
             </Show>
         </article>
     }
+}
+
+fn waited(age: &str) -> String {
+    match age {
+        "now" => "just now".to_owned(),
+        age => format!("waiting {age}"),
+    }
+}
+
+/// Becomes true once the question has been there for a moment.
+fn settled() -> RwSignal<bool> {
+    let is_settled = RwSignal::new(false);
+    Effect::new(move |_| {
+        live::after(SETTLED_MS, move || {
+            is_settled.try_set(true);
+        });
+    });
+    is_settled
 }
 
 /// What a command can touch, in words.
 fn reach_words(asked: &Approval) -> Option<String> {
     let reach = asked.preview.as_ref()?.reach.as_ref()?;
     let writes = match reach.writes.as_slice() {
-        [] => "it writes nowhere".to_owned(),
-        folders => format!("it can write in {}", folders.join(", ")),
+        [] => "can write nowhere".to_owned(),
+        folders => format!("can write in {}", folders.join(", ")),
     };
     let network = match reach.network.as_str() {
-        "none" => "no network",
-        "ask" => "each host is asked for",
-        _ => "the network is open to it",
+        "none" => "has no network",
+        "ask" => "asks before it uses the network",
+        _ => "can use the network",
     };
     match reach.sandboxed {
-        true => Some(format!("in a sandbox: {writes}; {network}")),
-        false => Some("no sandbox: it can do what yoi's own account can".to_owned()),
+        true => Some(format!("{writes}; {network}")),
+        false => Some("can do all that yoi's own account can".to_owned()),
     }
 }
 
@@ -196,27 +213,31 @@ fn keep_compared(card: Card, found: RwSignal<Option<Approval>>) {
 }
 
 #[component]
-fn Answers(card: Card, covers: String, found: RwSignal<Option<Approval>>, is_next: Signal<bool>) -> impl IntoView {
+fn Answers(card: Card, found: RwSignal<Option<Approval>>, is_next: Signal<bool>) -> impl IntoView {
     let answer = move |how: Answer, words: &'static str, key: &'static str, class: &'static str| {
         view! {
             <button
                 type="button"
                 class=class
                 data-answer=key
+                title=(how == Answer::Always).then_some(ALWAYS)
                 aria-disabled=move || card.deed.is_busy.get().to_string()
                 on:click=move |_| give(card, how)
             >
                 {words}
-                <kbd>{move || if is_next.get() { "Alt " } else { "" }} {key}</kbd>
+                <kbd>
+                    {move || is_next.get().then(|| view! { <span class="with-alt">"Alt "</span> }.into_any())} {key}
+                </kbd>
             </button>
         }
         .into_any()
     };
     let form = card.form.get_value();
     let options = card.question.with_value(|question| question.options.clone());
-    let covers = match options.is_empty() {
-        true => covers,
-        false => "The agent asks this itself, and these are its answers.".to_owned(),
+    let about = match (&form, options.is_empty()) {
+        (Some(_), _) => Some(form::WORDS),
+        (None, false) => Some("The agent asks this itself, and these are its answers."),
+        (None, true) => None,
     };
     let buttons = match form {
         Some(_) => vec![
@@ -238,7 +259,7 @@ fn Answers(card: Card, covers: String, found: RwSignal<Option<Approval>>, is_nex
             {move || card.is_choosing.get().then(|| view! { <AlwaysChoice card=card found=found /> }.into_any())}
             {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
             <Problem error=card.deed.error />
-            <small>{covers}</small>
+            {about.map(|about| view! { <small>{about}</small> }.into_any())}
         </footer>
     }
 }

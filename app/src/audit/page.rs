@@ -15,10 +15,11 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// The actions that rows can name, for the filter.
-const ACTIONS: [&str; 34] = [
+const ACTIONS: [&str; 38] = [
     "approve",
     "blob_keep",
     "cancel",
+    "commit",
     "compact",
     "delete",
     "fork",
@@ -42,14 +43,17 @@ const ACTIONS: [&str; 34] = [
     "retry",
     "revert",
     "rewind",
+    "rule_remove",
     "runtime_add",
     "runtime_remove",
     "settings",
     "stop",
+    "stop_command",
     "terminal_end",
     "terminal_open",
     "tool",
     "unpeer",
+    "worktree",
 ];
 
 const RESULTS: [&str; 3] = ["done", "refused", "failed"];

@@ -3,13 +3,22 @@ use std::{collections::BTreeSet, sync::Arc};
 use leptos::prelude::*;
 use protocol::{CommitCommand, ErrorCode, FileChange, GitView};
 
-use super::page::Review;
-use crate::{
-    UiError,
-    components::{deed::Deed, problem::Problem},
-    console::fresh_command,
-    server_fns::commit_changes,
+use super::{
+    page::Review,
+    saying::{Saying, Submit},
 };
+use crate::{UiError, components::deed::Deed, console::fresh_command, format::counted, server_fns::commit_changes};
+
+/// In place of [`CommitBox`] where git has everything already: files that changed since the start may be committed.
+#[component]
+pub(super) fn Committed(git: GitView) -> impl IntoView {
+    view! {
+        <section class="changes-commit">
+            <h2>"Commit"</h2>
+            <p class="hint">"Nothing to commit to " {git.branch} "."</p>
+        </section>
+    }
+}
 
 /// Commits the changed files, or some of them. Nothing is left out at first.
 #[component]
@@ -18,6 +27,10 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
     let left_out = RwSignal::new(BTreeSet::<String>::new());
     let count = files.len();
     let chosen = move || count - left_out.with(BTreeSet::len);
+    let words = move || match chosen() {
+        all if all == count => counted(count as u64, "file"),
+        some => format!("{some} of {}", counted(count as u64, "file")),
+    };
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     let boxes = paths.iter().cloned().map(|path| file_box(path, left_out)).collect_view();
     let commit = move |event: leptos::ev::SubmitEvent| {
@@ -33,40 +46,34 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
         let pod = review.pod.get_value();
         deed.begin(Box::pin(async move {
             let done = commit_changes(pod, fresh_command(), CommitCommand { message, paths }).await?;
-            let files = if done.files.len() == 1 { "file" } else { "files" };
-            review.console.note(format!("Committed {} {files}.", done.files.len()));
+            review.console.note(format!("Committed {}.", counted(done.files.len() as u64, "file")));
             review.again.try_run(());
             Ok(())
         }));
     };
     view! {
         <form class="changes-commit" aria-label="Commit" on:submit=commit>
-            <h2>"Commit " <small>{chosen} " of " {count} " files"</small></h2>
-            <label for="review-commit" class="visually-hidden">
-                "Message of the commit"
-            </label>
-            <textarea
+            <h2>"Commit " <small>{words}</small></h2>
+            <Saying
                 id="review-commit"
+                label="Message of the commit"
                 rows="3"
                 placeholder="What the commit does"
-                prop:value=move || message.get()
-                on:input=move |event| message.set(event_target_value(&event))
-            ></textarea>
+                text=message
+            />
             <details>
                 <summary>"Which files"</summary>
                 {boxes}
             </details>
-            <button
-                type="submit"
+            <Submit
                 class="button"
-                prop:disabled=move || chosen() == 0
-                aria-disabled=move || deed.is_busy.get().to_string()
+                deed=deed
+                is_idle=Signal::derive(move || chosen() == 0)
+                hint="Hooks do not run. The author comes from git's settings.".to_owned()
             >
                 "Commit to "
                 {git.branch}
-            </button>
-            <p class="hint">"No hook runs; the author is the one of git's settings."</p>
-            <Problem error=deed.error />
+            </Submit>
         </form>
     }
 }

@@ -1,87 +1,105 @@
-//! The comments that are being written, and which files were seen. Kept in this browser, so that a reload or a closed
-//! page loses nothing.
+//! The comments that are being written.
 
 use leptos::prelude::*;
 use protocol::ReviewComment;
 
-use crate::{codec, live, live::Memory};
+use super::{kept::Kept, merged::put};
+use crate::{UiError, live};
 
 /// The comments on one Pod's changes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drafts {
-    name: Memo<String>,
-    /// Finished ones, not sent yet.
-    pub(crate) comments: RwSignal<Vec<ReviewComment>>,
+    kept: Kept,
+    /// All of them that are not sent yet, with what is written so far of the one that is being written.
+    comments: RwSignal<Vec<ReviewComment>>,
     /// Where one is being written: the path and the line.
     pub(crate) place: RwSignal<Option<(String, u64)>>,
     pub(crate) text: RwSignal<String>,
+    /// What stood there before.
+    before: StoredValue<String>,
 }
 
 impl Drafts {
-    /// Those that this browser has kept for the Pod at this address.
-    pub(crate) fn of(address: Memo<String>) -> Self {
+    /// Those of the Pod at this address.
+    pub(crate) fn of(address: Memo<String>, kept: Kept) -> Self {
         let drafts = Self {
-            name: Memo::new(move |_| address.with(|address| format!("review:{address}"))),
-            comments: RwSignal::default(),
+            kept,
+            comments: kept.comments,
             place: RwSignal::default(),
             text: RwSignal::default(),
+            before: StoredValue::default(),
         };
-        // After the page is taken over: the server does not know them.
         Effect::new(move |_| {
-            let kept = drafts.name.with(|name| live::kept(Memory::Local, name));
-            drafts.comments.set(kept.and_then(|kept| codec::read(&kept).ok()).unwrap_or_default());
+            address.track();
             drafts.place.set(None);
         });
         drafts
     }
 
-    fn keep(self) {
-        let json = self.comments.with_untracked(|comments| serde_json::to_string(comments).ok());
-        let json = json.filter(|_| self.comments.with_untracked(|comments| !comments.is_empty()));
-        self.name.with_untracked(|name| live::remember(Memory::Local, name, json.as_deref()));
+    /// Those that are finished. Reactive.
+    pub(super) fn finished(self) -> Vec<ReviewComment> {
+        let place = self.place.get();
+        let is_finished = |comment: &&ReviewComment| !is_at(comment, place.as_ref());
+        self.comments.with(|comments| comments.iter().filter(is_finished).cloned().collect())
+    }
+
+    /// Why the newest notes are only in this browser.
+    pub(super) fn error(self) -> RwSignal<Option<UiError>> {
+        self.kept.error
     }
 
     /// Begins a comment, or goes on with the one that is there.
     pub(super) fn begin(self, path: &str, line: u64) {
-        let is_there = |comment: &ReviewComment| comment.path == path && comment.line == line;
-        let mut text = String::new();
-        self.comments.update(|comments| {
-            if let Some(at) = comments.iter().position(is_there) {
-                text = comments.remove(at).text;
-            }
+        let place = Some((path.to_owned(), line));
+        let text = self.comments.with_untracked(|comments| {
+            comments.iter().find(|comment| is_at(comment, place.as_ref())).map(|comment| comment.text.clone())
         });
-        self.keep();
+        let text = text.unwrap_or_default();
+        self.before.set_value(text.clone());
         self.text.set(text);
-        self.place.set(Some((path.to_owned(), line)));
+        self.place.set(place);
         live::focus_soon("comment");
+    }
+
+    /// Takes what is written now. It is kept like a finished comment, so that a closed page loses nothing.
+    pub(super) fn write(self, text: String) {
+        self.text.set(text.clone());
+        self.keep(text);
+    }
+
+    fn keep(self, text: String) {
+        let Some((path, line)) = self.place.get_untracked() else { return };
+        self.comments.update(|comments| match text.trim().is_empty() {
+            true => comments.retain(|comment| !is_at(comment, Some(&(path.clone(), line)))),
+            false => put(comments, ReviewComment { path, line, text }),
+        });
+        self.kept.save();
     }
 
     /// Finishes the comment that is being written.
     pub(super) fn add(self) {
-        let text = self.text.get_untracked();
-        let Some((path, line)) = self.place.get_untracked() else { return };
+        self.keep(self.text.get_untracked());
         self.place.set(None);
-        if !text.trim().is_empty() {
-            self.comments.update(|comments| {
-                comments.push(ReviewComment { path, line, text });
-                comments.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
-            });
-        }
-        self.keep();
     }
 
+    /// What stood there before stands there again.
     pub(super) fn cancel(self) {
+        self.keep(self.before.get_value());
         self.place.set(None);
     }
 
-    /// After they were sent.
-    pub(super) fn clear(self) {
-        self.comments.set(Vec::new());
-        self.keep();
+    /// After these were sent. The server has taken them out of what it keeps.
+    pub(super) fn sent(self, sent: &[ReviewComment]) {
+        self.comments.try_update(|comments| comments.retain(|comment| !sent.contains(comment)));
+        self.kept.save();
     }
 
     /// How many comments a file has.
     pub(super) fn count(self, path: &str) -> usize {
-        self.comments.with(|comments| comments.iter().filter(|comment| comment.path == path).count())
+        self.finished().iter().filter(|comment| comment.path == path).count()
     }
+}
+
+fn is_at(comment: &ReviewComment, place: Option<&(String, u64)>) -> bool {
+    place.is_some_and(|(path, line)| comment.path == *path && comment.line == *line)
 }

@@ -4,7 +4,7 @@ use transcript::unseen;
 
 use super::{
     lines::{Line, lines_of},
-    page::{Review, hunk_id, mark_of},
+    page::{Review, SURE, hunk_id, mark_of},
 };
 
 /// A file with more lines than this in its hunks is folded at first.
@@ -32,6 +32,10 @@ pub(super) fn FileView(review: Review, number: usize, file: FileChange) -> impl 
     let note = file.note.clone().map(|note| {
         view! { <p class="hint" id=id tabindex="-1">{crate::format::sentence_case(&note)} "."</p> }.into_any()
     });
+    let sure = move || {
+        let asked = kept.with_value(|file| review.asks_about(&file.path))?;
+        Some(sure_view(review, kept, asked))
+    };
     view! {
         <details class="change-file" id=format!("file-{number}") open=lines <= OPEN_LINES_MAX>
             <summary>
@@ -62,10 +66,42 @@ pub(super) fn FileView(review: Review, number: usize, file: FileChange) -> impl 
                     " Seen"
                 </label>
             </div>
+            {sure}
             {note}
             {hunks}
         </details>
     }
+}
+
+/// Asks about a revert that deletes the file.
+fn sure_view(review: Review, file: StoredValue<FileChange>, hunk: Option<String>) -> AnyView {
+    view! {
+        <p
+            class="change-sure"
+            role="group"
+            aria-label="Delete it?"
+            on:keydown=move |event| {
+                if event.key() == "Escape" {
+                    event.prevent_default();
+                    review.keep();
+                }
+            }
+        >
+            <span>"It is new: this deletes the file."</span>
+            <button
+                id=SURE
+                type="button"
+                class="button danger"
+                on:click=move |_| file.with_value(|file| review.revert(file, hunk.clone()))
+            >
+                "Delete it"
+            </button>
+            <button type="button" class="button" on:click=move |_| review.keep()>
+                "Keep it"
+            </button>
+        </p>
+    }
+    .into_any()
 }
 
 #[component]
@@ -91,9 +127,8 @@ fn HunkView(
         let path = path.clone();
         Memo::new(move |_| {
             let is_here = |at: &str, line: u64| at == path && numbers.contains(&line);
-            let comments = review.drafts.comments.with(|comments| {
-                comments.iter().filter(|comment| is_here(&comment.path, comment.line)).cloned().collect::<Vec<_>>()
-            });
+            let mut comments = review.drafts.finished();
+            comments.retain(|comment| is_here(&comment.path, comment.line));
             let writing = review.drafts.place.get().filter(|(at, line)| is_here(at, *line)).map(|(_, line)| line);
             (comments, writing)
         })
@@ -103,7 +138,13 @@ fn HunkView(
         lines.iter().map(|line| line_view(review, &path, line, &comments, writing)).collect_view()
     };
     view! {
-        <section class="hunk" id=hunk_id(place) tabindex="-1" aria-label=label>
+        <section
+            class="hunk"
+            id=hunk_id(place)
+            tabindex="-1"
+            aria-label=label
+            on:focusin=move |_| review.stand_at(place)
+        >
             <header>
                 <span>{span}</span>
                 <button type="button" class="quiet" on:click=revert>
@@ -182,7 +223,12 @@ fn writing_view(review: Review, line: u64) -> AnyView {
         let is_sent = event.key() == "Enter" && (event.ctrl_key() || event.meta_key());
         if is_sent || event.key() == "Escape" {
             event.prevent_default();
-            if is_sent { drafts.add() } else { drafts.cancel() }
+            if is_sent {
+                drafts.add()
+            } else {
+                drafts.cancel()
+            }
+            review.focus_hunk();
         }
     };
     view! {
@@ -191,6 +237,7 @@ fn writing_view(review: Review, line: u64) -> AnyView {
             on:submit=move |event| {
                 event.prevent_default();
                 drafts.add();
+                review.focus_hunk();
             }
         >
             <label for="comment">"Comment on line " {line}</label>
@@ -198,14 +245,21 @@ fn writing_view(review: Review, line: u64) -> AnyView {
                 id="comment"
                 rows="3"
                 prop:value=move || drafts.text.get()
-                on:input=move |event| drafts.text.set(event_target_value(&event))
+                on:input=move |event| drafts.write(event_target_value(&event))
                 on:keydown=key
             ></textarea>
             <p>
                 <small>
                     <kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd> " adds it"
                 </small>
-                <button type="button" class="quiet" on:click=move |_| drafts.cancel()>
+                <button
+                    type="button"
+                    class="quiet"
+                    on:click=move |_| {
+                        drafts.cancel();
+                        review.focus_hunk();
+                    }
+                >
                     "Cancel"
                 </button>
                 <button type="submit" class="button primary">

@@ -6,12 +6,15 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::{ErrorCode, FileChange, FileStatus, PodRef, RevertCommand, Since, UndoCommand};
 
 use super::{
-    commit::CommitBox,
+    commit::{CommitBox, Committed},
     drafts::Drafts,
     file::FileView,
+    kept::Kept,
     lines::commented,
+    meanwhile::Meanwhile,
     seen::Seen,
     side::{SEND, Side},
+    undo::Undo,
 };
 use crate::{
     UiError,
@@ -35,10 +38,11 @@ pub(crate) fn ChangesPage() -> impl IntoView {
         (format!("{}/{}", part("runtime_id"), part("worker_id")), since)
     });
     let address = Memo::new(move |_| wanted.with(|(address, _)| address.clone()));
+    let kept = Kept::of(address);
     let lasting = Lasting {
-        drafts: Drafts::of(address),
-        seen: Seen::of(address),
-        undo: RwSignal::default(),
+        drafts: Drafts::of(address, kept),
+        seen: Seen(kept),
+        undo: Undo::of(address),
         at: RwSignal::default(),
     };
     let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
@@ -95,7 +99,7 @@ fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
 struct Lasting {
     drafts: Drafts,
     seen: Seen,
-    undo: RwSignal<Option<UndoCommand>>,
+    undo: Undo,
     at: RwSignal<(usize, usize)>,
 }
 
@@ -112,43 +116,81 @@ pub(super) struct Review {
     pub(super) again: Callback<()>,
     pub(super) deed: Deed,
     /// The newest revert, which can be undone.
-    undo: RwSignal<Option<UndoCommand>>,
+    undo: Undo,
+    /// A revert that would delete a file and waits for a yes: the path, and the hunk.
+    sure: RwSignal<Option<(String, Option<String>)>>,
     /// The hunk that keys act on: the number of its file, and its own in that file.
     at: RwSignal<(usize, usize)>,
 }
 
 impl Review {
-    /// Takes a hunk or a file back.
+    /// Takes a hunk or a file back. Asks first where that deletes the file.
     pub(super) fn revert(self, file: &FileChange, hunk: Option<String>) {
+        let asked = Some((file.path.clone(), hunk.clone()));
+        if file.status == FileStatus::Added && self.sure.get_untracked() != asked {
+            self.at.set(self.place_of(file, hunk.as_deref()));
+            self.sure.set(asked);
+            return live::focus_soon(SURE);
+        }
+        self.sure.set(None);
         let version = hunk.is_none().then(|| file.version.clone());
         let command = RevertCommand { path: file.path.clone(), hunk, since: self.since, version };
         let pod = self.pod.get_value();
         self.deed.begin(Box::pin(async move {
             let done = revert_change(pod, fresh_command(), command).await?;
             self.console.note(format!("{} is reverted", done.path));
-            self.undo.try_set(Some(UndoCommand { path: done.path, before: done.before, after: done.after }));
+            self.undo.put(UndoCommand { path: done.path, before: done.before, after: done.after });
             self.again.try_run(());
             Ok(())
         }));
     }
 
+    fn place_of(self, file: &FileChange, hunk: Option<&str>) -> (usize, usize) {
+        let number = self.files.with_value(|files| files.iter().position(|one| one.path == file.path));
+        let of_hunk = hunk.and_then(|id| file.hunks.iter().position(|one| one.id == id));
+        (number.unwrap_or_default(), of_hunk.unwrap_or_default())
+    }
+
     fn take_back(self) {
-        let Some(command) = self.undo.get_untracked() else { return };
         let pod = self.pod.get_value();
         self.deed.begin(Box::pin(async move {
-            self.undo.try_set(None);
+            let Some(command) = self.undo.take() else { return Ok(()) };
             undo_revert(pod, fresh_command(), command).await?;
             self.again.try_run(());
             Ok(())
         }));
     }
 
-    /// Does what a key means. Returns false if it means nothing here.
+    /// Whether it is asked about this file, and about which hunk of it.
+    pub(super) fn asks_about(self, path: &str) -> Option<Option<String>> {
+        self.sure.with(|sure| sure.as_ref().filter(|(asked, _)| asked == path).map(|(_, hunk)| hunk.clone()))
+    }
+
+    /// Leaves the file as it is.
+    pub(super) fn keep(self) {
+        self.sure.set(None);
+        self.focus_hunk();
+    }
+
+    /// Keys act on this hunk from now on.
+    pub(super) fn stand_at(self, place: (usize, usize)) {
+        self.at.set(place);
+    }
+
+    /// Focuses the hunk that keys act on, once what is pending has been drawn.
+    pub(super) fn focus_hunk(self) {
+        live::focus_soon(&hunk_id(self.at.get_untracked()));
+    }
+
+    /// Does what a key means. Returns false if it means nothing here. What changes something acts only on a hunk that has
+    /// the focus; otherwise it goes there.
     fn press(self, key: &str) -> bool {
         let files = self.files.get_value();
         let (file, hunk) = self.at.get_untracked();
         let Some(present) = files.get(file) else { return false };
+        let has_focus = live::has_focus_within(&hunk_id((file, hunk)));
         match key {
+            "v" | "c" | "x" if !has_focus => self.step(&files, true),
             "j" | "k" => self.step(&files, key == "j"),
             "v" => self.seen.flip(present),
             "c" => match present.hunks.get(hunk).and_then(commented) {
@@ -173,7 +215,7 @@ impl Review {
             .flat_map(|(file, change)| (0..change.hunks.len().max(1)).map(move |hunk| (file, hunk)))
             .collect();
         let now = all.iter().position(|place| *place == self.at.get_untracked()).unwrap_or_default();
-        let is_begun = live::has_focus(&hunk_id(self.at.get_untracked()));
+        let is_begun = live::has_focus_within(&hunk_id(self.at.get_untracked()));
         let next = match (is_begun, forward) {
             (false, _) => now,
             (true, true) => (now + 1).min(all.len().saturating_sub(1)),
@@ -186,6 +228,9 @@ impl Review {
     }
 }
 
+/// The id of the button that says yes to a revert that deletes a file.
+pub(super) const SURE: &str = "revert-sure";
+
 /// The id of a hunk's element.
 pub(super) fn hunk_id((file, hunk): (usize, usize)) -> String {
     format!("hunk-{file}-{hunk}")
@@ -194,7 +239,10 @@ pub(super) fn hunk_id((file, hunk): (usize, usize)) -> String {
 #[component]
 fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl IntoView {
     let console = use_console();
-    let ChangesData { pod, changes } = data;
+    let ChangesData { pod, changes, drafts } = data;
+    let address = pod.pod.clone();
+    // After the page is taken over: what only this browser has is added.
+    Effect::new(move |_| lasting.seen.0.take(&address, drafts.clone()));
     let files: Arc<[FileChange]> = changes.files.into();
     let review = Review {
         console,
@@ -205,9 +253,13 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
         again,
         deed: Deed::default(),
         undo: lasting.undo,
+        sure: RwSignal::default(),
         at: lasting.at,
         pod: StoredValue::new(pod.pod.clone()),
     };
+    if review.at.get_untracked().0 >= files.len() {
+        review.at.set((0, 0));
+    }
     console.page_keys.set_value(Some(Callback::new(move |key: String| review.press(&key))));
     on_cleanup(move || console.page_keys.set_value(None));
     let count = files.len();
@@ -217,7 +269,10 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
     };
     let name = pod.name.to_string();
     let git = pod.git.clone().filter(|_| count > 0);
-    let commit = git.map(|git| view! { <CommitBox review=review git=git files=files.clone() /> }.into_any());
+    let commit = git.map(|git| match git.dirty {
+        true => view! { <CommitBox review=review git=git files=files.clone() /> }.into_any(),
+        false => view! { <Committed git=git /> }.into_any(),
+    });
     let error = move || {
         review.deed.error.get().map(|error| {
             let look = move |_| {
@@ -242,7 +297,7 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
         view! {
             <section class="changes-none">
                 <h2>"Nothing has changed"</h2>
-                <p>"What " {name.clone()} " changes on the disk appears here, its commands' doings too."</p>
+                <p>"Files that " {name.clone()} " or its commands change appear here."</p>
             </section>
         }
         .into_any()
@@ -278,10 +333,10 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
             </span>
             {move || {
                 review.undo
-                    .get()
-                    .map(|_| {
+                    .path()
+                    .map(|path| {
                         view! {
-                            <button type="button" class="button" on:click=move |_| review.take_back()>
+                            <button type="button" class="button" title=path on:click=move |_| review.take_back()>
                                 "Undo revert"
                             </button>
                         }
@@ -294,6 +349,7 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
             </span>
         </header>
         {error}
+        <Meanwhile review=review pod=pod />
         <div class="changes-body">
             <Index review=review files=files.clone() notes=notes />
             <section class="changes-files" aria-label="Changed files">

@@ -1,9 +1,12 @@
 use leptos::prelude::*;
 use protocol::{ReviewCommand, ReviewComment};
 
-use super::page::Review;
+use super::{
+    page::Review,
+    saying::{Saying, Submit},
+};
 use crate::{
-    components::{deed::Deed, problem::Problem},
+    components::deed::Deed,
     console::{fresh_command, pod_href},
     format::counted,
     server_fns::review_changes,
@@ -17,24 +20,24 @@ pub(super) const SEND: &str = "review-send";
 pub(super) fn Side(review: Review, name: String, children: Children) -> impl IntoView {
     let drafts = review.drafts;
     let (deed, text) = (Deed::default(), RwSignal::new(String::new()));
-    let count = Memo::new(move |_| drafts.comments.with(Vec::len));
+    let finished = Memo::new(move |_| drafts.finished());
+    let count = Memo::new(move |_| finished.with(Vec::len));
     let is_sent = RwSignal::new(false);
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let said = Some(text.get_untracked()).filter(|text| !text.trim().is_empty());
-        let command = ReviewCommand { comments: drafts.comments.get_untracked(), text: said };
+        let command = ReviewCommand { comments: finished.get_untracked(), text: said };
         let pod = review.pod.get_value();
         deed.begin(Box::pin(async move {
+            let comments = command.comments.clone();
             review_changes(pod, fresh_command(), command).await?;
-            drafts.clear();
+            drafts.sent(&comments);
             text.try_set(String::new());
             is_sent.try_set(true);
             Ok(())
         }));
     };
-    let listed = move || {
-        drafts.comments.with(|comments| comments.iter().cloned().map(|comment| row(review, comment)).collect_view())
-    };
+    let listed = move || finished.get().into_iter().map(|comment| row(review, comment)).collect_view();
     let writing = move || {
         let (path, line) = drafts.place.get()?;
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -44,6 +47,12 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
     let words = move || match count.get() {
         0 => "Send".to_owned(),
         count => format!("Send {}", counted(count as u64, "comment")),
+    };
+    let unkept = move || {
+        drafts.error().get().map(|error| {
+            let words = format!("Your notes are only in this browser as yet: {}.", error.sentence());
+            view! { <p class="problem" role="alert">{words}</p> }.into_any()
+        })
     };
     let sent = {
         let (name, href) = (name.clone(), review.pod.with_value(pod_href));
@@ -55,28 +64,24 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
             {listed}
             {writing}
             <form on:submit=send>
-                <label for="review-text" class="visually-hidden">
-                    "A word to go with them"
-                </label>
-                <textarea
+                <Saying
                     id="review-text"
+                    label="A word to go with them"
                     rows="2"
                     placeholder="A word to go with them (optional)"
-                    prop:value=move || text.get()
-                    on:input=move |event| text.set(event_target_value(&event))
-                ></textarea>
-                <button
+                    text=text
+                />
+                <Submit
                     id=SEND
-                    type="submit"
                     class="button primary"
-                    prop:disabled=is_empty
-                    aria-disabled=move || deed.is_busy.get().to_string()
+                    deed=deed
+                    is_idle=Signal::derive(is_empty)
+                    hint=format!("{name} gets them as one message.")
                 >
                     {words}
-                </button>
-                <p class="hint">{name} " gets them as one message."</p>
+                </Submit>
             </form>
-            <Problem error=deed.error />
+            {unkept}
             {sent}
             {children()}
         </aside>

@@ -3,7 +3,7 @@ use transcript::unseen;
 
 use super::output::folded;
 
-/// A unified diff: added and removed lines are marked by their sign and by their background, and numbered.
+/// A unified diff: added and removed lines are marked by their sign and by their background, and numbered on both sides.
 #[component]
 pub(crate) fn DiffView(diff: String) -> impl IntoView {
     folded("output diff", "Change", diff.lines().count(), diff_lines(&diff))
@@ -13,8 +13,9 @@ pub(crate) fn DiffView(diff: String) -> impl IntoView {
 pub(crate) fn diff_lines(diff: &str) -> AnyView {
     let mut numbers = Numbers::default();
     let line = |line: &str| {
-        let number = numbers.next(line);
-        view! { <span class=class_of(line) data-n=number>{format!("{}\n", unseen::shown(line))}</span> }.into_any()
+        let (old, new) = numbers.next(line).map(|(old, new)| (column(old), column(new))).unzip();
+        view! { <span class=class_of(line) data-o=old data-n=new>{format!("{}\n", unseen::shown(line))}</span> }
+            .into_any()
     };
     diff.lines().map(line).collect_view().into_any()
 }
@@ -24,8 +25,8 @@ pub(crate) fn diff_lines(diff: &str) -> AnyView {
 struct Numbers(Option<(u32, u32)>);
 
 impl Numbers {
-    /// The number of this line in the file that has it, if known.
-    fn next(&mut self, line: &str) -> Option<String> {
+    /// The numbers of this line in the old and the new file, where it is in them; `None` for what is no line of a file.
+    fn next(&mut self, line: &str) -> Option<(Option<u32>, Option<u32>)> {
         if line.starts_with("@@") {
             self.0 = starts_of(line);
             return None;
@@ -33,18 +34,20 @@ impl Numbers {
         let (old, new) = self.0.as_mut()?;
         let taken = |number: &mut u32| {
             *number += 1;
-            Some((*number - 1).to_string())
+            Some(*number - 1)
         };
         match line.as_bytes().first() {
-            Some(b'+') => taken(new),
-            Some(b'-') => taken(old),
+            Some(b'+') => Some((None, taken(new))),
+            Some(b'-') => Some((taken(old), None)),
             Some(b'\\') => None,
-            _ => {
-                *old += 1;
-                taken(new)
-            }
+            _ => Some((taken(old), taken(new))),
         }
     }
+}
+
+/// A number as wide as the others in its column.
+fn column(number: Option<u32>) -> String {
+    format!("{:>4}", number.map(|number| number.to_string()).unwrap_or_default())
 }
 
 /// The first lines of a hunk: `@@ -40,5 +41,6 @@`.
@@ -69,12 +72,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_have_the_numbers_of_the_file_that_has_them() {
+    fn lines_have_their_numbers_in_both_files() {
         let diff = "--- a/x\n+++ b/x\n@@ -40,3 +41,3 @@ fn\n same\n-old\n+new\n\\ No newline\n@@ odd\n+x";
         let mut numbers = Numbers::default();
         let all: Vec<_> = diff.lines().map(|line| numbers.next(line)).collect();
-        let number = |number: &str| Some(number.to_owned());
-        let expected = [None, None, None, number("41"), number("41"), number("42"), None, None, None];
-        assert_eq!(all, expected);
+        let (same, old, new) = ((Some(40), Some(41)), (Some(41), None), (None, Some(42)));
+        assert_eq!(all, [None, None, None, Some(same), Some(old), Some(new), None, None, None]);
+        assert_eq!(
+            (column(Some(7)), column(None), column(Some(12_345))),
+            ("   7".into(), "    ".into(), "12345".into())
+        );
     }
 }

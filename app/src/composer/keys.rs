@@ -58,7 +58,13 @@ impl Keys {
     fn enter(self, held: Held) -> bool {
         let is_line = self.outgoing.draft.with_untracked(|draft| is_command(&draft.text)) || self.list.completes();
         // For a command or a file completion, plain Enter accepts it even where Ctrl-Enter is the key that sends.
-        match enter(held, is_swapped() && !is_line) {
+        let what = enter(held, is_swapped() && !is_line);
+        // A mode that was walked to holds from here on.
+        if !matches!(what, Enter::NewLine) && self.switch.apply() && self.outgoing.draft.with_untracked(Draft::is_blank)
+        {
+            return true;
+        }
+        match what {
             Enter::NewLine => return false,
             Enter::Send if self.list.completes() => self.list.complete_chosen(),
             Enter::Send => match self.list.command() {

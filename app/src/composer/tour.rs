@@ -25,6 +25,8 @@ struct Step {
 enum End {
     /// The step's text was sent.
     Sent,
+    /// The step's text was sent, and the run is over or the page was loaded again.
+    Over,
     /// The approval was answered, and the run is over.
     Answered,
     /// The Pod has a peer.
@@ -36,13 +38,13 @@ const STEPS: [Step; 6] = [
     Step { name: "hello", words: "1 of 6 · Say hello: press Enter.", text: "say hello", end: End::Sent },
     Step {
         name: "stream",
-        words: "2 of 6 · Press Enter and watch it stream. Then reload this page halfway through.",
+        words: "2 of 6 · Press Enter and watch it stream. Then reload this page halfway through: it goes on.",
         text: "stream 300 at 15",
-        end: End::Sent,
+        end: End::Over,
     },
     Step {
         name: "task",
-        words: "3 of 6 · It kept going while the page was gone. Now a task: press Enter. It reads a file and asks you before it changes it: allow it, or deny it.",
+        words: "3 of 6 · A run goes on whether or not a page shows it. Now a task: press Enter. It reads a file and asks you before it changes it: allow it, or deny it.",
         text: "demo",
         end: End::Answered,
     },
@@ -70,8 +72,10 @@ const STEPS: [Step; 6] = [
 #[derive(Debug, Clone, Copy)]
 struct Place {
     step: RwSignal<Option<usize>>,
-    /// Whether the approval of the present step has appeared.
-    was_asked: StoredValue<bool>,
+    /// Whether what the present step waits for has begun: its approval has appeared, or its run.
+    has_begun: StoredValue<bool>,
+    /// Whether the text of the present step was sent.
+    was_sent: StoredValue<bool>,
 }
 
 impl Place {
@@ -83,15 +87,29 @@ impl Place {
     fn advance(self, end: End) {
         let is_so = |step: &usize| STEPS.get(*step).is_some_and(|step| step.end == end);
         if self.step.get_untracked().filter(is_so).is_some() {
-            self.was_asked.set_value(false);
+            self.has_begun.set_value(false);
+            self.was_sent.set_value(false);
             self.step.update(|step| *step = step.map(|step| step + 1));
+        }
+    }
+
+    /// The text of the present step was sent. If that step goes on, a reload ends it.
+    fn sent(self) {
+        let at = self.step.get_untracked().filter(|at| STEPS.get(*at).is_some_and(|step| step.end == End::Over));
+        match at.and_then(|at| STEPS.get(at + 1)) {
+            Some(next) => {
+                self.was_sent.set_value(true);
+                live::remember(Memory::Tab, TOUR, Some(next.name));
+            }
+            None => self.advance(End::Sent),
         }
     }
 }
 
 #[component]
 pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
-    let place = Place { step: RwSignal::new(None), was_asked: StoredValue::new(false) };
+    let place =
+        Place { step: RwSignal::new(None), has_begun: StoredValue::new(false), was_sent: StoredValue::new(false) };
     follow(outgoing, place);
     Effect::new(move |_| {
         let Some(Step { name, text, .. }) = place.step() else { return };
@@ -133,7 +151,7 @@ fn follow(outgoing: Outgoing, place: Place) {
                 let kept = live::kept(Memory::Tab, TOUR);
                 place.step.set(kept.and_then(|name| STEPS.iter().position(|step| step.name == name)));
             }
-            Some(before) if accepted > before => place.advance(End::Sent),
+            Some(before) if accepted > before => place.sent(),
             Some(_) => (),
         }
         accepted
@@ -144,8 +162,12 @@ fn follow(outgoing: Outgoing, place: Place) {
             return;
         }
         match state {
-            PodState::Waiting => place.was_asked.set_value(true),
-            PodState::Idle if place.was_asked.get_value() => place.advance(End::Answered),
+            PodState::Waiting => place.has_begun.set_value(true),
+            PodState::Running if place.was_sent.get_value() => place.has_begun.set_value(true),
+            PodState::Idle if place.has_begun.get_value() => {
+                let is_over = place.was_sent.get_value();
+                place.advance(if is_over { End::Over } else { End::Answered });
+            }
             _ => (),
         }
         if peers > 0 {

@@ -1,14 +1,16 @@
 //! What each shortcut does on whatever page is open.
 
 use commands::{Page, Topic, grouped};
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use leptos_router::hooks::{use_location, use_navigate};
 use protocol::PodRef;
 
 use crate::{
+    acting::{self, AtHand},
     console::{
         Console, Dialog, Introduction, TERMINAL, TERMINAL_FIELD, TranscriptKeys, pod_of_path, undoing::undo_newest,
     },
+    format::sentence_case,
     keys::{self, KeyReader, Shortcut},
     live::{self, Answering, KeyPress},
     palette, search, stream,
@@ -85,6 +87,7 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
             None => console.note("Move to a Pod with j or k first; x then selects it."),
         },
         Shortcut::Undo => undo_newest(console),
+        Shortcut::Retry => retry(console),
         Shortcut::Turn(step) => with_transcript(console, |keys| (keys.to_turn)(step)),
         Shortcut::Find if console.viewed.with_untracked(Option::is_some) => find::open(),
         Shortcut::Filter | Shortcut::Find if path == Page::Pods.href() => {
@@ -109,6 +112,24 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         }
     }
     true
+}
+
+/// Asks the model of the Pod whose page is open again, if it can be asked now.
+fn retry(console: Console) {
+    let Some(view) = console.viewed.get_untracked() else { return console.note("Open a Pod first; r then retries.") };
+    let (at, here) = untrack(|| {
+        let at = AtHand::viewed(view);
+        let here = acting::here(console, Some(&at));
+        (at, here)
+    });
+    match commands::parse("retry", here) {
+        Ok(command) => spawn_local(async move {
+            if let Err(refusal) = acting::run(console, Some(at), command).await {
+                console.fail(&refusal);
+            }
+        }),
+        Err(sentence) => console.note(sentence_case(&sentence)),
+    }
 }
 
 /// Opens the terminal of the Pod whose page is open, goes to it, or leaves it. Returns false on other pages.

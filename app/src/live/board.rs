@@ -3,7 +3,7 @@
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlDocument, HtmlElement};
 
-use super::browser::{all, document, element, now_ms};
+use super::browser::{all, document, element, now_ms, zone_minutes};
 
 /// Replaces what is in this element by HTML that our own server has drawn. The row with the focus keeps it, and what
 /// was opened stays open.
@@ -34,6 +34,17 @@ pub(crate) fn hold_height(id: &str) {
     if let Some(card) = element(id) {
         let _ = card.style().set_property("min-height", &format!("{}px", card.offset_height()));
     }
+}
+
+/// Tells the server, by a cookie, which time zone this is. Returns whether the server did not know it before.
+pub(crate) fn tell_zone() -> bool {
+    let Ok(document) = document().dyn_into::<HtmlDocument>() else { return false };
+    let said = format!("yoi-zone={}", zone_minutes().unwrap_or_default());
+    let is_known = document.cookie().is_ok_and(|cookies| cookies.split("; ").any(|pair| pair == said));
+    if !is_known {
+        let _ = document.set_cookie(&format!("{said}; path=/; max-age=31536000; samesite=strict"));
+    }
+    !is_known
 }
 
 /// Remembers, for the server, when the board was left and what it began with.

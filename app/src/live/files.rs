@@ -2,7 +2,7 @@
 
 use gloo_net::http::Request;
 use leptos::{ev::DragEvent, web_sys::ClipboardEvent};
-use protocol::{ApiError, BlobView, ErrorCode};
+use protocol::{ApiError, BlobView, CommandId, ErrorCode, PodName, PodSummary};
 use wasm_bindgen::JsCast;
 use web_sys::{File, FileList, HtmlInputElement};
 
@@ -51,6 +51,35 @@ pub(crate) fn chosen_files(input: &str) -> Vec<Picked> {
     let files = picked(input.files());
     input.set_value("");
     files
+}
+
+/// The chosen file, which stays chosen.
+pub(crate) fn held_file(input: &str) -> Option<Picked> {
+    let found = document().get_element_by_id(input).and_then(|found| found.dyn_into::<HtmlInputElement>().ok());
+    picked(found?.files()).into_iter().next()
+}
+
+/// Creates a Pod with the history in the file.
+pub(crate) async fn import_file(
+    picked: Picked,
+    id: CommandId,
+    name: &PodName,
+    cwd: Option<String>,
+) -> Result<PodSummary, UiError> {
+    let away = || UiError::new(ErrorCode::RuntimeUnavailable, "the server does not answer; try it again");
+    let query = [("name", Some(name.to_string())), ("cwd", cwd)];
+    let query = query.into_iter().filter_map(|(field, value)| Some((field, value?)));
+    let request = Request::post("/api/v1/import")
+        .query(query)
+        .header("content-type", "application/x-ndjson")
+        .header("idempotency-key", id.as_str())
+        .body(picked.file);
+    let answer = request.map_err(|_| away())?.send().await.map_err(|_| away())?;
+    let text = answer.text().await.map_err(|_| away())?;
+    match answer.ok() {
+        true => codec::read(&text).map_err(|_| away()),
+        false => Err(codec::read::<ApiError>(&text).map_or_else(|_| away(), UiError::from)),
+    }
 }
 
 /// Uploads the file to the server.

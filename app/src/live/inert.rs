@@ -7,11 +7,11 @@ use leptos::{
     web_sys::{ClipboardEvent, DragEvent, Element, KeyboardEvent, WheelEvent},
 };
 
-use protocol::{BlobView, TerminalSize};
+use protocol::{BlobView, CommandId, PodName, PodSummary, TerminalSize};
 
 use transcript::markup::Formula;
 
-use super::{Answering, KeyPress, Memory};
+use super::{Answering, KeyPress, Memory, Places};
 use crate::{
     UiError,
     notify::Means,
@@ -25,6 +25,10 @@ pub(crate) fn now_ms() -> i64 {
 
 pub(crate) fn zone_minutes() -> Option<i32> {
     None
+}
+
+pub(crate) fn tell_zone() -> bool {
+    false
 }
 
 pub(crate) fn every(_ms: u32, _run: impl Fn() + 'static) {}
@@ -130,6 +134,19 @@ pub(crate) fn ask_for_files(_input: &str) {}
 
 pub(crate) fn chosen_files(_input: &str) -> Vec<Picked> {
     Vec::new()
+}
+
+pub(crate) fn held_file(_input: &str) -> Option<Picked> {
+    None
+}
+
+pub(crate) async fn import_file(
+    _picked: Picked,
+    _id: CommandId,
+    _name: &PodName,
+    _cwd: Option<String>,
+) -> Result<PodSummary, UiError> {
+    std::future::pending().await
 }
 
 pub(crate) async fn keep_file(_picked: Picked) -> Result<BlobView, UiError> {
@@ -272,7 +289,9 @@ pub(crate) fn colours_when_seen(_element: &Element, _code: CodeText, _told: impl
 
 pub(crate) fn colours_forget(_number: u64) {}
 
-pub(crate) fn mark_found(_id: Option<&str>) {}
+pub(crate) fn mark_found(_id: &str, _words: String, _places: Places) {}
+
+pub(crate) fn unmark_found() {}
 
 pub(crate) fn formula_known(_formula: &Formula) -> Option<String> {
     None

@@ -42,7 +42,7 @@ fn option(search: Search, index: usize, line: Found) -> impl IntoView {
         >
             <b>{title} {home} {(!hint.is_empty()).then(|| view! { " " <i>{hint}</i> }.into_any())}</b>
             <span>{refusal.map_or(what, str::to_owned)}</span>
-            <span class="palette-key">{keys}</span>
+            <span class="choice-keys">{keys}</span>
         </li>
     }
     .into_any()

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// How many characters of a name fit into its box.
-const NAME_CHARS_MAX: usize = 11;
+const NAME_CHARS_MAX: usize = 14;
 
 /// The map as a drawing. Its lines are links for the mouse only: the table below has the same links for the keyboard.
 #[component]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_long_name_is_cut_and_keeps_its_runtime() {
         assert_eq!(short("ada@box", "ada"), "ada@box");
-        assert_eq!(short("reconciliation", "reconciliation"), "reconcilia…");
-        assert_eq!(short("far-away-pod@box", "far-away-pod"), "far-aw…@box");
+        assert_eq!(short("reconciliations", "reconciliations"), "reconciliatio…");
+        assert_eq!(short("far-away-pods@box", "far-away-pods"), "far-away-…@box");
     }
 }

@@ -78,7 +78,9 @@ pub(crate) fn ChangedFiles() -> impl IntoView {
             let rows = changes.files.into_iter().take(LISTED_MAX).map(|file| {
                 view! {
                     <li>
-                        <span title=file.path.clone()>{file.path.clone()}</span>
+                        <span title=file.path.clone()>
+                            <bdi>{file.path.clone()}</bdi>
+                        </span>
                         <small>"+" {file.added} " −" {file.removed}</small>
                     </li>
                 }

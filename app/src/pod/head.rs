@@ -1,6 +1,6 @@
 use commands::{
     allowed::{peer_refusal, refusal},
-    sharing::also_here_words,
+    sharing::{also_here, also_here_words},
 };
 use leptos::prelude::*;
 use protocol::{ControlVerb, GitView, PodState, PodSummary, WorktreeVerb};
@@ -20,24 +20,13 @@ pub(crate) fn PodHead() -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
     let name = move || pod.summary.with(|summary| summary.name.to_string());
-    let meta = move || {
-        pod.summary.with(|summary| {
-            let git = pod.git();
-            // A work tree is called like its branch.
-            let has_tree = git.as_ref().is_some_and(|git| git.worktree.is_some());
-            let mut facts = if has_tree { Vec::new() } else { vec![short_path(&summary.cwd)] };
-            facts.extend(git.as_ref().map(branch_words));
-            facts.extend(console.with_pods(|pods| also_here_words(pods, summary)));
-            facts.push(pod.detail.with(|detail| format!("mode {}", detail.mode.words())));
-            let relations =
-                [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
-            for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {
-                facts.push(format!("{count} {}", if count == 1 { one } else { many }));
-            }
-            facts.join(" · ")
+    let meta = move || pod.summary.with(|summary| facts(console, pod, summary));
+    let about = move || {
+        pod.summary.with(|summary| match console.with_pods(|pods| also_here_words(pods, summary)) {
+            Some(others) => format!("{}\n{others}", summary.cwd),
+            None => summary.cwd.clone(),
         })
     };
-    let cwd = move || pod.summary.with(|summary| summary.cwd.clone());
     view! {
         <header class="head">
             <a class="back" href="/" aria-label="All Pods">
@@ -56,7 +45,7 @@ pub(crate) fn PodHead() -> impl IntoView {
             >
                 {move || pod.summary.with(|summary| summary.model.clone())}
             </button>
-            <span class="meta" title=cwd>
+            <span class="meta" title=about>
                 {meta}
             </span>
             <ReviewButton />
@@ -85,6 +74,26 @@ pub(crate) fn PodHead() -> impl IntoView {
             </div>
         </header>
     }
+}
+
+/// Its mode first, because it is what may be cut last.
+fn facts(console: Console, pod: PodContext, summary: &PodSummary) -> String {
+    let git = pod.git();
+    // A work tree is called like its branch.
+    let has_tree = git.as_ref().is_some_and(|git| git.worktree.is_some());
+    let mut facts = vec![pod.detail.with(|detail| format!("mode {}", detail.mode.words()))];
+    facts.extend((!has_tree).then(|| short_path(&summary.cwd)));
+    facts.extend(git.as_ref().map(branch_words));
+    facts.extend(console.with_pods(|pods| match also_here(pods, summary).len() {
+        0 => None,
+        1 => Some("1 other here".to_owned()),
+        others => Some(format!("{others} others here")),
+    }));
+    let relations = [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
+    for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {
+        facts.push(format!("{count} {}", if count == 1 { one } else { many }));
+    }
+    facts.join(" · ")
 }
 
 /// A button that is shown when it may matter, and explains itself when it is unavailable.

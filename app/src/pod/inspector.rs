@@ -133,7 +133,7 @@ fn UsageFacts() -> impl IntoView {
     let budget = move || {
         detail.with(|detail| {
             let used = detail.budget_used.map(|used| format!(" · {} % used", used.percent)).unwrap_or_default();
-            detail.budget.map(|budget| format!("{}{used}", budget.words()))
+            detail.summary.budget.map(|budget| format!("{}{used}", budget.words()))
         })
     };
     view! {

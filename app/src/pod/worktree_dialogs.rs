@@ -159,6 +159,8 @@ mod tests {
             dirty: false,
             ahead: 2,
             behind: 0,
+            added: 0,
+            removed: 0,
             worktree: Some("/src/orchard.worktrees/refund-rounding".to_owned()),
             from: Some("main".to_owned()),
             repository: "orchard".to_owned(),

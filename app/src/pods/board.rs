@@ -1,13 +1,14 @@
 //! The board: what needs you, and what each Pod did since you last looked.
 
-use leptos::prelude::*;
-use protocol::{OpenApproval, OpenRequest};
+use leptos::{prelude::*, task::spawn_local};
+use protocol::{OpenApproval, OpenRequest, PodSummary};
 
 #[cfg(feature = "ssr")]
 use crate::approvals::needs::Needs;
 use crate::{
-    console::{Console, Dialog, Over, drawn_over, use_console},
+    console::{Console, Over, drawn_over, use_console},
     live,
+    pods::new_pod_button::NewPodButton,
     reading::{First, Reading},
     server_fns::{BoardFound, read_board},
 };
@@ -24,7 +25,7 @@ const CARDS: &str = "cards";
 pub(crate) fn Board(first: BoardFound) -> impl IntoView {
     let console = use_console();
     let BoardFound { greeting, since, lede, cost, rows, questions, requests } = first;
-    let lede = RwSignal::new(lede);
+    let (greeting, lede) = (RwSignal::new(greeting), RwSignal::new(lede));
     let (asked, asking) = (questions.len(), requests.len());
     let count = Memo::new(move |_| needing(console, asked, asking));
     // An answered card stays until you leave.
@@ -38,14 +39,23 @@ pub(crate) fn Board(first: BoardFound) -> impl IntoView {
     });
     let drawn_cards = move || view! { <div id=CARDS inner_html=cards.get_value()></div> }.into_any();
     let heads = move || {
-        console.with_pods(|pods| pods.iter().map(|pod| (pod.pod.clone(), pod.head_seq, pod.state)).collect::<Vec<_>>())
+        let drawn = |pod: &PodSummary| (pod.pod.clone(), pod.head_seq, pod.state, pod.budget, pod.git.clone());
+        console.with_pods(|pods| pods.iter().map(drawn).collect::<Vec<_>>())
     };
-    Reading::follow(READING_MS_MIN, First::IsKnown, heads, move || async move {
+    let read = move || async move {
         // A failed read is retried with the next change; the page already shows when the connection is lost.
         if let Ok(found) = read_board().await {
             live::replace_rows(ROWS, &found.rows);
             live::replace_rows("cost", &found.cost);
+            greeting.try_set(found.greeting);
             lede.try_set(found.lede);
+        }
+    };
+    Reading::follow(READING_MS_MIN, First::IsKnown, heads, read);
+    Effect::new(move |_| {
+        // The page was drawn with the server's clock.
+        if live::tell_zone() {
+            spawn_local(read());
         }
     });
     keep_looked(since.as_millisecond());
@@ -94,7 +104,6 @@ fn cards_html(_questions: &[OpenApproval], _requests: &[OpenRequest]) -> String 
 /// Cards or table, and a new Pod.
 #[component]
 pub(crate) fn BoardBar(is_table: bool) -> impl IntoView {
-    let console = use_console();
     let current = |is_here: bool| is_here.then_some("page");
     view! {
         <div class="board-bar">
@@ -102,14 +111,7 @@ pub(crate) fn BoardBar(is_table: bool) -> impl IntoView {
                 <a href="/" aria-current=current(!is_table)>"Board"</a>
                 <a href="/?view=table" aria-current=current(is_table)>"Table"</a>
             </nav>
-            <button
-                class="button"
-                type="button"
-                data-key="n"
-                on:click=move |_| console.dialog.set(Some(Dialog::NewPod))
-            >
-                "New Pod"
-            </button>
+            <NewPodButton />
         </div>
     }
 }

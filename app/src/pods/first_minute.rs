@@ -5,8 +5,9 @@ use protocol::{CreatePod, PodName, PodSummary};
 use crate::{
     UiError,
     components::{deed::Deed, problem::Problem},
-    console::{Dialog, Over, drawn_over, fresh_command, pod_href, use_console},
+    console::{Over, drawn_over, fresh_command, pod_href},
     live::{self, Memory},
+    pods::new_pod_button::NewPodButton,
     server_fns::create_pod,
 };
 
@@ -16,7 +17,6 @@ pub(crate) const TOUR: &str = "yoi:tour";
 /// The first screen: something that works without a key, and what to do next.
 #[component]
 pub(crate) fn FirstMinute() -> impl IntoView {
-    let console = use_console();
     let deed = Deed::default();
     let navigate = use_navigate();
     let try_it = move |_| {
@@ -53,14 +53,7 @@ pub(crate) fn FirstMinute() -> impl IntoView {
                 <button class="button primary" type="button" on:click=try_it aria-disabled=move || deed.is_busy.get().to_string()>
                     {move || if deed.is_busy.get() { "Creating ada and bob…" } else { "Try it now" }}
                 </button>
-                <button
-                    class="button"
-                    type="button"
-                    data-key="n"
-                    on:click=move |_| console.dialog.set(Some(Dialog::NewPod))
-                >
-                    "New Pod"
-                </button>
+                <NewPodButton />
             </p>
             <WithoutScript />
             <RealModel />

@@ -27,6 +27,9 @@ use crate::{
     server_fns::{Choices, create_pod, find_folders, new_pod_choices},
 };
 
+/// The id of the field for a file with a history.
+const HISTORY: &str = "new-pod-history";
+
 /// The dialog's fields. They stay when the server refuses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NewPodForm {
@@ -85,9 +88,19 @@ impl NewPodForm {
             Some((same, id)) if same == create => id,
             _ => fresh_command(),
         };
+        let history = live::held_file(HISTORY);
+        let taken = CreatePod { cwd: create.cwd.clone(), ..CreatePod::named(create.name.clone()) };
+        if history.is_some() && create != taken {
+            let sentence = "a Pod with a history takes only its name and its folder from here: clear the other fields, \
+                            or remove the file";
+            return self.deed.refuse(UiError::new(ErrorCode::InvalidInput, sentence));
+        }
         self.command.set_value(Some((create.clone(), id.clone())));
         self.deed.begin(Box::pin(async move {
-            let answer = create_pod(id, create).await;
+            let answer = match history {
+                Some(file) => live::import_file(file, id, &create.name, create.cwd).await,
+                None => create_pod(id, create).await,
+            };
             match &answer {
                 Ok(pod) => made(&pod.pod),
                 Err(refusal) => {
@@ -181,6 +194,7 @@ fn More(form: NewPodForm) -> impl IntoView {
             hint="The Pod works here. Type / for folders on the machine, or a word for folders that Pods work in."
             runtime=runtime
         />
+        <HistoryField />
         <WorktreeField form=form />
         <ProfileField form=form choices=choices is_here=is_here />
         <AgentField chosen=form.agent is_here=is_here />
@@ -197,6 +211,20 @@ fn More(form: NewPodForm) -> impl IntoView {
                 prop:value=move || form.instructions.get()
                 on:input=move |event| form.instructions.set(event_target_value(&event))
             ></textarea>
+        </label>
+    }
+}
+
+/// A file with a history to begin with.
+#[component]
+fn HistoryField() -> impl IntoView {
+    view! {
+        <label class="field" for=HISTORY>
+            <span>"History"</span>
+            <input id=HISTORY type="file" accept=".jsonl,.json" />
+            <small>
+                "A session of Claude Code, Codex or opencode, or a Pod's export as JSONL. The Pod takes its name and its folder from here, and is stopped until you restore it."
+            </small>
         </label>
     }
 }

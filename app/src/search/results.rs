@@ -5,11 +5,11 @@ use transcript::unseen;
 use super::{
     Asked, Found,
     groups::{OfPod, by_pod, hit_href, kind_words},
-    marks::{Piece, marked},
 };
 use crate::{
     components::{
         link::far_pod_link,
+        marks::{Piece, marked},
         state_mark::{Sign, StateWord},
         when::TimeOfDay,
         with_pods::WithPods,

@@ -1,6 +1,8 @@
 //! What the board shows: what needs you, what each Pod did since you last looked, and what today cost.
 
 #[cfg(feature = "ssr")]
+mod allowance;
+#[cfg(feature = "ssr")]
 mod drawing;
 #[cfg(feature = "ssr")]
 mod looked;
@@ -19,7 +21,7 @@ use crate::{UiError, codec::Json};
 /// for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BoardFound {
-    /// `Good morning.`, by the server's clock.
+    /// `Good morning.`, by your clock.
     pub greeting: String,
     /// When you last looked.
     pub since: Timestamp,
@@ -35,9 +37,9 @@ pub struct BoardFound {
     pub requests: Vec<OpenRequest>,
 }
 
-/// Reads the board for whoever asks; their cookie says when they last looked.
+/// Reads the board for whoever asks; their cookies say when they last looked, and their time zone.
 #[server(prefix = "/fn", endpoint = "read_board", input = Json, output = Json)]
 pub async fn read_board() -> Result<BoardFound, UiError> {
     let (backend, _) = super::door::caller()?;
-    super::door::answer(reader::read(&backend, looked::since()).await)
+    super::door::answer(reader::read(&backend, looked::since(), looked::zone()).await)
 }

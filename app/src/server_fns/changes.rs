@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use protocol::{
-    Changes, CommandId, PodRef, PodSummary, Receipt, RevertCommand, Reverted, ReviewCommand, RewindPreview, Seq, Since,
-    UndoCommand,
+    Changes, CommandId, DraftsKept, PodRef, PodSummary, Receipt, RevertCommand, Reverted, ReviewCommand, ReviewDrafts,
+    RewindPreview, Seq, Since, UndoCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ use crate::{UiError, codec::Json};
 pub struct ChangesData {
     pub pod: PodSummary,
     pub changes: Changes,
+    /// What is noted on them and not sent yet.
+    pub drafts: ReviewDrafts,
 }
 
 /// What has changed in the folders of the Pod at this address.
@@ -25,7 +27,8 @@ pub async fn pod_changes(address: String, since: Since) -> Result<ChangesData, U
     let pod = door::answer(backend.resolve(&address).await)?;
     let summary = door::answer(backend.pod(&pod).await)?.summary;
     let since = operation::Filled(Some(since));
-    Ok(ChangesData { pod: summary, changes: door::read(operations::ChangesOf { pod, since }).await? })
+    let drafts = door::read(operations::DraftsOf { pod: pod.clone() }).await.unwrap_or_default();
+    Ok(ChangesData { pod: summary, changes: door::read(operations::ChangesOf { pod, since }).await?, drafts })
 }
 
 /// The files that have changed since the Pod's start, without their hunks.
@@ -50,6 +53,18 @@ pub async fn undo_revert(pod: PodRef, command_id: CommandId, command: UndoComman
 #[server(prefix = "/fn", endpoint = "review_changes", input = Json, output = Json)]
 pub async fn review_changes(pod: PodRef, command_id: CommandId, command: ReviewCommand) -> Result<Receipt, UiError> {
     door::carry_out(command_id, operations::Review { pod, body: command }).await
+}
+
+/// What is noted on the changes and not sent yet.
+#[server(name = ReviewDraftsCall, prefix = "/fn", endpoint = "review_drafts", input = Json, output = Json)]
+pub async fn review_drafts(pod: PodRef) -> Result<ReviewDrafts, UiError> {
+    door::read(operations::DraftsOf { pod }).await
+}
+
+/// Keeps what is noted now, in place of the version that it names.
+#[server(name = KeepDraftsCall, prefix = "/fn", endpoint = "keep_drafts", input = Json, output = Json)]
+pub async fn keep_drafts(pod: PodRef, command_id: CommandId, drafts: ReviewDrafts) -> Result<DraftsKept, UiError> {
+    door::carry_out(command_id, operations::KeepDrafts { pod, body: drafts }).await
 }
 
 /// What a rewind to a record would change.

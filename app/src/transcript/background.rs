@@ -20,7 +20,12 @@ const SHOWN_BYTES_MAX: u64 = 8 * 1024;
 
 /// Reads the command while it runs. One that is not known any more says so.
 #[component]
-pub(crate) fn BackgroundCard(id: String) -> impl IntoView {
+pub(crate) fn BackgroundCard(
+    id: String,
+    /// Whether the command itself already stands above it.
+    #[prop(optional)]
+    is_below_it: bool,
+) -> impl IntoView {
     let (pod, clock, deed) = (use_pod(), use_console().clock, Deed::default());
     let id = StoredValue::new(id);
     let read = RwSignal::new(None::<BackgroundOutput>);
@@ -60,12 +65,15 @@ pub(crate) fn BackgroundCard(id: String) -> impl IntoView {
             .unwrap_or_default()
     };
     let output = move || {
-        let text = read.with(|read| read.as_ref().map(|read| read.output.clone())).unwrap_or_default();
-        (!text.is_empty()).then(|| {
-            view! { <pre class="live-output" tabindex="0" role="group" aria-label="Output">{output_lines(&text)}</pre> }
+        let text = read.with(|read| read.as_ref().map(|read| read.output.clone()));
+        // Its room is kept until it is known.
+        (!is_gone.get() && text.as_ref().is_none_or(|text| !text.is_empty())).then(|| {
+            let lines = output_lines(&text.unwrap_or_default());
+            view! { <pre class="live-output" tabindex="0" role="group" aria-label="Output"><span>{lines}</span></pre> }
                 .into_any()
         })
     };
+    let named = (!is_below_it).then(|| view! { <code title=line>{line}</code> " " }.into_any());
     let stop = move |_| {
         let (target, id) = (pod.pod.get_value(), id.get_value());
         deed.begin(Box::pin(async move {
@@ -77,8 +85,7 @@ pub(crate) fn BackgroundCard(id: String) -> impl IntoView {
     view! {
         <div class="background-card">
             <p>
-                <code title=line>{line}</code>
-                " "
+                {named}
                 <small role="status">{state}</small>
             </p>
             <Show when=move || is_running.get()>

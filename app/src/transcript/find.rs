@@ -21,7 +21,7 @@ use self::places::{Places, find};
 use crate::{
     UiError,
     codec::{Fetched, fetched},
-    components::link::taken,
+    components::{link::taken, marks},
     console::{Console, PodContext, encoded, pod_href, print_href, use_console, use_pod},
     live,
     rows::dom_id,
@@ -134,7 +134,7 @@ impl Finding {
             return false;
         };
         live::open_block(&block);
-        live::mark_found(Some(&block));
+        live::mark_found(&block, places.words.clone(), marks::places);
         live::keep_url(&self.href_of(&places.words, seq));
         true
     }
@@ -213,7 +213,7 @@ impl Finding {
         self.index.set(None);
         self.is_asked.set(false);
         self.at.set_value(None);
-        live::mark_found(None);
+        live::unmark_found();
     }
 
     /// Closes the bar and returns to the transcript without moving it.

@@ -64,6 +64,12 @@ pub(crate) fn MessageView(block: RwSignal<Block>, message_id: String, peer: Peer
         Some((Receipt { reason: None, .. }, _)) => format!("Held back: {}. ", held_words(None)),
         _ => String::new(),
     });
+    let direction = move || match stands.get() {
+        Some((_, true)) => "Message from",
+        // Both sides have these.
+        Some((Receipt { state: ReceiptState::Held | ReceiptState::Refused, .. }, false)) => "Message with",
+        _ => "Message to",
+    };
     let id = StoredValue::new(message_id.clone());
     let held = move || {
         (is_held.get() && !pod.is_old).then(|| {
@@ -77,7 +83,7 @@ pub(crate) fn MessageView(block: RwSignal<Block>, message_id: String, peer: Peer
     view! {
         <div class="message-line" class:is-held=move || is_held.get()>
             <p class="note-line" title=message_id>
-                "message with " {peer_link(&peer)} {exchange_link(&peer, "peer")}
+                {direction} " " {peer_link(&peer)} {exchange_link(&peer, "messages")}
                 <span class="figure">{words}</span>
             </p>
             {held}

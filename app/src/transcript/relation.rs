@@ -1,9 +1,6 @@
 use leptos::prelude::*;
 use protocol::PeerLabel;
-use transcript::{
-    RelationStep,
-    words::{actor_words, relation_words},
-};
+use transcript::{RelationStep, words::relation_words};
 
 use super::peer::peer_link;
 
@@ -15,10 +12,11 @@ pub(crate) fn RelationView(
     by: String,
     #[prop(optional_no_strip)] note: Option<String>,
 ) -> impl IntoView {
-    let note = note.map(|note| view! { <q>{note}</q> }.into_any());
+    let (before, after) = relation_words(what, &by);
+    let note = note.map(|note| view! { ": " <q>{note}</q> }.into_any());
     view! {
         <p class="note-line">
-            {peer_link(&peer)} <span>{relation_words(what)}</span> {note} <span class="figure">"by " {actor_words(&by).to_owned()}</span>
+            <span>{before} " " {peer_link(&peer)} " " {after} {note}</span>
         </p>
     }
     .into_any()

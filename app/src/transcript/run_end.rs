@@ -34,9 +34,9 @@ fn line(seq: Seq, kind: &BlockKind) -> Option<impl IntoView + use<>> {
                 <span class="outcome">{outcome_words(*outcome)}</span>
                 {tokens(usage).map(|tokens| view! { <span title=marked>{tokens}</span> }.into_any())}
                 {took.map(|took| view! { <span>{took}</span> }.into_any())}
-                <span title=marked>{about_cost(usage.cost, usage.currency, usage.estimated)}</span>
-                <ForkButton seq=seq />
+                {cost(usage).map(|cost| view! { <span title=marked>{cost}</span> }.into_any())}
                 {is_cut_short(*outcome).then(|| view! { <RetryButton seq=seq /> }.into_any())}
+                <ForkButton seq=seq />
                 {why.map(|why| view! { <p class="why">{why}</p> }.into_any())}
             </div>
         }
@@ -68,7 +68,7 @@ fn RetryButton(seq: Seq) -> impl IntoView {
             }
         });
     };
-    move || is_offered.get().then(|| view! { <button type="button" class="quiet" on:click=retry>"Retry"</button> })
+    move || is_offered.get().then(|| view! { <button type="button" class="button" on:click=retry>"Retry"</button> })
 }
 
 /// Asks for the name of a Pod that begins with the whole history up to this point.
@@ -84,6 +84,12 @@ fn ForkButton(seq: Seq) -> impl IntoView {
             "Fork from here…"
         </button>
     }
+}
+
+/// Nothing for a run that used nothing.
+fn cost(usage: &Usage) -> Option<String> {
+    let has_used = usage.input + usage.output > 0 || usage.cost.is_some();
+    has_used.then(|| about_cost(usage.cost, usage.currency, usage.estimated))
 }
 
 fn tokens(usage: &Usage) -> Option<String> {

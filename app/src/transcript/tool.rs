@@ -60,7 +60,7 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
             view! { <SentText block=block /> }.into_any()
         }
         Standing::Done | Standing::Failed => match background_of(block) {
-            Some(id) => view! { <BackgroundCard id=id /> }.into_any(),
+            Some(id) => view! { <BackgroundCard id=id is_below_it=true /> }.into_any(),
             None => view! { <ResultView block=block /> }.into_any(),
         },
     };

@@ -95,7 +95,7 @@ pub(super) async fn budget(caller: &Caller, options: BudgetOptions) -> Result<()
         let pod = caller.resolve(&target).await?;
         let detail = caller.client.read(&operations::Pod { pod }).await?;
         return match caller.config.json {
-            true => output::json(&detail.budget),
+            true => output::json(&detail.summary.budget),
             false => output::line(&what_it_may_use(&detail)),
         };
     }
@@ -106,7 +106,7 @@ pub(super) async fn budget(caller: &Caller, options: BudgetOptions) -> Result<()
 
 fn what_it_may_use(detail: &PodDetail) -> String {
     let name = &detail.summary.name;
-    match (&detail.budget, &detail.budget_used) {
+    match (&detail.summary.budget, &detail.budget_used) {
         (Some(budget), Some(used)) => {
             format!("{name} has a budget of {}, including its children; {} % is used", budget.words(), used.percent)
         }

@@ -9,8 +9,8 @@ use super::{bytes, is_coloured, line, printable};
 
 /// The space between two columns.
 const GAP: usize = 2;
-/// The least width of a column that is cut.
-const WIDTH_MIN: usize = 12;
+/// The least width of a column that is cut: first all are cut to the one, then, if rows still do not fit, to the other.
+const WIDTHS_MIN: [usize; 2] = [12, 6];
 /// The headings of columns that a person types into the next command; these are never cut.
 const KEPT: [&str; 9] = ["NAME", "ID", "POD", "REQUEST", "MESSAGE", "COMMAND", "RECORD", "FROM", "TO"];
 
@@ -55,12 +55,13 @@ fn widths(rows: &[Vec<String>]) -> Vec<usize> {
 /// Shrinks the widest column that may be cut, until a row fits or nothing more can be cut.
 fn fit(widths: &mut [usize], may_be_cut: &[bool], room: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
-    loop {
-        let over = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
-        let widest = (0..widths.len()).filter(|column| may_be_cut[*column]).max_by_key(|column| widths[*column]);
-        match widest {
-            Some(column) if over > 0 && widths[column] > WIDTH_MIN => widths[column] -= 1,
-            _ => return,
+    for least in WIDTHS_MIN {
+        while widths.iter().sum::<usize>() + gaps > room {
+            let widest = (0..widths.len()).filter(|column| may_be_cut[*column]).max_by_key(|column| widths[*column]);
+            match widest {
+                Some(column) if widths[column] > least => widths[column] -= 1,
+                _ => break,
+            }
         }
     }
 }
@@ -116,7 +117,7 @@ mod tests {
         fit(&mut widths, &[false, true, true], 60);
         assert_eq!(widths, [20, 18, 18]);
         fit(&mut widths, &[false, true, true], 10);
-        assert_eq!(widths, [20, WIDTH_MIN, WIDTH_MIN], "narrower than this says nothing");
+        assert_eq!(widths, [20, 6, 6], "narrower than this says nothing");
         assert_eq!(
             (cut("abcdef", 4).as_str(), cut("日本語", 4).as_str(), cut("abcd", 4).as_str()),
             ("abc…", "日…", "abcd")

@@ -39,7 +39,11 @@ pub(crate) const ROOT_WARNING: &str =
 /// Opens the store and starts the host on it.
 pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
     let options = StoreOptions::new(config.database.clone()).with_remains(remains(config));
-    let store = open(options, identity(config)?).await.context("the store cannot be opened")?;
+    let advice = match config.database {
+        Database::Sqlite { .. } => "check that its disk has room and that no other program holds it",
+        Database::Postgres { .. } => "check that PostgreSQL answers at its address",
+    };
+    let store = open(options, identity(config)?, advice).await.context("the store cannot be opened")?;
     let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that exists")?;
     let cwd = cwd
         .into_os_string()
@@ -94,7 +98,7 @@ fn walls(builder: Builder, groups: Groups) -> Walls {
 
 /// Retries errors that may pass for a while: another program that holds the database, a full disk, a database that is
 /// starting.
-async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
+async fn open(options: StoreOptions, identity: HostIdentity, advice: &str) -> Result<Store> {
     let began = Instant::now();
     loop {
         match Store::open_as(options.clone(), identity.clone()).await {
@@ -104,9 +108,7 @@ async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
             }
             Err(error @ StoreError::Unread(_)) => {
                 let seconds = began.elapsed().as_secs();
-                bail!(
-                    "{error}; yoi tried for {seconds} s: check that its disk has room and that no other program holds it"
-                )
+                bail!("{error}; yoi tried for {seconds} s: {advice}")
             }
             opened => return Ok(opened?),
         }

@@ -7,7 +7,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::yoi::{Launch, YoiProcess, pod_path};
+use testkit::{
+    repository::git,
+    yoi::{Launch, YoiProcess, pod_path},
+};
 
 use crate::{Tally, YOI};
 
@@ -102,11 +105,6 @@ impl Stage {
 fn put(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
-}
-
-fn git(folder: &Path, words: &[&str]) {
-    let done = std::process::Command::new("git").current_dir(folder).args(words).status().unwrap();
-    assert!(done.success());
 }
 
 /// What the place contains now, if it contains the evil text.

@@ -8,7 +8,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::yoi::{Launch, YoiProcess, pod_path};
+use testkit::{
+    repository::{git, repository},
+    yoi::{Launch, YoiProcess, pod_path},
+};
 
 use crate::{Tally, YOI};
 
@@ -28,14 +31,8 @@ impl Stage {
         let launch = Launch::new(YOI);
         let work = launch.work_dir().canonicalize().unwrap();
         let (main, secret, mark) = (work.join("main"), work.join("secret"), work.join("mark"));
-        for folder in [&main, &secret] {
-            git(&work, &["init", "-q", "-b", "main", folder.to_str().unwrap()]);
-            git(folder, &["config", "user.name", "Ada"]);
-            git(folder, &["config", "user.email", "ada@example.com"]);
-            let text = if *folder == secret { "closed\n" } else { "one\n" };
-            fs::write(folder.join("a"), text).unwrap();
-            git(folder, &["add", "."]);
-            git(folder, &["commit", "-qm", "begin"]);
+        for (name, text) in [("main", "one\n"), ("secret", "closed\n")] {
+            repository(&work, name, &[("a", text)]);
         }
         git(&main, &["worktree", "add", "-q", "-b", "other", work.join("other").to_str().unwrap()]);
         let yoi = launch.start().await;
@@ -79,12 +76,6 @@ impl Stage {
             "something ran outside".to_owned()
         })
     }
-}
-
-fn git(folder: &Path, words: &[&str]) -> String {
-    let done = std::process::Command::new("git").current_dir(folder).args(words).output().unwrap();
-    assert!(done.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap()
 }
 
 /// Every file and link beneath a folder, with what it says.

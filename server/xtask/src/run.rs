@@ -2,10 +2,10 @@
 
 use std::{
     env,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     mem,
     path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::{
         LazyLock,
         mpsc::{self, Receiver, RecvTimeoutError},
@@ -17,7 +17,7 @@ use std::{
 use anyhow::{Context, Result};
 
 /// How long the output of an exited program may be silent before it counts as complete.
-const OUTPUT_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const OUTPUT_WAIT: Duration = Duration::from_secs(2);
 
 /// The workspace root, two folders above this crate. Taken from cargo's variable at run time: the value at compile
 /// time may be of another clone that shares the target folder.
@@ -68,18 +68,14 @@ pub(crate) fn passes(command: &mut Command) -> Result<bool> {
 
 /// Like [`passes`], and hands each line of standard output to `look`, which decides whether it is also shown.
 pub(crate) fn passes_watched(command: &mut Command, look: impl FnMut(&str) -> Show) -> Result<bool> {
-    ends_well(started(command)?, look)
-}
-
-/// Prints the command line and starts it, with its standard output captured for [`ends_well`].
-pub(crate) fn started(command: &mut Command) -> Result<Child> {
     announce(command);
-    command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start {:?}", command.get_program()))
+    let started = command.stdout(Stdio::piped()).spawn();
+    ends_well(started.with_context(|| format!("could not start {:?}", command.get_program()))?, look)
 }
 
 /// Lets `look` see each line until the program has exited. Processes that it leaves running may keep its output open,
 /// so does not wait for its end.
-pub(crate) fn ends_well(mut child: Child, mut look: impl FnMut(&str) -> Show) -> Result<bool> {
+fn ends_well(mut child: Child, mut look: impl FnMut(&str) -> Show) -> Result<bool> {
     let lines = lines(child.stdout.take().context("standard output is a pipe")?);
     loop {
         match lines.recv_timeout(OUTPUT_WAIT) {
@@ -100,7 +96,7 @@ pub(crate) fn ends_well(mut child: Child, mut look: impl FnMut(&str) -> Show) ->
 }
 
 /// Each line with its line end, as it arrives.
-fn lines(output: ChildStdout) -> Receiver<Vec<u8>> {
+pub(crate) fn lines(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut output = BufReader::new(output);

@@ -8,9 +8,9 @@ use crate::{
     build,
     count::Count,
     dependencies,
-    run::{Show, Step, cargo, ends_well, passes, readable, started, step},
+    programs::{self, Given},
+    run::{Step, cargo, passes, readable, step},
     tools,
-    watchdog::Watchdog,
 };
 
 /// The limit of what a first visit loads, compressed and in bytes: the goal is 400 kB including the page itself, and
@@ -62,30 +62,19 @@ pub(crate) fn run(extent: Extent) -> Result<bool> {
     finish(&steps, count)
 }
 
-/// Plain `cargo test`, which is available everywhere. Two tests of one binary at a time, because each may use a
-/// browser or a PostgreSQL. A binary that hangs is killed and counts as failed.
+/// All test programs. Two tests of each at a time, because each test may use a browser or a PostgreSQL.
 fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result<bool> {
-    let mut tests = cargo(&["test", "--workspace", "--exclude", "hydrate", "--locked", "--no-fail-fast", "--"]);
-    tests.args(["--test-threads", "2"]);
+    let mut given = Given { arguments: vec!["--test-threads", "2"], ..Given::default() };
     if extent == Extent::Fast {
-        tests.args(["--skip", "browser_"]);
+        given.arguments.extend(["--skip", "browser_"]);
     }
     if let Some(folder) = postgres {
-        tests.env("PATH", path_with(folder)?);
+        given.variables.push(("PATH", path_with(folder)?));
     }
-    let tests = started(&mut tests)?;
-    let watchdog = Watchdog::over(tests.id());
-    let is_ok = ends_well(tests, |line| {
-        count.add_line(line);
-        watchdog.heard(line);
-        Show::Yes
-    })?;
-    count.failed += watchdog.ended();
-    if !is_ok && count.failed == 0 {
-        // A binary that does not compile, or crashes, prints no count.
-        count.failed = 1;
-    }
-    Ok(is_ok && count.failed == 0)
+    // What does not compile counts as failed.
+    count.failed = 1;
+    *count = programs::run(&["--workspace", "--exclude", "hydrate", "--locked"], &given)?;
+    Ok(count.failed == 0)
 }
 
 fn path_with(folder: PathBuf) -> Result<OsString> {

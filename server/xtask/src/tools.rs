@@ -58,6 +58,14 @@ pub(crate) fn ensure_postgres() -> Result<Option<PathBuf>> {
     Ok(if is_in_path("initdb") { None } else { debian_postgres() })
 }
 
+/// Ensures what runs PostgreSQL with a failover: Patroni, etcd, HAProxy, and PgBouncer.
+pub(crate) fn ensure_patroni() -> Result<()> {
+    ensure_postgres()?;
+    let packages = ["patroni", "python3-etcd", "etcd-server", "haproxy", "pgbouncer"];
+    let is_there = || ["patroni", "etcd", "haproxy", "pgbouncer"].into_iter().all(is_installed);
+    ensure_packages("PostgreSQL with Patroni", &packages, is_there)
+}
+
 /// The newest of `/usr/lib/postgresql/VERSION/bin`.
 fn debian_postgres() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
@@ -125,6 +133,11 @@ fn has_wasm_target() -> bool {
     let folder = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
     let Ok(entries) = std::fs::read_dir(folder) else { return false };
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
+}
+
+/// Debian puts servers into a folder that is in root's PATH alone.
+fn is_installed(program: &str) -> bool {
+    is_in_path(program) || Path::new("/usr/sbin").join(program).is_file()
 }
 
 pub(crate) fn is_in_path(program: &str) -> bool {

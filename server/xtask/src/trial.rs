@@ -1,5 +1,5 @@
-//! `cargo xtask trial`: the built binary through kills, failing disks, faults and large sizes, as often as you like, with the
-//! figures of this machine.
+//! `cargo xtask trial`: the built binary through kills, failing disks, faults, failovers and large sizes, as often as you
+//! like, with the figures of this machine.
 //!
 //! An example of `testkit` does the driving, because it already knows how to run a yoi and to watch it.
 
@@ -30,18 +30,25 @@ impl Extent {
         let mut rest = rest.iter();
         while let Some(argument) = rest.next() {
             match (*name, *argument) {
-                ("kill" | "disk" | "fault" | "size", "--binary") => extent.binary = Some((*rest.next()?).into()),
-                ("kill" | "disk", "--rounds") => extent.words.extend(["--rounds", *rest.next()?].map(str::to_owned)),
+                ("kill" | "disk" | "fault" | "size" | "postgres", "--binary") => {
+                    extent.binary = Some((*rest.next()?).into())
+                }
+                ("kill" | "disk" | "postgres", "--rounds") => {
+                    extent.words.extend(["--rounds", *rest.next()?].map(str::to_owned))
+                }
                 _ => return None,
             }
         }
-        matches!(*name, "kill" | "disk" | "fault" | "size").then_some(extent)
+        matches!(*name, "kill" | "disk" | "fault" | "size" | "postgres").then_some(extent)
     }
 }
 
 /// Returns false if something was lost, duplicated or wrongly refused.
 pub(crate) fn run(extent: &Extent) -> Result<bool> {
     let done = step("trial", || {
+        if extent.words.first().is_some_and(|name| name == "postgres") {
+            tools::ensure_patroni()?;
+        }
         let binary = match &extent.binary {
             Some(binary) => binary.clone(),
             None => {

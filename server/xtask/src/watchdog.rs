@@ -1,88 +1,31 @@
-//! Kills a test binary that hangs, so that the others still get their turn.
+//! Kills a test program that hangs, so that the others still get their turn.
 //!
-//! It inspects processes through `/proc`; without that it does nothing.
+//! What it started is found through `/proc`; without that, only the program itself is killed.
 
 use std::{
     fs,
-    path::PathBuf,
     process::Command,
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{self, RecvTimeoutError},
-    },
-    thread,
     time::{Duration, Instant},
 };
 
-use crate::run::readable;
+/// A test program that has been silent for this long is hanging.
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(600);
 
-/// A test binary that has been silent for this long is hanging.
-const SILENCE_MAX: Duration = Duration::from_secs(600);
-const LOOK_EVERY: Duration = Duration::from_secs(5);
-
-/// Watches the test binaries of a cargo until it is dropped.
+/// How long a test program has been silent, and which of its tests were last reported as slow.
 #[derive(Debug)]
-pub(crate) struct Watchdog {
-    silence: Arc<Mutex<Silence>>,
-    ended: Arc<Mutex<usize>>,
-    /// Dropping it stops the thread.
-    _stop: mpsc::Sender<()>,
-}
-
-impl Watchdog {
-    /// Watches what the cargo with this process id starts.
-    pub(crate) fn over(cargo: u32) -> Self {
-        let silence = Arc::new(Mutex::new(Silence::default()));
-        let ended = Arc::new(Mutex::new(0));
-        let (stop, stopped) = mpsc::channel();
-        let (heard, count) = (Arc::clone(&silence), Arc::clone(&ended));
-        thread::spawn(move || {
-            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                let running = test_binary(cargo);
-                let mut silence = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                let process = running.as_ref().map(|(process, _)| *process);
-                if let (true, Some((process, binary))) = (silence.is_too_long(process, Instant::now()), running) {
-                    eprintln!(
-                        "error: {} has said nothing for {} and is ended; {}",
-                        binary.display(),
-                        readable(SILENCE_MAX),
-                        silence.suspects()
-                    );
-                    end_with_descendants(process);
-                    *count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                }
-            }
-        });
-        Self { silence, ended, _stop: stop }
-    }
-
-    /// Records a line of standard output.
-    pub(crate) fn heard(&self, line: &str) {
-        self.silence.lock().unwrap_or_else(PoisonError::into_inner).heard(line, Instant::now());
-    }
-
-    /// How many test binaries it has killed.
-    pub(crate) fn ended(&self) -> usize {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// How long the running test binary has been silent, and which tests were last reported as slow.
-#[derive(Debug, Default)]
-struct Silence {
-    /// The process at the last check, and since when it has been silent.
-    binary: Option<(u32, Instant)>,
+pub(crate) struct Silence {
+    since: Instant,
     slow: Vec<String>,
 }
 
 impl Silence {
-    fn heard(&mut self, line: &str, now: Instant) {
-        if let Some((_, since)) = &mut self.binary {
-            *since = now;
-        }
-        if line.starts_with("running ") {
-            self.slow.clear();
-        }
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { since: now, slow: Vec::new() }
+    }
+
+    /// Records a line of its output.
+    pub(crate) fn heard(&mut self, line: &str, now: Instant) {
+        self.since = now;
         let Some(said) = line.strip_prefix("test ") else { return };
         if let Some((name, _)) = said.split_once(" has been running for over ") {
             self.slow.push(name.to_owned());
@@ -91,22 +34,13 @@ impl Silence {
         }
     }
 
-    /// Whether the running binary must be killed. While none is running, something is being compiled, which is
-    /// silent.
-    fn is_too_long(&mut self, running: Option<u32>, now: Instant) -> bool {
-        let since = match (self.binary, running) {
-            (Some((before, since)), Some(process)) if before == process => since,
-            _ => now,
-        };
-        self.binary = running.map(|process| (process, since));
-        let is_too_long = now.duration_since(since) >= SILENCE_MAX;
-        if is_too_long {
-            self.binary = None;
-        }
-        is_too_long
+    /// Whether it must be killed.
+    pub(crate) fn is_too_long(&self, now: Instant) -> bool {
+        now.duration_since(self.since) >= SILENCE_MAX
     }
 
-    fn suspects(&self) -> String {
+    /// A clause that names the tests that may hang.
+    pub(crate) fn suspects(&self) -> String {
         match self.slow.as_slice() {
             [] => "none of its tests was said to be slow".to_owned(),
             slow => format!("said to be running for over 60 seconds: {}", slow.join(", ")),
@@ -119,14 +53,6 @@ impl Silence {
 struct Process {
     id: u32,
     parent: u32,
-}
-
-/// The test binary that this cargo is running: a child whose program is in `target/…/deps`, unlike a compiler's.
-fn test_binary(cargo: u32) -> Option<(u32, PathBuf)> {
-    let children = processes().into_iter().filter(|process| process.parent == cargo);
-    let mut programs =
-        children.filter_map(|child| Some((child.id, fs::read_link(format!("/proc/{}/exe", child.id)).ok()?)));
-    programs.find(|(_, program)| program.parent().is_some_and(|folder| folder.ends_with("deps")))
 }
 
 fn processes() -> Vec<Process> {
@@ -153,8 +79,8 @@ fn with_descendants(root: u32, processes: &[Process]) -> Vec<u32> {
     family
 }
 
-/// SIGKILL to all of them. Sent by the shell, because every machine with `/proc` has one.
-fn end_with_descendants(root: u32) {
+/// SIGKILL to the process and all that it started. Sent by the shell, because every machine with `/proc` has one.
+pub(crate) fn end_with_descendants(root: u32) {
     let family = with_descendants(root, &processes());
     let mut kill = Command::new("sh");
     kill.args(["-c", r#"kill -KILL "$@""#, "kill"]).args(family.iter().map(u32::to_string));
@@ -163,7 +89,6 @@ fn end_with_descendants(root: u32) {
     }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::{
@@ -172,41 +97,25 @@ mod tests {
         time::{Duration, Instant},
     };
 
-    use super::{
-        Process, SILENCE_MAX, Silence, end_with_descendants, parent, processes, test_binary, with_descendants,
-    };
+    use super::{Process, SILENCE_MAX, Silence, end_with_descendants, parent, processes, with_descendants};
 
     #[test]
-    fn a_binary_is_ended_after_ten_minutes_without_a_word_and_no_sooner() {
+    fn a_program_is_ended_after_ten_minutes_without_a_word_and_no_sooner() {
         let began = Instant::now();
-        let mut silence = Silence::default();
-        assert!(!silence.is_too_long(Some(7), began));
+        let mut silence = Silence::new(began);
         let nearly = began + SILENCE_MAX - Duration::from_secs(1);
-        assert!(!silence.is_too_long(Some(7), nearly));
+        assert!(!silence.is_too_long(nearly));
 
         silence.heard("test a ... ok", nearly);
-        assert!(!silence.is_too_long(Some(7), nearly + SILENCE_MAX - Duration::from_secs(1)));
-        assert!(silence.is_too_long(Some(7), nearly + SILENCE_MAX));
-        assert!(!silence.is_too_long(Some(7), nearly + SILENCE_MAX), "it is told once");
-    }
-
-    #[test]
-    fn compiling_and_the_silence_of_another_binary_do_not_count() {
-        let began = Instant::now();
-        let mut silence = Silence::default();
-        assert!(!silence.is_too_long(None, began));
-        assert!(!silence.is_too_long(Some(7), began + 3 * SILENCE_MAX));
-        assert!(!silence.is_too_long(Some(8), began + 5 * SILENCE_MAX));
-        assert!(!silence.is_too_long(None, began + 7 * SILENCE_MAX));
+        assert!(!silence.is_too_long(nearly + SILENCE_MAX - Duration::from_secs(1)));
+        assert!(silence.is_too_long(nearly + SILENCE_MAX));
     }
 
     #[test]
     fn the_tests_that_were_said_to_be_slow_and_did_not_end_are_named() {
-        let mut silence = Silence::default();
         let now = Instant::now();
+        let mut silence = Silence::new(now);
         for line in [
-            "test of_the_binary_before has been running for over 60 seconds",
-            "running 3 tests",
             "test ended has been running for over 60 seconds",
             "test hangs has been running for over 60 seconds",
             "test ended ... ok",
@@ -222,15 +131,6 @@ mod tests {
         assert_eq!(parent("nothing"), None);
         let all = [(4, 3), (3, 2), (2, 1), (9, 1), (5, 2)].map(|(id, parent)| Process { id, parent });
         assert_eq!(with_descendants(2, &all), [2, 3, 5, 4]);
-    }
-
-    #[test]
-    fn the_test_binary_that_a_cargo_runs_is_found() {
-        if processes().is_empty() {
-            return;
-        }
-        let found = test_binary(std::os::unix::process::parent_id()).map(|(process, _)| process);
-        assert_eq!(found, Some(std::process::id()), "this one is such a binary");
     }
 
     #[test]

@@ -4,24 +4,27 @@
 use commands::{Sign, family::indented};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use leptos::prelude::*;
-use protocol::{GitView, PodState, PodSummary, UsageDay};
+use protocol::{Cost, GitView, PodState, PodSummary, UsageDay};
 use transcript::{
     unseen,
     words::{about_cost, about_tokens},
 };
 
 use super::{
+    allowance::{Allowance, reset_words},
     reader::{Done, sum},
     strip::{Axis, SIZE},
 };
 use crate::format::{counted, percent, short_path};
 
+/// From which part on a budget is nearly spent: the part at which its Pod is warned.
+const NEAR: f64 = 0.8;
 /// How many parts the bar of today's cost is divided into.
 const PARTS_MAX: usize = 2;
 
 /// The sentence below the greeting.
 pub(super) fn lede(done: &[Done], now: &Zoned, since: Timestamp) -> String {
-    let active: Vec<_> = done.iter().filter(|done| !done.moments.is_empty()).collect();
+    let active: Vec<_> = done.iter().filter(|done| done.ran).collect();
     let since = since_words(now, since);
     let failed = active.iter().filter(|done| done.failed_at.is_some()).count();
     let mut places: Vec<&str> = active.iter().map(|done| place_of(&done.pod)).collect();
@@ -60,8 +63,8 @@ fn since_words(now: &Zoned, since: Timestamp) -> String {
     }
 }
 
-/// What today cost, and where.
-pub(super) fn cost_html(done: &[Done], spent: &UsageDay) -> String {
+/// What today cost, where, and how much the budgets of Pods allow.
+pub(super) fn cost_html(done: &[Done], spent: &UsageDay, now: &Zoned) -> String {
     let tokens = spent.input + spent.output;
     let figure = match (tokens, spent.cost) {
         (0, _) => "Nothing".to_owned(),
@@ -70,7 +73,11 @@ pub(super) fn cost_html(done: &[Done], spent: &UsageDay) -> String {
     };
     let said = if tokens == 0 { " used today" } else { " today" };
     let weight = |day: &UsageDay| day.cost.map_or((day.input + day.output) as f64, |cost| cost.as_f64());
-    let all = weight(spent).max(f64::MIN_POSITIVE);
+    let allowance = Allowance::of(done, spent);
+    // The whole bar is what may be spent, if all of it is budgeted.
+    let room = allowance.filter(|allowance| allowance.is_of_all).map_or(0.0, |allowance| allowance.cost.as_f64());
+    let all = weight(spent).max(room).max(f64::MIN_POSITIVE);
+    let allowance = allowance.map(|allowance| allowance_view(&allowance, now));
     let mut parts: Vec<(String, UsageDay)> = folders(done)
         .into_iter()
         .map(|(folder, pods)| (name_of(&folder), sum(pods.iter().map(|(done, _)| &done.today))))
@@ -94,15 +101,26 @@ pub(super) fn cost_html(done: &[Done], spent: &UsageDay) -> String {
         })
         .collect_view();
     let cached = percent(spent.cached, spent.input).filter(|share| *share > 0);
-    let cached =
-        cached.map(|share| view! { <span class="meta">{format!("{share} % from the cache")}</span> }.into_any());
+    let cached = cached.map(|share| view! { <small>{format!("{share} % from the cache")}</small> }.into_any());
     view! {
-        <p><b>{figure}</b> {said} " " {cached}</p>
+        <p><b>{figure}</b> {said} " " {allowance}</p>
         <svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>
-        <p class="meta">{names} <a href="/usage">"Usage"</a></p>
+        <p class="meta">{names} {cached} <a href="/usage">"Usage"</a></p>
     }
     .into_any()
     .to_html()
+}
+
+/// `of $20.00 · resets at midnight`; where not all is budgeted, with what was spent of it.
+fn allowance_view(allowance: &Allowance, now: &Zoned) -> AnyView {
+    let money = |cost: Cost| about_cost(Some(cost), allowance.currency, false);
+    let part = if allowance.is_of_all { String::new() } else { format!("{} ", money(allowance.spent)) };
+    let most = money(allowance.cost);
+    let what = if allowance.is_of_all { "" } else { " budgeted" };
+    let words = format!("{part}of {most}{what} · resets at {}", reset_words(now.timestamp(), now.time_zone()));
+    let is_near = allowance.spent.as_f64() >= NEAR * allowance.cost.as_f64();
+    let class = if is_near { "meta is-near" } else { "meta" };
+    view! { <span class=class>{words}</span> }.into_any()
 }
 
 /// All rows, by folder; those that did nothing are folded.
@@ -247,12 +265,15 @@ fn row(done: &Done, depth: usize, is_last: bool, axis: Axis) -> AnyView {
     .into_any()
 }
 
-/// The branch, and below it what is not committed and how far it is from where it came from.
+/// The branch, and below it the lines that differ from where it began, and how far it is from there.
 fn branch(git: &GitView) -> AnyView {
-    let state = git.state_words().join(", ");
+    let count = |class: &'static str, sign: &'static str, count: u32| {
+        (count > 0).then(|| view! { <b class=class>{sign} {count}</b> }.into_any())
+    };
+    let (added, removed) = (count("added", "+", git.added), count("removed", "−", git.removed));
     view! {
         <code>{unseen::shown(&git.branch).into_owned()}</code>
-        <small>{state}</small>
+        <small>{added} " " {removed} " " {git.state_words().join(", ")}</small>
     }
     .into_any()
 }

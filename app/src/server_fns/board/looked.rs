@@ -1,10 +1,17 @@
-//! When you last looked, as the browser's cookie tells it: `since.left`, both in milliseconds since 1970.
+//! What the browser's cookies tell: when you last looked (`since.left`, both in milliseconds since 1970), and your time
+//! zone.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{
+    SignedDuration, Timestamp,
+    tz::{Offset, TimeZone},
+};
 use leptos::prelude::use_context;
 
 /// The cookie's name.
 const COOKIE: &str = "yoi-looked";
+
+/// The cookie with the reader's time zone, in minutes east of UTC.
+const ZONE: &str = "yoi-zone";
 
 /// Whoever comes back sooner has only been on another page: the board goes on where it was.
 const AWAY: SignedDuration = SignedDuration::from_mins(30);
@@ -14,12 +21,25 @@ const FIRST: SignedDuration = SignedDuration::from_hours(24);
 
 /// When the reader of this request last looked.
 pub(super) fn since() -> Timestamp {
-    let parts = use_context::<axum::http::request::Parts>();
-    let cookies =
-        parts.iter().flat_map(|parts| parts.headers.get_all("cookie")).filter_map(|value| value.to_str().ok());
-    let told =
-        cookies.flat_map(|line| line.split(';')).find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
-    since_of(told.unwrap_or_default(), Timestamp::now())
+    since_of(&cookie(COOKIE).unwrap_or_default(), Timestamp::now())
+}
+
+/// The time zone of the reader of this request; the server's own until their browser has told it.
+pub(super) fn zone() -> TimeZone {
+    cookie(ZONE).and_then(|told| zone_of(&told)).unwrap_or_else(TimeZone::system)
+}
+
+/// What this request's cookie of that name says.
+fn cookie(name: &str) -> Option<String> {
+    let parts = use_context::<axum::http::request::Parts>()?;
+    let cookies = parts.headers.get_all("cookie").iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|line| line.split(';'));
+    pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
+}
+
+fn zone_of(minutes: &str) -> Option<TimeZone> {
+    let seconds = minutes.parse::<i32>().ok()?.checked_mul(60)?;
+    Some(TimeZone::fixed(Offset::from_seconds(seconds).ok()?))
 }
 
 fn since_of(cookie: &str, now: Timestamp) -> Timestamp {
@@ -35,6 +55,16 @@ fn since_of(cookie: &str, now: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zone_is_minutes_east_of_utc_and_anything_else_is_none() {
+        let hour = |zone: TimeZone| Timestamp::UNIX_EPOCH.to_zoned(zone).strftime("%H:%M").to_string();
+        assert_eq!(zone_of("330").map(hour).as_deref(), Some("05:30"));
+        assert_eq!(zone_of("-60").map(hour).as_deref(), Some("23:00"));
+        for bad in ["", "x", "99999999999", "2147483647", "6000"] {
+            assert!(zone_of(bad).is_none(), "{bad}");
+        }
+    }
 
     #[test]
     fn a_short_absence_does_not_count_and_a_bad_cookie_is_none() {

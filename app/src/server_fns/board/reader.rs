@@ -1,7 +1,7 @@
 //! Reads what each Pod did: the end of its journal, no further back than needed and never all of it.
 
 use backend::{Backend, RecordForm};
-use jiff::{SignedDuration, Timestamp, Zoned, tz::TimeZone};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use protocol::{
     ApiError, ControlEvent, Event, Outcome, PodState, PodSummary, TurnEvent, Usage, UsageDay, operation, operations,
 };
@@ -27,6 +27,8 @@ const WORDS_MAX: usize = 170;
 #[derive(Debug, Clone)]
 pub(super) struct Done {
     pub(super) pod: PodSummary,
+    /// Whether it had a run since you last looked.
+    pub(super) ran: bool,
     /// When its records were committed.
     pub(super) moments: Vec<Timestamp>,
     /// Its own last words, if it has said anything in what was read.
@@ -40,8 +42,9 @@ pub(super) struct Done {
 }
 
 impl Done {
-    fn nothing(pod: PodSummary) -> Self {
+    pub(super) fn nothing(pod: PodSummary) -> Self {
         Self {
+            ran: matches!(pod.state, PodState::Running | PodState::Waiting),
             pod,
             moments: Vec::new(),
             words: String::new(),
@@ -58,11 +61,12 @@ impl Done {
     }
 }
 
-pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFound, ApiError> {
+/// What the board shows to somebody in this time zone.
+pub(super) async fn read(backend: &Backend, since: Timestamp, zone: TimeZone) -> Result<BoardFound, ApiError> {
     let query = operations::Pods { limit: operation::Limit(1_000), ..Default::default() };
     let mut pods = backend.read(query).await?.items;
     pods.sort_by_key(|pod| std::cmp::Reverse(pod.updated_at));
-    let now = Zoned::now();
+    let now = Timestamp::now().to_zoned(zone);
     // A day of usage is a day in UTC.
     let midnight = now.timestamp().to_zoned(TimeZone::UTC).start_of_day().map_or(since, |at| at.timestamp());
     let mut done = Vec::with_capacity(pods.len());
@@ -79,7 +83,7 @@ pub(super) async fn read(backend: &Backend, since: Timestamp) -> Result<BoardFou
         greeting: greeting(now.hour()).to_owned(),
         since,
         lede: lede(&done, &now, since),
-        cost: cost_html(&done, &spent),
+        cost: cost_html(&done, &spent, &now),
         rows: rows_html(&done, axis, now.time_zone()),
         questions: backend.everywhere().open_approvals().await?.items,
         requests: backend.read(requests).await?.items,
@@ -113,6 +117,7 @@ async fn look(backend: &Backend, pod: PodSummary, since: Timestamp, midnight: Ti
         for record in records.iter().rev() {
             if record.at >= since {
                 done.moments.push(record.at);
+                done.ran |= is_of_run(&record.event);
             }
             note(&mut done, &record.event, record.at, midnight, &mut is_after_run);
         }
@@ -123,6 +128,10 @@ async fn look(backend: &Backend, pod: PodSummary, since: Timestamp, midnight: Ti
         }
     }
     done
+}
+
+fn is_of_run(event: &Event) -> bool {
+    matches!(event, Event::Control(ControlEvent::RunStarted { .. } | ControlEvent::RunFinished { .. }))
 }
 
 /// Takes from a record what the board shows. The newest records come first.
@@ -144,6 +153,10 @@ fn note(done: &mut Done, event: &Event, at: Timestamp, midnight: Timestamp, is_a
             }
         }
         Event::Control(ControlEvent::RunStarted { .. }) => *is_after_run = true,
+        // Of the run under way; a finished one says what it used as a whole.
+        Event::Control(ControlEvent::Usage { usage }) if !*is_after_run && at >= midnight => {
+            done.today.add(&day_of(usage));
+        }
         _ => (),
     }
 }

@@ -31,17 +31,20 @@ impl Places {
         (index + len).saturating_add_signed(step) % len
     }
 
-    /// `3 of 17`; `17 matches` before you have gone to one.
+    /// `3 of 17 blocks`; `in 17 blocks` before you have gone to one.
     pub(super) fn told(&self, index: Option<usize>) -> String {
         let more = if self.has_more { "+" } else { "" };
         match (self.words.is_empty(), self.seqs.len(), index) {
             (true, ..) => String::new(),
             (false, 0, _) => "no matches".to_owned(),
-            (false, count, Some(index)) => format!("{} of {count}{more}", index + 1),
-            (false, 1, None) => "1 match".to_owned(),
-            (false, count, None) => format!("{count}{more} matches"),
+            (false, count, Some(index)) => format!("{} of {count}{more} {}", index + 1, blocks(count)),
+            (false, count, None) => format!("in {count}{more} {}", blocks(count)),
         }
     }
+}
+
+fn blocks(count: usize) -> &'static str {
+    if count == 1 { "block" } else { "blocks" }
 }
 
 /// All matches of these words in one Pod, as far back as [`PAGES_MAX`] pages reach.
@@ -83,13 +86,13 @@ mod tests {
 
     #[test]
     fn it_is_told_where_the_reader_is() {
-        assert_eq!(places(&[4, 9, 12]).told(Some(2)), "3 of 3");
-        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(Some(0)), "1 of 2+");
+        assert_eq!(places(&[4, 9, 12]).told(Some(2)), "3 of 3 blocks");
+        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(Some(0)), "1 of 2+ blocks");
         assert_eq!((places(&[]).told(None), Places::default().told(None)), ("no matches".to_owned(), String::new()));
         assert_eq!(
             (places(&[4, 9]).told(None), places(&[4]).told(None)),
-            ("2 matches".to_owned(), "1 match".to_owned())
+            ("in 2 blocks".to_owned(), "in 1 block".to_owned())
         );
-        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(None), "2+ matches");
+        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(None), "in 2+ blocks");
     }
 }

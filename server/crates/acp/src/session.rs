@@ -1,6 +1,11 @@
 //! The task of one Pod's agent. It lives as long as the agent has something to do, and for a while after that.
 
-use std::{collections::HashMap, future::pending, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    future::{pending, ready},
+    sync::Arc,
+    time::Duration,
+};
 
 use agent_client_protocol::v1::schema::SessionNotification;
 use pod::{AgentPiece, Stop, ToolOutcome, WANTED};
@@ -8,6 +13,7 @@ use protocol::WorkerId;
 use serde_json::{Value, json};
 use tokio::{
     sync::mpsc::UnboundedReceiver,
+    task::yield_now,
     time::{Instant, sleep_until, timeout},
 };
 
@@ -25,6 +31,8 @@ const CANCEL_MAX: Duration = Duration::from_secs(10);
 /// How many questions of one agent may be open, and how many tools it may ask for at once.
 const ASKS_MAX: usize = 16;
 const WANTS_MAX: usize = 32;
+/// How many messages of a rest are handled before the next turn begins; the others are handled during it.
+const CAUGHT_UP_MAX: usize = 1_000;
 
 /// Runs until there has been nothing to do for as long as the configuration says.
 pub(crate) async fn run(inner: Arc<Inner>, worker_id: WorkerId, orders: UnboundedReceiver<Order>) {
@@ -138,7 +146,21 @@ impl Task {
         }
     }
 
+    /// Handles what the agent said while it rested, so that one that is gone by now is started again.
+    async fn catch_up(&mut self) {
+        // The runtime notices what has arrived.
+        yield_now().await;
+        for _ in 0..CAUGHT_UP_MAX {
+            tokio::select! {
+                biased;
+                message = next_of(self.connected.as_deref_mut()) => self.outside(message).await,
+                () = ready(()) => return,
+            }
+        }
+    }
+
     async fn turn(&mut self, begin: Begin, link: Link) {
+        self.catch_up().await;
         let connected = tokio::select! {
             connected = self.connect(&begin, &link) => connected,
             // Nobody knows how far the agent got.

@@ -2,6 +2,8 @@
 //! same pieces.
 
 mod calls;
+#[cfg(test)]
+mod fuzz;
 
 use std::path::Path;
 

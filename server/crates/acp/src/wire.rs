@@ -3,6 +3,9 @@
 //! Whoever owns the wire takes one line after the other. While nobody takes any, nothing is read, so in the end the
 //! agent waits.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::{io, time::Duration};
 
 use serde::Serialize;

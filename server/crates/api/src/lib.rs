@@ -25,6 +25,9 @@ mod service;
 mod shared;
 mod terminal;
 
+/// What a server is served over.
+pub use axum::serve::Listener;
+
 pub use self::{
     access::{AllowedHosts, Token},
     answer::problem,

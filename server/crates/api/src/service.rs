@@ -73,6 +73,6 @@ pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
         content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(State(api): State<Api>, _: Caller) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let figures = api.backend().health().figures();
-    ([(header::CONTENT_TYPE, kind)], api.metrics().text(figures, api.options().connections.figures())).into_response()
+    let text = api.metrics().text(api.backend(), api.options().connections.figures()).await;
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
 }

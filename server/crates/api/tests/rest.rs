@@ -282,3 +282,63 @@ async fn a_repeat_has_its_first_answer_also_when_the_pod_is_gone() {
     let deletes = server.audited("delete").await;
     assert_eq!(deletes, [("done".to_owned(), String::new())], "it happened once");
 }
+
+#[tokio::test]
+async fn what_is_noted_on_changes_is_kept_once_for_every_browser() {
+    let server = Server::start().await;
+    let path = format!("{}/changes/drafts", server.pod("ada").await);
+    let put = async |key: &'static str, body: &Value| {
+        answer(server.request(Method::PUT, &path).header("Idempotency-Key", key).json(body)).await
+    };
+    let nothing = json!({ "version": 0, "comments": [], "seen": [] });
+    assert_eq!(server.get(&path).await, (200, nothing));
+    let comments = json!([{ "path": "/a/b.rs", "line": 3, "text": "why?" }]);
+    let desk = json!({ "version": 0, "comments": comments, "seen": ["v1 /a/b.rs"] });
+    let kept = json!({ "version": 1, "comments": comments, "seen": ["v1 /a/b.rs"] });
+    assert_eq!(put("k1", &desk).await, (200, json!({ "version": 1 })));
+    assert_eq!(put("k1", &desk).await, (200, json!({ "version": 1 })), "a repeat has the first answer");
+    // The phone has not read it.
+    let phone = json!({ "version": 0, "comments": [], "seen": [] });
+    assert_eq!(code(&put("k2", &phone).await), (409, "changed"));
+    assert_eq!(server.get(&path).await, (200, kept));
+    let line = |line: u64, text: &str| json!({ "path": "a", "line": line, "text": text });
+    for bad in [
+        json!({ "version": 1, "comments": [line(0, "x")] }),
+        json!({ "version": 1, "comments": [line(1, &"x".repeat(16 * 1024 + 1))] }),
+        json!({ "version": 1, "comments": vec![line(1, "x"); 201] }),
+        json!({ "version": 1, "comments": vec![line(1, &"x".repeat(16_000)); 100] }),
+        json!({ "version": 1, "seen": vec!["x"; 2_001] }),
+        json!({ "version": 1, "seen": ["x".repeat(5_000)] }),
+        json!({ "comments": [] }),
+        json!({ "version": 1, "comment": [] }),
+        json!({ "version": -1 }),
+    ] {
+        assert_eq!(code(&put("k3", &bad).await), (400, "invalid_input"));
+    }
+    let server = server.restart().await;
+    let path = server.get("/api/v1/pods").await.1["items"][0]["pod"].clone();
+    let path = format!("{}/changes/drafts", common::pod_path(&path));
+    assert_eq!(server.get(&path).await.1["version"], 1);
+    let emptied = server.request(Method::PUT, &path).json(&json!({ "version": 1 }));
+    assert_eq!(answer(emptied).await, (200, json!({ "version": 2 })));
+    assert_eq!(server.audited("drafts").await, [], "what is only noted is in no audit, refused or not");
+}
+
+#[tokio::test]
+async fn what_is_sent_is_no_longer_noted() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    let path = format!("{pod}/changes/drafts");
+    let line = |line: u64, text: &str| json!({ "path": "b.rs", "line": line, "text": text });
+    let drafts = json!({ "version": 0, "comments": [line(3, "why?"), line(9, "half a")], "seen": ["v1 b.rs"] });
+    assert_eq!(answer(server.request(Method::PUT, &path).json(&drafts)).await.0, 200);
+    let review = json!({ "comments": [line(3, "why?")] });
+    let sent = answer(server.request(Method::POST, &format!("{pod}/changes/review")).json(&review)).await;
+    assert_eq!(sent.0, 202, "{}", sent.1);
+    let left = json!({ "version": 2, "comments": [line(9, "half a")], "seen": ["v1 b.rs"] });
+    assert_eq!(server.get(&path).await, (200, left.clone()));
+    // A review of something else leaves them as they are.
+    let review = json!({ "comments": [line(4, "and this?")] });
+    assert_eq!(answer(server.request(Method::POST, &format!("{pod}/changes/review")).json(&review)).await.0, 202);
+    assert_eq!(server.get(&path).await, (200, left));
+}

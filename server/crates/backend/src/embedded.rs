@@ -102,6 +102,7 @@ impl RuntimePort for Embedded {
             Command::Revert(it) => host.work().revert(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::UndoRevert(it) => host.work().undo_revert(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Review(it) => host.work().review(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::KeepDrafts(it) => host.work().keep_drafts(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::RunTool(it) => {
                 host.work().run_tool(key, origin, &it.pod.worker_id, &it.name, it.body).await?.into()
             }
@@ -168,6 +169,7 @@ impl RuntimePort for Embedded {
             Query::ChangesOf(it) => {
                 host.work().changes(&it.pod.worker_id, it.since.0.unwrap_or_default()).await?.into()
             }
+            Query::DraftsOf(it) => host.work().drafts(&it.pod.worker_id).await?.into(),
             Query::PreviewRewind(it) => host.work().preview_rewind(&it.pod.worker_id, it.to_seq).await?.into(),
             Query::Folders(it) => host.settings().folders(it.prefix.0.as_deref()).await?.into(),
             Query::Peers(it) => whole(host.peers().of_pod(&it.pod.worker_id).await?).into(),

@@ -22,8 +22,8 @@ mod terms;
 
 pub use mcp::LoginAnswer;
 pub use runtime::{
-    DatabaseState, Export, FeedItem, Figures, Observation, Origin, PodToken, PodTokens, PodToolView, PodsItem,
-    PodsObservation, Readiness, RecordForm, RecordPage, TokenHolder, watched,
+    DatabaseState, Export, FeedItem, Observation, Origin, PodToken, PodTokens, PodToolView, PodsItem, PodsObservation,
+    Readiness, RecordForm, RecordPage, TokenHolder, watched,
 };
 
 pub use crate::{

@@ -40,8 +40,39 @@ pub struct Undoing {
     pub target: Option<Entry>,
     /// What it is now.
     pub present: Option<Entry>,
-    /// Somebody else has changed it since the Pod first did.
+    /// Somebody else has changed it since the Pod first did, and that is in what it is now.
     pub is_others: bool,
+}
+
+/// What is known of a file that a rewind changes, while the snapshots are gone through.
+struct Followed {
+    /// What it was before the Pod first changed it, and what else it was without anything of somebody else's.
+    own: Vec<Option<Entry>>,
+    is_others: bool,
+}
+
+impl Followed {
+    fn since(before: Option<&Entry>) -> Self {
+        Self { own: vec![before.cloned()], is_others: false }
+    }
+
+    /// Takes in what it became.
+    fn became(&mut self, now: Option<&Entry>, is_own: bool) {
+        match is_own {
+            false => self.is_others = true,
+            // As when a rewind brought it back: nothing is left of what somebody else did.
+            true if self.is_others => self.is_others = !self.own.iter().any(|own| is_same(own.as_ref(), now)),
+            true => self.own.push(now.cloned()),
+        }
+    }
+}
+
+fn is_same(one: Option<&Entry>, other: Option<&Entry>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one.is_same(other),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 impl Chronicle {
@@ -103,43 +134,50 @@ impl Chronicle {
     /// What undoing the Pod's changes after a record does, if the folder is `now` as given. What somebody else alone
     /// changed is left as it is.
     pub fn undoing(&self, to_seq: Seq, now: &Tree) -> BTreeMap<String, Undoing> {
-        let mut undoing: BTreeMap<String, (Option<Entry>, bool)> = BTreeMap::new();
+        let mut files: BTreeMap<String, Followed> = BTreeMap::new();
         let mut tree = Tree::new();
-        let mut step = |before: &Tree, paths: Vec<&str>, is_own: bool, is_after: bool| {
-            for path in paths {
-                match undoing.get_mut(path) {
-                    None if is_own && is_after => {
-                        undoing.insert(path.to_owned(), (before.get(path).cloned(), false));
-                    }
-                    Some((_, is_others)) if !is_own => *is_others = true,
-                    _ => (),
+        let mut step = |before: &Tree, path: &str, after: Option<&Entry>, is_own: bool, is_after: bool| {
+            let before = before.get(path);
+            if is_same(before, after) {
+                return;
+            }
+            match files.get_mut(path) {
+                Some(followed) => followed.became(after, is_own),
+                None if is_own && is_after => {
+                    let mut followed = Followed::since(before);
+                    followed.became(after, true);
+                    files.insert(path.to_owned(), followed);
                 }
+                None => (),
             }
         };
         let mut last: Option<&Snapshot> = None;
         for snapshot in &self.snapshots {
             if let Some(before) = last {
-                let paths = snapshot.changed.keys().map(String::as_str).collect();
-                step(&tree, paths, before.is_open, before.seq >= to_seq);
+                for (path, after) in &snapshot.changed {
+                    step(&tree, path, after.as_ref(), before.is_open, before.seq >= to_seq);
+                }
             }
             apply(&mut tree, &snapshot.changed);
             last = Some(snapshot);
         }
         if let Some(last) = last {
-            step(&tree, differing(&tree, now).into_keys().collect(), last.is_open, last.seq >= to_seq);
+            for (path, (_, after)) in differing(&tree, now) {
+                step(&tree, path, after, last.is_open, last.seq >= to_seq);
+            }
         }
-        let is_same = |one: &Option<Entry>, other: Option<&Entry>| match (one, other) {
-            (Some(one), Some(other)) => one.is_same(other),
-            (None, None) => true,
-            _ => false,
-        };
-        let planned = undoing.into_iter().filter(|(path, (target, _))| !is_same(target, now.get(path)));
-        planned
-            .map(|(path, (target, is_others))| {
-                let present = now.get(&path).cloned();
-                (path, Undoing { target, present, is_others })
-            })
-            .collect()
+        let undoing = files.into_iter().map(|(path, Followed { own, is_others })| {
+            let (target, present) = (own.into_iter().next().flatten(), now.get(&path).cloned());
+            (path, Undoing { target, present, is_others })
+        });
+        undoing.filter(|(_, file)| !is_same(file.target.as_ref(), file.present.as_ref())).collect()
+    }
+
+    /// What the newest call of the Pod that changed a file left of it; `None` if no call did.
+    pub fn left_by_pod(&self, path: &str) -> Option<Option<&Entry>> {
+        let pairs = self.snapshots.windows(2).rev().filter(|pair| pair[0].is_open);
+        let mut left = pairs.filter_map(|pair| pair[1].changed.get(path));
+        left.next().map(Option::as_ref)
     }
 }
 
@@ -164,6 +202,7 @@ mod tests {
             size: content.len() as u64,
             is_link: false,
             is_executable: false,
+            mode: None,
             stamp: Stamp { inode: 0, modified: 0, changed: 0 },
         }
     }
@@ -247,6 +286,37 @@ mod tests {
         // Whoever brought it back themselves has nothing to lose.
         now.remove("c");
         assert_eq!(story.undoing(Seq(2), &now).into_keys().collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn what_a_rewind_brought_back_has_nothing_of_somebody_else_in_it() {
+        // The Pod writes 1 and 2, somebody else writes theirs, and a rewind brings 1 back.
+        let mut states: Vec<State<'_>> = vec![
+            (5, true, &[("a", "0")]),
+            (6, false, &[("a", "1")]),
+            (15, true, &[("a", "1")]),
+            (16, false, &[("a", "2")]),
+            (20, true, &[("a", "theirs")]),
+            (21, false, &[("a", "1")]),
+        ];
+        let is_others = |states: &[State<'_>]| {
+            let chronicle = chronicle(states);
+            chronicle.undoing(Seq(2), &chronicle.latest())["a"].is_others
+        };
+        assert!(!is_others(&states));
+        assert!(is_others(&states[..5]), "it is still there");
+        states[5].2 = &[("a", "theirs, and more")];
+        assert!(is_others(&states), "the Pod has changed what somebody else wrote");
+    }
+
+    #[test]
+    fn what_the_pod_left_of_a_file_is_known_and_what_others_did_is_not_its_own() {
+        let story = story();
+        let left = |path: &str| story.left_by_pod(path).map(|left| left.and_then(|entry| entry.hash.clone()));
+        let hash = |content: &str| Some(sha256(content.as_bytes()));
+        assert_eq!((left("a"), left("b"), left("c")), (Some(hash("2")), None, Some(hash("1"))));
+        let gone = chronicle(&[(5, true, &[("a", "0")]), (6, false, &[])]);
+        assert_eq!(gone.left_by_pod("a"), Some(None));
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub struct Entry {
     pub is_link: bool,
     #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_executable: bool,
+    /// Who may do what with it, as the lowest nine bits of its mode; `None`: an older snapshot did not note it.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
     #[serde(rename = "s")]
     pub stamp: Stamp,
 }
@@ -45,7 +48,7 @@ pub struct Stamp {
 }
 
 impl Entry {
-    /// Whether this is the same file as far as people are concerned.
+    /// Whether this is the same file as far as a review is concerned, which shows contents and what can be run.
     pub fn is_same(&self, other: &Self) -> bool {
         let same_content = match (&self.hash, &other.hash) {
             (Some(one), Some(other)) => one == other,
@@ -105,6 +108,7 @@ mod tests {
             size: content.len() as u64,
             is_link: false,
             is_executable: false,
+            mode: None,
             stamp: Stamp { inode: 1, modified: 2, changed: 3 },
         }
     }
@@ -120,6 +124,14 @@ mod tests {
         let new = tree(&[("a", touched), ("b", run), ("c", entry("2")), ("new", entry("x"))]);
         assert_eq!(differing(&old, &new).into_keys().collect::<Vec<_>>(), ["b", "c", "gone", "new"]);
         assert_eq!(differing(&new, &new).len(), 0);
+    }
+
+    #[test]
+    fn an_entry_of_an_older_snapshot_is_read_without_its_mode() {
+        let json = serde_json::to_string(&Entry { mode: Some(0o600), ..entry("x") }).unwrap();
+        assert_eq!(serde_json::from_str::<Entry>(&json).unwrap().mode, Some(0o600));
+        let older = json.replace(",\"p\":384", "");
+        assert_eq!(serde_json::from_str::<Entry>(&older).unwrap(), entry("x"), "{older}");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Encoded records: cut out of a frame or page without decoding, so that what this version does not know passes
 //! through.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};

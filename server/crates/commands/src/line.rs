@@ -1,6 +1,6 @@
 //! The `:` commands: their completions, and their meaning.
 
-use protocol::{Budget, ControlVerb, HeldDecision, NetworkPolicy, PodState, Thinking, WorktreeVerb};
+use protocol::{Budget, ControlVerb, HeldDecision, NetworkPolicy, PodState, Since, Thinking, WorktreeVerb};
 
 use crate::{Page, TABLE, Where, allowed, entry};
 
@@ -37,6 +37,8 @@ pub enum Command {
     /// Deletes this Pod; the name has to be its own.
     Delete(String),
     New(String),
+    /// Creates a Pod of this name with the history in this local file; settings may follow.
+    Import(String),
     /// Answers the oldest open approval.
     Answer(Answer),
     /// Answers the question with the option of this id, one of the agent's own.
@@ -45,8 +47,8 @@ pub enum Command {
     Fill(String),
     /// Shows the agent that answers in the Pod.
     Agent,
-    /// Shows what has changed in its folders.
-    Changes,
+    /// Shows what has changed in its folders since then.
+    Changes(Since),
     /// Rewinds to before the newest message.
     Rewind,
     /// Opens the dialog, with this name if there is one.
@@ -292,6 +294,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "fork" => named(Command::Fork),
         "commit" => named(Command::Commit),
         "worktree" => worktree(argument),
+        "changes" => changes(argument),
         "model" if argument.is_empty() && here.client == Client::Terminal => {
             Err(":model needs a name after it; `yoi models` lists them".to_owned())
         }
@@ -304,6 +307,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "key" => key(argument),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
+        "import" => named(Command::Import),
         "open" => named(Command::Open),
         "send" => named(Command::Send),
         "steer" => named(Command::Steer),
@@ -318,7 +322,6 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "allow" => Ok(Command::Answer(Answer::Once)),
         "agent" => Ok(Command::Agent),
-        "changes" => Ok(Command::Changes),
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
         "queue" => Ok(Command::Queue),
@@ -344,6 +347,12 @@ fn help(argument: &str) -> Result<Command, String> {
         "peer" | "peers" | "unpeer" => Ok(Command::Help(Topic::Peers)),
         other => Err(format!("no help on \"{other}\"; try :help or :help peer")),
     }
+}
+
+fn changes(argument: &str) -> Result<Command, String> {
+    let since = Since::ALL.into_iter().find(|since| since.as_str() == argument);
+    let since = if argument.is_empty() { Some(Since::default()) } else { since };
+    since.map(Command::Changes).ok_or_else(|| ":changes takes start, turn or branch after it".to_owned())
 }
 
 fn worktree(argument: &str) -> Result<Command, String> {
@@ -513,6 +522,11 @@ mod tests {
         for line in [":preview 0", ":preview 65536", ":preview web", ":preview close"] {
             assert!(idle(line).unwrap_err().contains("a port from 1 to 65535"), "{line}");
         }
+        assert_eq!(idle(":changes"), Ok(Command::Changes(Since::Start)));
+        assert_eq!(idle(":changes turn"), Ok(Command::Changes(Since::Turn)));
+        assert!(idle(":changes today").unwrap_err().contains("start, turn or branch"));
+        assert_eq!(parse(":import old a.jsonl", terminal), Ok(Command::Import("old a.jsonl".into())));
+        assert!(parse(":import", terminal).unwrap_err().contains("a name file after it"));
         assert_eq!(idle(":think hard"), Err(":think needs off, low, medium, high or max after it".into()));
         assert_eq!(idle(":model a b c"), Err(":model takes a model's name and, after it, a provider's".into()));
         assert_eq!(idle(":network of"), Err(":network needs none, ask or open after it".into()));

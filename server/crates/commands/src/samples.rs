@@ -22,6 +22,7 @@ pub fn pod(name: &str, state: PodState) -> PodSummary {
         queued_count: 0,
         relations: Relations::default(),
         usage: Usage::default(),
+        budget: None,
         git: None,
     }
 }

@@ -229,6 +229,7 @@ impl Pod {
             queued_count: 0,
             relations: Relations { parent: None, children: card.children, peers },
             usage: card.face.usage,
+            budget: None,
             git: None,
         }
     }
@@ -239,7 +240,6 @@ impl Pod {
             profile: None,
             instructions: None,
             thinking: None,
-            budget: None,
             budget_used: None,
             fallback: Vec::new(),
             auto_resume: false,

@@ -113,7 +113,7 @@ impl RuntimePort for CompatSockets {
             Command::ChangeWorktree(_) | Command::CommitChanges(_) => {
                 "they know nothing of git; use it in their folder"
             }
-            Command::Revert(_) | Command::UndoRevert(_) | Command::Review(_) => {
+            Command::Revert(_) | Command::UndoRevert(_) | Command::Review(_) | Command::KeepDrafts(_) => {
                 "what they changed is not known here; look at it with git"
             }
             Command::RunTool(_) => "only their models can run their tools",

@@ -4,6 +4,8 @@
 
 mod calls;
 mod drafts;
+#[cfg(test)]
+mod fuzz;
 mod log;
 mod runs;
 mod segments;

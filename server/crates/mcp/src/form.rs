@@ -1,6 +1,9 @@
 //! What a server asks a person in the middle of a call: a sentence and a flat form. Also checks whether an answer fits
 //! the form.
 
+#[cfg(test)]
+mod fuzz;
+
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 

@@ -117,6 +117,13 @@ impl Servers {
         self.0.values().map(|known| known.item()).collect()
     }
 
+    /// Returns the number of servers that run as programs now or are being started, over all Pods.
+    pub fn programs(&self) -> usize {
+        let is_up = |state: &McpServerState| matches!(state, McpServerState::Ready | McpServerState::Connecting);
+        let programs = self.0.values().filter(|known| known.is_program());
+        programs.map(|known| known.lore().uses.values().filter(|state| is_up(state)).count()).sum()
+    }
+
     /// Returns what a server has written to its standard error.
     pub fn log(&self, name: &str) -> Option<String> {
         self.0.get(name).map(|known| known.log.text())

@@ -1,6 +1,9 @@
 //! Templates of addresses (RFC 6570), as far as people type into them: where in a template the text ends, what may come
 //! next, and whether it is a whole address.
 
+#[cfg(test)]
+mod fuzz;
+
 /// A template. It begins with fixed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
@@ -121,6 +124,8 @@ impl Template {
                     let is_last = self.parts[at + 1..].iter().all(|part| *part == Part::Rest);
                     if variable.takes(rest) {
                         let next = (!rest.is_empty() && !then.is_empty()).then(|| format!("{text}{then}"));
+                        // A value that ends like what comes behind it makes the longer text another one.
+                        let next = next.filter(|next| self.typed(next).is_some());
                         let Variable { name, is_wide } = variable.clone();
                         let (value, prefix, then) = (decoded(rest), so_far.to_owned(), then.to_owned());
                         let open = Some(Open { name, value, before, prefix, is_wide, then });
@@ -206,6 +211,13 @@ mod tests {
     fn typed(template: &str, text: &str) -> Option<(bool, Option<String>, Option<String>)> {
         let Typed { is_whole, next, open } = Template::parse(template).unwrap().typed(text)?;
         Some((is_whole, next, open.map(|open| format!("{}={}", open.name, open.value))))
+    }
+
+    #[test]
+    fn what_comes_next_is_not_offered_if_it_would_not_fit() {
+        let offered = |template: &str, text: &str| typed(template, text).map(|(_, next, _)| next);
+        assert_eq!(offered("x-{a}/b/{c}", "x-1"), Some(Some("x-1/b/".to_owned())));
+        assert_eq!(offered("%zz{a*}%zz%zz{a*}a", "%zz%zz"), Some(None));
     }
 
     #[test]

@@ -169,6 +169,9 @@ pub struct PodUpdate {
     pub checkpoint: Option<Checkpoint>,
     pub updated_at: Option<Timestamp>,
     pub unread: Option<u32>,
+    /// JSON of a `protocol::ReviewDrafts`.
+    #[serde(default)]
+    pub drafts: Option<String>,
 }
 
 /// The folded state at one position, with the columns by which lists and recovery select.

@@ -36,11 +36,16 @@ pub(crate) trait Pen: PodPen + JournalPen + PeerPen + LedgerPen + LeasePen {
     /// For statements that both databases share.
     fn words(&mut self) -> Result<Txn<'_>, WriteError>;
     async fn commit(&mut self) -> Result<(), WriteError>;
-    /// Called within a later transaction: whether the transaction whose commit failed was committed after all. `None`
-    /// if only the records can tell.
+    /// Called within a later transaction: whether the group whose commit failed was committed after all. `None` if only
+    /// the records can tell.
     async fn landed(&mut self) -> Result<Option<bool>, WriteError> {
         Ok(None)
     }
+    /// The outcome of the last group is known; what follows is another one.
+    fn settle(&mut self) {}
+    /// Needs no open transaction: the database could not be written, so the next attempt uses a new connection. The
+    /// old one may lead to a server that takes no writes any more.
+    fn part(&mut self) {}
     /// Never fails: a connection that cannot roll back is dropped, which rolls back too.
     async fn rollback(&mut self);
     async fn close(self: Box<Self>);
@@ -192,6 +197,7 @@ pub(crate) struct UpdateLine<'a> {
     pub(crate) checkpoint: Option<&'a Checkpoint>,
     pub(crate) updated_at: Option<Timestamp>,
     pub(crate) unread: Option<u32>,
+    pub(crate) drafts: Option<&'a str>,
 }
 
 /// One Pod's new parent. All changes of one child in a group are merged into one line; the later one wins.

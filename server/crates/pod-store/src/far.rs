@@ -60,7 +60,7 @@ pub struct FarPeerRow {
 }
 
 /// The state of a peer request or pair, seen from this side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FarState {
     /// Sent; no answer yet.
     Proposed,

@@ -21,6 +21,8 @@ mod heads;
 mod hosts;
 mod inspect;
 mod messages;
+mod meters;
+mod on_the_spot;
 mod options;
 mod outage;
 mod peer_columns;
@@ -52,6 +54,7 @@ pub use far::{FarCardRow, FarChange, FarMessageRow, FarPeerRow, FarPosition, Far
 pub use faults::Faults;
 pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
+pub use on_the_spot::{wait_on_the_spot, waits_on_the_spot};
 pub use options::{DamagedRecord, DamagedRecords, Database, Inspection, Probe, StoreOptions};
 pub use outage::{Failures, Health, OUTAGE_WAIT_MAX, Outage, OutageKind, Patience};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
@@ -64,7 +67,7 @@ pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
 pub use step::Step;
 pub use store::{
-    Audit, Blobs, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Rules, Search, Sessions,
-    Store, Usage,
+    Audit, Blobs, Census, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Rules, Search,
+    Sessions, Store, Usage,
 };
 pub use usage::{DayTokens, LinkTokens, ModelTokens, PodTokens, Spent, Tokens, UsageRows};

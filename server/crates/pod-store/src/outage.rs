@@ -87,6 +87,7 @@ pub struct Health {
     pub(crate) closing: watch::Sender<bool>,
     reads_failed: AtomicU64,
     writes_failed: AtomicU64,
+    outages: AtomicU64,
     /// The number of journal rows that are set aside.
     pub(crate) damaged: AtomicU64,
     /// The damaged records that have been logged.
@@ -100,6 +101,7 @@ impl Default for Health {
             closing: watch::Sender::new(false),
             reads_failed: AtomicU64::new(0),
             writes_failed: AtomicU64::new(0),
+            outages: AtomicU64::new(0),
             damaged: AtomicU64::new(0),
             alarms: Mutex::default(),
         }
@@ -134,6 +136,11 @@ impl Health {
         }
     }
 
+    /// How many outages have begun.
+    pub(crate) fn outages(&self) -> u64 {
+        self.outages.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn read_failed(&self) {
         self.reads_failed.fetch_add(1, Ordering::Relaxed);
     }
@@ -150,6 +157,9 @@ impl Health {
                     }
                     OutageKind::Lost => tracing::error!(why, "THE DATABASE IS GONE; nothing more is written"),
                 }
+            }
+            if since.is_none() {
+                self.outages.fetch_add(1, Ordering::Relaxed);
             }
             let since = since.unwrap_or_else(Timestamp::now);
             let now = Some(Outage { since, kind, why: why.to_owned() });

@@ -2,11 +2,16 @@
 
 use std::{fmt::Debug, sync::Arc};
 
-use futures_util::{TryStreamExt, future::BoxFuture, stream::BoxStream};
-use sqlx::{PgPool, SqlitePool, postgres::PgRow, sqlite::SqliteRow};
+use futures_util::{
+    StreamExt, TryStreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use sqlx::{PgPool, Sqlite, SqlitePool, pool::PoolConnection, postgres::PgRow, sqlite::SqliteRow};
 
 use crate::{
     StoreError,
+    on_the_spot::{settled, waits_on_the_spot},
     outage::Health,
     statement::{Argument, Columns, Statement, Text},
 };
@@ -78,7 +83,7 @@ impl Reader {
 
     pub(crate) async fn close(&self) {
         match &self.readers {
-            Readers::Sqlite(pool) => pool.close().await,
+            Readers::Sqlite(pool) => settled(pool.close()).await,
             Readers::Postgres(pool) => pool.close().await,
         }
     }
@@ -132,6 +137,15 @@ impl<'r> Select<'r> {
 
     fn rows(self) -> Rows<'r> {
         match self.statement {
+            Statement::Sqlite(query, pool) if waits_on_the_spot() => {
+                let read = settled(async move {
+                    let mut connection = pool.acquire().await?;
+                    let rows: Vec<_> = query.fetch(&mut *connection).collect().await;
+                    give_back(connection).await;
+                    Ok::<_, sqlx::Error>(stream::iter(rows))
+                });
+                Rows::Sqlite(stream::once(read).try_flatten().boxed())
+            }
             Statement::Sqlite(query, pool) => Rows::Sqlite(query.fetch(pool)),
             Statement::Postgres(query, pool) => Rows::Postgres(query.fetch(pool)),
         }
@@ -140,12 +154,25 @@ impl<'r> Select<'r> {
     fn first(self) -> BoxFuture<'r, Result<Option<Row>, sqlx::Error>> {
         match self.statement {
             Statement::Sqlite(query, pool) => {
-                Box::pin(async move { Ok(query.fetch_optional(pool).await?.map(Row::Sqlite)) })
+                let read = async move {
+                    let mut connection = pool.acquire().await?;
+                    let row = query.fetch_optional(&mut *connection).await;
+                    give_back(connection).await;
+                    Ok(row?.map(Row::Sqlite))
+                };
+                Box::pin(settled(read))
             }
             Statement::Postgres(query, pool) => {
                 Box::pin(async move { Ok(query.fetch_optional(pool).await?.map(Row::Postgres)) })
             }
         }
+    }
+}
+
+/// Dropped, a connection finds its way back to the pool in a task of its own; on the spot, it has to be back at once.
+async fn give_back(mut connection: PoolConnection<Sqlite>) {
+    if waits_on_the_spot() {
+        connection.return_to_pool().await;
     }
 }
 

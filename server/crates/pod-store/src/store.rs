@@ -4,6 +4,7 @@ mod audit;
 mod blobs;
 mod commands;
 mod far;
+mod figures;
 mod hosts;
 mod inboxes;
 mod journals;
@@ -27,6 +28,7 @@ pub use self::{
     blobs::Blobs,
     commands::Commands,
     far::Far,
+    figures::Census,
     hosts::Hosts,
     inboxes::Inboxes,
     journals::Journals,
@@ -42,6 +44,8 @@ use crate::{
     Batch, Committed, Database, Faults, HostIdentity, PodKey, StoreError, StoreOptions,
     chore::Chore,
     engine::{Cluster, Loops},
+    meters::Meters,
+    on_the_spot::settled,
     outage::{Health, Patience, Ticket},
     postgres,
     reader::{Engine, Reader},
@@ -70,6 +74,7 @@ pub(crate) struct Shared {
     /// The sender lives as long as the writer's task.
     writer_alive: watch::Receiver<()>,
     health: Arc<Health>,
+    meters: Meters,
     /// Signalled when something may have changed in the lines with other stores. Carries no data: readers read what
     /// changed.
     far: watch::Sender<()>,
@@ -90,11 +95,12 @@ impl Store {
     /// Like [`Store::open`], but as one of several hosts if the database supports that: only a host with the same
     /// identity is replaced.
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
+        let meters = Meters::default();
         let opened = match &options.database {
             Database::Sqlite { path } => {
-                sqlite::open(path, &options).await.map_err(|error| sqlite::at_start(error, path))?
+                settled(sqlite::open(path, &options)).await.map_err(|error| sqlite::at_start(error, path))?
             }
-            Database::Postgres { url } => postgres::open(url, identity).await?,
+            Database::Postgres { url } => postgres::open(url, identity, &meters).await?,
         };
         let health = Arc::new(Health::default());
         let reader = Reader { readers: opened.readers, engine: opened.engine, health: health.clone() };
@@ -102,7 +108,7 @@ impl Store {
         let (jobs, incoming) = mpsc::channel(writer::QUEUE_JOBS_MAX);
         let (alive, writer_alive) = watch::channel(());
         let group = Committer::new(opened.pen, opened.host_epoch, options.faults.clone(), cluster.clone());
-        let writer = Writer::new(group, reader.clone());
+        let writer = Writer::new(group, reader.clone(), meters.clone());
         tokio::spawn(async move {
             writer.run(incoming).await;
             drop(alive);
@@ -116,6 +122,7 @@ impl Store {
             jobs: Mutex::new(Some(jobs)),
             writer_alive,
             health,
+            meters,
             far: watch::Sender::new(()),
             cluster,
             faults: options.faults,
@@ -282,7 +289,8 @@ impl Shared {
     async fn written(&self, batch: Batch, chore: Option<Chore>, ticket: Ticket) -> Result<Committed, StoreError> {
         let jobs = self.jobs().clone().ok_or(StoreError::Closed)?;
         let (answer, answered) = oneshot::channel();
-        jobs.send(Job { batch, chore, answer, ticket }).await.map_err(|_| StoreError::Closed)?;
+        let waiting = Some(self.meters.wait());
+        jobs.send(Job { batch, chore, answer, ticket, waiting }).await.map_err(|_| StoreError::Closed)?;
         drop(jobs);
         answered.await.map_err(|_| StoreError::Closed)?
     }

@@ -9,7 +9,10 @@ mod leases;
 mod plan;
 mod tables;
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     sync::{mpsc, oneshot},
@@ -21,6 +24,8 @@ pub(crate) use self::group::Committer;
 use crate::{
     Batch, Committed, MessageChange, PodChange, PodKey, StoreError,
     chore::Chore,
+    meters::{Meters, Waiting},
+    on_the_spot::settled,
     outage::{OutageKind, Ticket},
     reader::Reader,
     txn::WriteError,
@@ -49,13 +54,15 @@ pub(crate) struct Job {
     pub(crate) chore: Option<Chore>,
     pub(crate) answer: oneshot::Sender<Result<Committed, StoreError>>,
     pub(crate) ticket: Ticket,
+    /// `None` if nobody waits.
+    pub(crate) waiting: Option<Waiting>,
 }
 
 impl Job {
     /// Writes nothing new, and nobody waits for it.
     pub(crate) fn probe() -> Self {
         let (answer, _) = oneshot::channel();
-        Self { batch: Batch::default(), chore: Some(Chore::Probe), answer, ticket: Ticket::default() }
+        Self { batch: Batch::default(), chore: Some(Chore::Probe), answer, ticket: Ticket::default(), waiting: None }
     }
 
     fn answer(self, outcome: Result<Committed, StoreError>) {
@@ -70,6 +77,10 @@ impl Job {
 
     fn is_rejoin(&self) -> bool {
         matches!(self.chore, Some(Chore::Rejoin))
+    }
+
+    fn records(&self) -> usize {
+        self.batch.changes.iter().map(|change| change.records.len()).sum()
     }
 
     fn size(&self) -> (usize, usize) {
@@ -90,6 +101,7 @@ pub(crate) struct Writer {
     committer: Committer,
     /// For finding out which Pod name was taken; not used for good batches.
     reader: Reader,
+    meters: Meters,
     /// How often the current group has conflicted with another host.
     again: usize,
     /// How long to wait before the next try.
@@ -97,8 +109,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(committer: Committer, reader: Reader) -> Self {
-        Self { committer, reader, again: 0, retry_after: RETRY_FIRST }
+    pub(crate) fn new(committer: Committer, reader: Reader, meters: Meters) -> Self {
+        Self { committer, reader, meters, again: 0, retry_after: RETRY_FIRST }
     }
 
     /// Runs until every sender is gone and the queue is empty.
@@ -107,13 +119,15 @@ impl Writer {
         while self.gather(&mut incoming, &mut gathered).await > 0 {
             let mut groups = cut_into_groups(gathered.drain(..));
             while let Some(group) = groups.pop_front() {
+                self.meters.set_oldest(oldest(&group));
                 for rest in self.settle(group).await.into_iter().rev() {
                     groups.push_front(rest);
                 }
             }
+            self.meters.set_oldest(None);
         }
         if !self.reader.health.is_out() {
-            self.committer.close().await;
+            settled(self.committer.close()).await;
         }
     }
 
@@ -129,14 +143,14 @@ impl Writer {
         if let Ok(count) = timeout(REST_AFTER, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
             return count;
         }
-        self.committer.rest().await;
+        settled(self.committer.rest()).await;
         incoming.recv_many(gathered, QUEUE_JOBS_MAX).await
     }
 
     /// Commits a group and answers it. Returns what has to be tried again, in smaller groups.
     async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
         if group.first().is_some_and(Job::is_rejoin) {
-            let joined = self.committer.rejoin().await;
+            let joined = settled(self.committer.rejoin()).await;
             group.into_iter().for_each(|job| job.answer(joined.clone()));
             return Vec::new();
         }
@@ -148,9 +162,10 @@ impl Writer {
             return Vec::new();
         }
         if self.committer.is_fenced() {
+            self.meters.fenced.inc();
             return answer_all(group, &StoreError::Fenced);
         }
-        let tried = self.committer.commit_in_txn(&group).await;
+        let tried = settled(self.commit(&group)).await;
         if matches!(tried, Ok(_) | Err(Failure::All(_))) {
             self.retry_after = RETRY_FIRST;
             self.reader.health.written();
@@ -193,6 +208,22 @@ impl Writer {
             Err(Failure::Lost(sentence)) => self.wait_out(group, OutageKind::Lost, &sentence).await,
             Err(Failure::All(error)) => answer_all(group, &error),
         }
+    }
+
+    async fn commit(&mut self, group: &[Job]) -> Result<Vec<Committed>, Failure> {
+        let began = Instant::now();
+        let tried = self.committer.commit_in_txn(group).await;
+        match &tried {
+            Ok(_) => {
+                let records = group.iter().map(Job::records).sum();
+                self.meters.committed(began.elapsed(), group.len(), records);
+            }
+            Err(Failure::All(StoreError::Fenced)) => {
+                self.meters.fenced.inc();
+            }
+            Err(_) => (),
+        }
+        tried
     }
 
     /// Waits a little, and returns the group without the jobs that were taken back, to be retried before anything that
@@ -242,6 +273,11 @@ impl Writer {
             None => StoreError::Conflict,
         }
     }
+}
+
+/// Since when the oldest of these jobs waits.
+fn oldest(group: &[Job]) -> Option<Instant> {
+    group.iter().filter_map(|job| job.waiting.as_ref()).map(|waiting| waiting.since).min()
 }
 
 fn wanted_name(change: &PodChange) -> Option<&protocol::PodName> {

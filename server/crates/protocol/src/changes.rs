@@ -8,6 +8,9 @@ use crate::{Seq, Timestamp};
 pub const COMMENT_BYTES_MAX: usize = 16 * 1024;
 /// The most comments of one review.
 pub const COMMENTS_MAX: usize = 200;
+/// The most files that are noted as seen, and the most bytes of one such note.
+pub const SEEN_MAX: usize = 2_000;
+pub const SEEN_BYTES_MAX: usize = 4 * 1024 + 128;
 
 /// What the files are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -180,6 +183,29 @@ pub struct ReviewComment {
     /// From 1, in the file as it is now.
     pub line: u64,
     pub text: String,
+}
+
+/// What people noted on a Pod's changes and have not sent yet: the same in every browser. Also the body of
+/// `PUT P/changes/drafts`, where `version` is the one that was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ReviewDrafts {
+    /// Rises with each change; 0 if nothing was ever noted.
+    pub version: u64,
+    #[serde(default)]
+    pub comments: Vec<ReviewComment>,
+    /// The files that were seen, each as its `version`, a space and its `path`: a file that changes again is not seen.
+    #[serde(default)]
+    pub seen: Vec<String>,
+}
+
+/// The drafts are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DraftsKept {
+    /// Their version now.
+    pub version: u64,
 }
 
 /// What a rewind to a record would change.

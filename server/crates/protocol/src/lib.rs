@@ -56,8 +56,9 @@ pub use background::{BackgroundCommand, BackgroundOutput, CommandState};
 pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use changes::{
-    COMMENT_BYTES_MAX, COMMENTS_MAX, Changes, FileChange, FileStatus, Hunk, LeftOut, RevertCommand, Reverted,
-    ReviewCommand, ReviewComment, RewindPreview, RewoundFile, RewoundMessage, Since, UndoCommand,
+    COMMENT_BYTES_MAX, COMMENTS_MAX, Changes, DraftsKept, FileChange, FileStatus, Hunk, LeftOut, RevertCommand,
+    Reverted, ReviewCommand, ReviewComment, ReviewDrafts, RewindPreview, RewoundFile, RewoundMessage, SEEN_BYTES_MAX,
+    SEEN_MAX, Since, UndoCommand,
 };
 pub use command::{
     ControlVerb, CreatePod, ForkCommand, ImportCommand, ImportFormat, InputCommand, Interrupted, PatchPod, Receipt,

@@ -10,14 +10,14 @@
 use crate::{
     About, AgentItem, AnsweredQuestions, ApiError, Approval, ApprovalCommand, ApprovalsCommand, AuditRow,
     BackgroundCommand, BackgroundOutput, Changes, CommandId, CommitAnswer, CommitCommand, CompactionPreview,
-    ControlVerb, CreatePod, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand, History,
-    ImportCommand, InputCommand, Interrupted, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode, McpContent,
-    McpLog, McpLogin, McpPrompt, McpPromptText, McpResource, McpServerItem, MessageAnswer, MessageCommand, ModelItem,
-    OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
-    PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput,
-    Receipt, RequestCommand, RestoreCommand, RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview,
-    RuleItem, RuntimeId, RuntimeView, SearchHit, Seq, SessionView, Since, ToolAnswer, ToolCommand, ToolDefault,
-    UndoCommand, UsageReport, VisiblePod, WallItem, WorktreeAnswer, WorktreeCommand,
+    ControlVerb, CreatePod, DraftsKept, ExchangeMessage, FolderList, ForkCommand, Gathered, GiveKey, HeldCommand,
+    History, ImportCommand, InputCommand, Interrupted, Introduced, LinkAnswer, LinkExchange, Listing, LoginCode,
+    McpContent, McpLog, McpLogin, McpPrompt, McpPromptText, McpResource, McpServerItem, MessageAnswer, MessageCommand,
+    ModelItem, OpenRequest, OwnCommand, OwnMessage, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName,
+    PodRef, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers,
+    QueuedInput, Receipt, RequestCommand, RestoreCommand, RevertCommand, Reverted, ReviewCommand, ReviewDrafts,
+    RewindCommand, RewindPreview, RuleItem, RuntimeId, RuntimeView, SearchHit, Seq, SessionView, Since, ToolAnswer,
+    ToolCommand, ToolDefault, UndoCommand, UsageReport, VisiblePod, WallItem, WorktreeAnswer, WorktreeCommand,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -309,6 +309,8 @@ answers! {
     Pods(Listing<PodSummary>),
     Address(PodRef),
     Changes(Changes),
+    ReviewDrafts(ReviewDrafts),
+    DraftsKept(DraftsKept),
     Reverted(Reverted),
     RewindPreview(RewindPreview),
     Files(Listing<String>),
@@ -490,6 +492,15 @@ operations! {
             body body: ReviewCommand,
         } -> 202 "It is on disk" Receipt;
 
+        /// Keeps the comments that are not sent yet and the files that were seen, in place of those before.
+        ///
+        /// If they have another `version` by now: `changed`. It is not in the audit. Sending a review takes what is sent
+        /// out of the drafts.
+        KeepDrafts "keep_drafts" "drafts" "drafts": Put at_pod!("/changes/drafts"), "changes" {
+            pod pod: PodRef,
+            body body: ReviewDrafts,
+        } -> 200 "They are kept" DraftsKept;
+
         /// Runs a tool as the Pod would, under its scope and its deny rules.
         ///
         /// Where a rule asks, your call counts as the approval. The call is in the transcript with `by: operator`,
@@ -653,6 +664,11 @@ operations! {
             /// What to compare with; `start` when absent.
             query since: Filled<Since>,
         } -> 200 "What changed" Changes;
+
+        /// The comments on the Pod's changes that are not sent yet, and the files that were seen.
+        DraftsOf "drafts": Get at_pod!("/changes/drafts"), "changes" {
+            pod pod: PodRef,
+        } -> 200 "What is noted" ReviewDrafts;
 
         /// What a rewind to a record would take out of the context, and what a rewind with `files` would do on the disk.
         PreviewRewind "rewind_preview": Get at_pod!("/rewind/preview"), "commands" {

@@ -136,6 +136,9 @@ pub struct PodSummary {
     pub queued_count: u32,
     pub relations: Relations,
     pub usage: Usage,
+    /// The most that it may use together with all Pods below it; null for no limit.
+    #[serde(default)]
+    pub budget: Option<Budget>,
     /// Absent where its folder is in no git repository, and where that is not known yet. In a list as it was when the
     /// Pod last did something or was opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -266,9 +269,6 @@ pub struct PodDetail {
     /// How hard its model is asked to think; the model's own default when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// The most that it may use together with all Pods below it; null for no limit.
-    #[serde(default)]
-    pub budget: Option<Budget>,
     /// Present if there is a budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_used: Option<BudgetUse>,
@@ -319,6 +319,13 @@ pub struct GitView {
     pub ahead: u32,
     /// The reverse.
     pub behind: u32,
+    /// Lines that were added since the branch left the one that it came from, committed or not, new files included; of
+    /// a branch that came from none, what is not committed. Absent: none, or too many to count in time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added: u32,
+    /// Lines that were removed since then.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub removed: u32,
     /// The folder of the Pod's own work tree, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,

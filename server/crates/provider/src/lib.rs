@@ -13,6 +13,7 @@ mod config;
 mod error;
 mod keys;
 mod live_test;
+mod metered;
 mod nearby;
 mod provider;
 mod redact;

@@ -7,12 +7,16 @@ use std::{
 };
 
 use futures_util::future::join_all;
+use prometheus_client::registry::Registry;
 use protocol::{ModelFacts, ModelItem, ModelName, ModelView, ProviderView, Thinking, Usage};
 use tokio::sync::Semaphore;
 
 use crate::{
     Catalogue, ModelSettings, Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource, Rehearsal,
-    RetryPolicy, Retrying, Takes, TimeLimits, Unfinished, Vendor, accounted::Accounted, nearby::Nearby,
+    RetryPolicy, Retrying, Takes, TimeLimits, Unfinished, Vendor,
+    accounted::Accounted,
+    metered::{Metered, Meters},
+    nearby::Nearby,
 };
 
 /// How long listing the providers waits for a server's list of models.
@@ -54,6 +58,7 @@ pub(crate) struct Maker {
     catalogue: Arc<Catalogue>,
     policy: RetryPolicy,
     limits: TimeLimits,
+    meters: Meters,
 }
 
 /// One provider.
@@ -107,7 +112,8 @@ impl Providers {
     /// As for `new`.
     pub fn of(options: ProviderOptions) -> Result<Self, ProvidersError> {
         let ProviderOptions { configs, kept: kept_configs, models, policy, limits, finds_nearby } = options;
-        let maker = Maker { catalogue: Arc::new(Catalogue::new(models)), policy, limits };
+        let catalogue = Arc::new(Catalogue::new(models));
+        let maker = Maker { catalogue, policy, limits, meters: Meters::default() };
         let mut given: Vec<Arc<Entry>> = Vec::new();
         for config in configs {
             check_name(&config, &given)?;
@@ -253,6 +259,11 @@ impl Providers {
         .collect()
     }
 
+    /// Adds how the providers answer to the registry of one scrape.
+    pub fn register(&self, registry: &mut Registry) {
+        self.shared.maker.meters.register(registry);
+    }
+
     /// A permit for one more test, if one is free.
     pub(crate) fn begin_test(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
         self.shared.tests.try_acquire().ok()
@@ -303,7 +314,8 @@ impl Maker {
         let retrying = Arc::new(Retrying::new(provider, self.policy.clone()));
         let catalogue = Arc::clone(&self.catalogue);
         let source = (config.name.clone(), config.kind);
-        let provider = Arc::new(Accounted { provider: retrying, source, catalogue: Arc::clone(&catalogue) });
+        let accounted = Arc::new(Accounted { provider: retrying, source, catalogue: Arc::clone(&catalogue) });
+        let provider = Arc::new(Metered::new(accounted, &config.name, &self.meters));
         Ok(Arc::new(Entry { config, provider, catalogue }))
     }
 }

@@ -13,6 +13,7 @@ mod calls;
 mod commands;
 mod commit;
 mod conversation;
+mod drafts;
 mod exchange;
 pub(crate) mod feed;
 mod feeds;
@@ -56,6 +57,7 @@ pub(crate) use self::{
     background::no_such_command,
     commands::PodCommand,
     commit::Extras,
+    drafts::drafts_of,
     feeds::RECORDS_AT_ONCE,
     held::{Held, Order, Wanted},
     held_up::tell,

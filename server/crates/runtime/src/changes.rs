@@ -13,6 +13,9 @@ mod shelf;
 mod shown;
 mod turn;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use ::changes::Tree;
@@ -29,7 +32,7 @@ pub(crate) use self::{
     plan::{Plan, restore},
     preview::preview,
     quote::message,
-    revert::{revert, undo},
+    revert::{left_by_pod, revert, undo},
     shelf::{Archive, Shelf, Step, sweep},
     shown::Shown,
     turn::newest_turn,
@@ -44,6 +47,8 @@ pub(crate) struct Folders {
     pub(crate) cwd: String,
     pub(crate) scope: Scope,
     pub(crate) snapshots: PathBuf,
+    /// Files that are looked at even if git ignores them: those that a call names which changes them.
+    pub(crate) also: Vec<String>,
 }
 
 /// Keeps nothing: for a look that is only compared.
@@ -58,7 +63,8 @@ impl Keep for NoKeep {
 impl Folders {
     /// The files as they are now. Blocks.
     fn now(&self, known: &Tree) -> Result<Found, ApiError> {
-        look(&self.cwd, &self.scope, known, &mut NoKeep).map_err(|why| ApiError::new(ErrorCode::Timeout, why))
+        look(&self.cwd, &self.scope, (known, &self.also), &mut NoKeep)
+            .map_err(|why| ApiError::new(ErrorCode::Timeout, why))
     }
 }
 
@@ -88,7 +94,7 @@ async fn since_branch(folders: &Folders) -> Result<Base, ApiError> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = crate::heavy::blocking(work).await;
     done.unwrap_or_else(|error| {
         tracing::error!(%error, "work on a Pod's files broke");
         Err(ApiError::new(ErrorCode::Internal, "the work on the files broke inside yoi; its log says more"))
@@ -119,7 +125,7 @@ fn changed(detail: impl Into<String>) -> ApiError {
 fn version_of(content: Option<&Content>) -> String {
     match content {
         None => ABSENT.to_owned(),
-        Some(Content { bytes, is_executable }) => {
+        Some(Content { bytes, is_executable, .. }) => {
             format!("{}{}", ::changes::sha256(bytes), if *is_executable { "x" } else { "" })
         }
     }

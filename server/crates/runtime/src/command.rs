@@ -97,24 +97,3 @@ pub struct Readiness {
     pub failed: Vec<(String, String)>,
     pub database: DatabaseState,
 }
-
-/// A host's figures for `/metrics`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Pods that have a task now.
-    pub active_pods: u64,
-    pub records_total: u64,
-    pub commands_total: u64,
-    pub viewers: u64,
-    /// Failed reads and writes of the database; each retry of a write counts.
-    pub reads_failed_total: u64,
-    pub writes_failed_total: u64,
-    /// Damaged database records that were set aside.
-    pub records_damaged: u64,
-    /// The longest that a task held its thread without yielding, in the last minute.
-    pub longest_step: std::time::Duration,
-    /// The database cannot be written now.
-    pub is_out: bool,
-    /// It cannot be written because it was deleted, moved or replaced.
-    pub is_lost: bool,
-}

@@ -22,6 +22,10 @@ pub(crate) async fn create(
     asked: &Asked<'_>,
     create: CreatePod,
 ) -> Result<PodSummary, ApiError> {
+    let _turn = match &create.worktree {
+        Some(_) => Some(recipes.trees.turn_of(&create.name).await),
+        None => None,
+    };
     if let Some(summary) = asked.first_answer(ground).await? {
         return Ok(summary);
     }

@@ -45,7 +45,7 @@ pub(crate) async fn beginning_with(prefix: &str) -> Result<Found, ApiError> {
     let prefix = prefix.to_owned();
     let look = async move {
         let permit = LOOKS.acquire().await.ok()?;
-        let found = tokio::task::spawn_blocking(move || {
+        let found = crate::heavy::blocking(move || {
             // Held to the end, even if nobody waits any more.
             let _permit = permit;
             found(&prefix, Instant::now() + LOOK_MAX)

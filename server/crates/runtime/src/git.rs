@@ -65,6 +65,11 @@ impl Spot {
     pub(crate) fn of(spec: &PodSpec) -> Self {
         Self { cwd: spec.cwd.clone(), from: spec.worktree.as_ref().and_then(|tree| tree.from.clone()) }
     }
+
+    #[cfg(test)]
+    pub(crate) fn at(cwd: &str) -> Self {
+        Self { cwd: cwd.to_owned(), from: None }
+    }
 }
 
 /// The newest answer about a folder.
@@ -175,13 +180,15 @@ fn remember(spot: Spot, now: Known) {
 async fn look(cwd: &Path, from: Option<&str>) -> Option<GitView> {
     let inside = cwd.to_owned();
     // Nearly always there is no repository, and then no program has to be started.
-    let is_inside = tokio::task::spawn_blocking(move || inside.ancestors().any(|folder| folder.join(".git").exists()));
+    let is_inside = crate::heavy::blocking(move || inside.ancestors().any(|folder| folder.join(".git").exists()));
     if !is_inside.await.unwrap_or(false) {
         return None;
     }
     let repository = Repository::around(cwd).await?;
     let head = repository.head().await?;
     let dirty = repository.is_dirty(head.commit.as_deref()).await?;
+    // Where nothing can differ, nothing is counted.
+    let lines = branch::lines_since(&repository, from).await.unwrap_or_default();
     let (ahead, behind) = match repository.distance(head.branch.as_deref()).await {
         Some(distance) => distance,
         None => repository.distance_from(from).await.unwrap_or_default(),
@@ -191,7 +198,17 @@ async fn look(cwd: &Path, from: Option<&str>) -> Option<GitView> {
         (None, commit) => commit.as_deref()?.chars().take(SHORT_CHARS).collect(),
     };
     let repository = repository.name();
-    Some(GitView { branch, dirty, ahead, behind, worktree: None, from: None, repository })
+    Some(GitView {
+        branch,
+        dirty,
+        ahead,
+        behind,
+        added: lines.added,
+        removed: lines.removed,
+        worktree: None,
+        from: None,
+        repository,
+    })
 }
 
 /// A repository, as it is seen from one of its work trees.
@@ -270,7 +287,7 @@ impl Repository {
     /// Whether `git status` would name a file.
     async fn is_dirty(&self, commit: Option<&str>) -> Option<bool> {
         let commit = commit.map(str::to_owned);
-        let lent = tokio::task::spawn_blocking(move || Lent::make(commit.as_deref())).await.ok()?.ok()?;
+        let lent = crate::heavy::blocking(move || Lent::make(commit.as_deref())).await.ok()?.ok()?;
         let excludes = self.common_folder.join("info/exclude");
         let mut status = git(&self.top);
         status

@@ -21,7 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub use self::outage::DatabaseState;
 pub(crate) use self::outage::{Slip, reason};
 use self::{lease::Lease, outage::Looked, seats::Seats};
-use crate::{error, list::ListFeed, pod_tokens::PodTokens};
+use crate::{error, list::ListFeed, meters::Meters, pod_tokens::PodTokens};
 
 /// The ground of one host.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub(crate) struct Ground {
     pub(crate) records: AtomicU64,
     pub(crate) commands: AtomicU64,
     pub(crate) viewers: AtomicU64,
+    /// Runs and tool calls that ended.
+    pub(crate) meters: Meters,
     /// Signalled when a Pod here waits for the end of a usage limit.
     pub(crate) limited: Notify,
     /// The tokens with which agents of Pods reach this server.
@@ -64,6 +66,7 @@ impl Ground {
             records: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             viewers: AtomicU64::new(0),
+            meters: Meters::default(),
             limited: Notify::new(),
             pod_tokens: PodTokens::default(),
         }

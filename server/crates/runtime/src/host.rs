@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod blobs;
 mod claims;
+mod figures;
 mod health;
 mod journals;
 mod peers;
@@ -95,7 +96,7 @@ impl Inner {
             agents,
             walls,
         } = options;
-        let trees = Arc::new(Trees { git, hidden: hidden.clone() });
+        let trees = Arc::new(Trees::new(git, hidden.clone()));
         let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
             let ground = Arc::new(Ground::new(store, limits.max));
             agents.give_door(Arc::new(TokenDoor::new(ground.pod_tokens.clone())));

@@ -51,7 +51,7 @@ pub(crate) async fn import(
     let now = clock::now();
     let target = name.to_string();
     // Parsing megabytes of JSON must not block an async thread.
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = crate::heavy::blocking(move || {
         let History { pod, records } = match format.unwrap_or_else(|| session_files::format_of(&jsonl)) {
             ImportFormat::Yoi => History::read(&jsonl, &spec, now)?,
             format => History::of_session(&jsonl, format, &spec, now)?,

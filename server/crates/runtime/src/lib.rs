@@ -34,6 +34,7 @@ mod limits;
 mod list;
 mod looking_in;
 mod mail;
+mod meters;
 mod names;
 mod observe;
 mod options;
@@ -51,7 +52,7 @@ mod walls;
 mod watchdog;
 
 pub use about::{about_answer, about_call};
-pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness, SearchQuery};
+pub use command::{CommandKey, Origin, PodQuery, Readiness, SearchQuery};
 pub use export::Export;
 pub use ground::DatabaseState;
 pub use host::{Claimed, Health, Host, PodToolView, Settings};

@@ -12,7 +12,7 @@ use acp::Unusable;
 use pod::{Guide, PodSpec, Scope, SkillOffer};
 use pod_store::PodRow;
 use protocol::{
-    Access, ApiError, Budget, CreatePod, ErrorCode, PatchPod, RuntimeId, ScopeRule, Thinking, WorktreeWish,
+    Access, ApiError, Budget, CreatePod, ErrorCode, Mode, PatchPod, RuntimeId, ScopeRule, Thinking, WorktreeWish,
 };
 use provider::Providers;
 use tools::guides::Guides;
@@ -324,9 +324,10 @@ fn check_answering(asked: &PatchPod, spec: Option<&PodSpec>) -> Result<(), ApiEr
         (Some(agent), Some(_), _) => Err(ApiError::invalid(format!(
             "the agent {agent} answers in this Pod, and no provider does; make another Pod for that"
         ))),
-        (None, _, Some(_)) => {
-            Err(ApiError::invalid("only a Pod with an agent has an `agent_mode`; here a provider's model answers"))
-        }
+        (None, _, Some(mode)) => Err(ApiError::invalid(format!(
+            "no mode is called \"{mode}\": use {}; an `agent_mode` is only for a Pod with an agent",
+            Mode::ALL.map(Mode::as_str).join(", ")
+        ))),
         _ => Ok(()),
     }
 }
@@ -448,7 +449,6 @@ fn text(path: PathBuf) -> Result<String, ApiError> {
 /// The instructions and the skills for a Pod in this folder.
 async fn guides_for(recipes: &Recipes, cwd: &str, rules: &[ScopeRule]) -> (Vec<Guide>, Vec<SkillOffer>) {
     let (guides, cwd, scope) = (recipes.guides.clone(), cwd.to_owned(), Scope::new(rules.to_vec(), []));
-    let found =
-        tokio::task::spawn_blocking(move || (guides.instructions(&cwd, &scope), guides.skills(&cwd, &scope))).await;
+    let found = crate::heavy::blocking(move || (guides.instructions(&cwd, &scope), guides.skills(&cwd, &scope))).await;
     found.unwrap_or_default()
 }

@@ -1,22 +1,25 @@
 //! Git work trees of Pods: how one is made, merged and removed, and how what is in it is committed. What a person asks
 //! for; a Pod's own commands use git themselves.
 //!
-//! Everything that changes a repository runs in a sandbox with just the folders that it needs (`tools::git`). Nothing is
-//! known here of Pods besides their settings.
+//! Everything that changes a repository runs in a sandbox with just the folders that it needs (`tools::git`), and one
+//! after the other: what is found out before a change is still so when it is made. Nothing is known here of Pods besides
+//! their settings.
 
 mod commit;
 mod grow;
 mod merge;
 mod names;
 mod remove;
+mod turns;
 
 use std::path::{Path, PathBuf};
 
 use pod::{Scope, WorkTree};
-use protocol::{Access, ApiError, ErrorCode, ScopeRule};
+use protocol::{Access, ApiError, ErrorCode, PodName, ScopeRule};
 use tools::git::{Git, GitCall, GitFailure, parts};
 
 pub(crate) use self::grow::Grown;
+use self::turns::{Turn, Turns};
 
 /// At most this many paths are in an error.
 const PATHS_MAX: usize = 100;
@@ -26,12 +29,24 @@ const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Git, and what it never touches.
 #[derive(Debug)]
 pub(crate) struct Trees {
-    pub(crate) git: Git,
+    git: Git,
     /// yoi's own files.
-    pub(crate) hidden: Vec<String>,
+    hidden: Vec<String>,
+    turns: Turns,
 }
 
 impl Trees {
+    /// `hidden`: what git never touches.
+    pub(crate) fn new(git: Git, hidden: Vec<String>) -> Self {
+        Self { git, hidden, turns: Turns::default() }
+    }
+
+    /// The turn to create a Pod of this name with a work tree: of two at once, the second one finds the name taken
+    /// before anything is made.
+    pub(crate) async fn turn_of(&self, name: &PodName) -> Turn {
+        self.turns.take(format!("pod {name}")).await
+    }
+
     /// What git may touch for one task: these folders with everything beneath them.
     fn scope(&self, writes: &[&Path], reads: &[&Path]) -> Scope {
         let rule = |path: &Path, access| {

@@ -59,6 +59,7 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
         queued_count: row.queued,
         relations: relations(row),
         usage: pod.usage,
+        budget: spec.budget,
         git: git::listed(spec, &row.worker_id),
     }
 }
@@ -106,6 +107,7 @@ fn broken(row: &PodRow, reason: String) -> PodSummary {
         queued_count: row.queued,
         relations: relations(row),
         usage: protocol::Usage::default(),
+        budget: None,
         git: None,
     }
 }
@@ -177,7 +179,6 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         profile: spec.as_ref().and_then(|spec| spec.profile.clone()),
         instructions: spec.as_ref().and_then(|spec| spec.instructions.clone()),
         thinking: spec.as_ref().and_then(|spec| spec.thinking),
-        budget: spec.as_ref().and_then(|spec| spec.budget),
         budget_used: None,
         scope: spec.as_ref().map(|spec| spec.scope.clone()).unwrap_or_default(),
         peer_policy: spec.as_ref().map(|spec| spec.peer_policy).unwrap_or_default(),

@@ -149,7 +149,8 @@ mod tests {
         })
         .await;
         assert!(seen >= enough);
-        assert!(longest_step() >= enough, "{:?}", longest_step());
+        // While it goes on, it is told in whole milliseconds of the clock, so up to one too many.
+        assert!(longest_step() >= enough - Duration::from_millis(1), "{:?}", longest_step());
     }
 
     #[tokio::test]

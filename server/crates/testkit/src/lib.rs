@@ -7,6 +7,7 @@
 pub mod axe;
 #[cfg(feature = "whole")]
 pub mod browser;
+pub mod fuzz;
 #[cfg(feature = "whole")]
 pub mod generators;
 #[cfg(feature = "whole")]
@@ -19,6 +20,8 @@ pub mod postgres;
 mod processes;
 #[cfg(feature = "whole")]
 pub mod report;
+#[cfg(feature = "whole")]
+pub mod repository;
 #[cfg(feature = "whole")]
 pub mod scripted_mcp;
 #[cfg(feature = "whole")]

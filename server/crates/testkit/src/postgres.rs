@@ -149,7 +149,7 @@ fn watch_over(server: &Command, folder: &Path) -> anyhow::Result<ChildStdin> {
 }
 
 /// The folder with `initdb`, `postgres`, `pg_isready` and `createdb`: from the PATH, or where Debian puts them.
-fn programs() -> anyhow::Result<PathBuf> {
+pub fn programs() -> anyhow::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
     let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
@@ -163,8 +163,8 @@ fn programs() -> anyhow::Result<PathBuf> {
         .context("these tests need PostgreSQL's own programs (initdb, postgres, createdb): apt-get install postgresql")
 }
 
-/// PostgreSQL refuses to run as root, so run it as another user then.
-fn unprivileged(program: &Path) -> Command {
+/// A command that runs a program as the user `postgres` if this process is root: PostgreSQL refuses to run as root.
+pub fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }

@@ -37,7 +37,8 @@ pub fn plain_text(block: &Block) -> String {
         }
         BlockKind::Approval { .. } => approval_text(&block.kind),
         BlockKind::Relation { what, peer, by, note, .. } => {
-            let line = format!("{}: {} by {}", peer.name, relation_words(*what), actor_words(by));
+            let (before, after) = relation_words(*what, by);
+            let line = format!("{before} {} {after}", peer.name);
             note.as_deref().map_or(line.clone(), |note| join(&line, note))
         }
         BlockKind::Compacted { summary, .. } => summary.clone(),

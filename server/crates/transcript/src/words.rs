@@ -275,13 +275,15 @@ pub fn receipt_words(state: ReceiptState) -> &'static str {
     }
 }
 
-/// What happened between two peers, as in `bob: made a peer`.
-pub fn relation_words(step: RelationStep) -> &'static str {
+/// What happened between two peers, before and after the other one's name: `You made` bob `a peer`.
+pub fn relation_words(step: RelationStep, by: &str) -> (String, String) {
+    let by = actor_words(by);
+    let who = if by == "you" { "You" } else { by };
     match step {
-        RelationStep::Linked => "made a peer",
-        RelationStep::Unlinked => "removed as a peer",
-        RelationStep::Requested => "peer request",
-        RelationStep::Declined => "peer request declined",
+        RelationStep::Linked => (format!("{who} made"), "a peer".to_owned()),
+        RelationStep::Unlinked => (format!("{who} removed"), "as a peer".to_owned()),
+        RelationStep::Requested => ("Peer request with".to_owned(), format!("by {by}")),
+        RelationStep::Declined => ("Peer request with".to_owned(), format!("declined by {by}")),
     }
 }
 

@@ -3,7 +3,10 @@
 
 mod acts;
 mod export;
+mod import;
 mod shelf;
+
+use std::time::Duration;
 
 use client::{Client, ClientError, EventStream};
 use futures_util::future::{try_join, try_join_all, try_join3};
@@ -21,6 +24,8 @@ use crate::{
 
 /// How many records a Pod is opened with, and how many each older page has.
 const TAIL: u32 = 200;
+/// How long a mode that was walked to is only shown before it holds.
+const REST: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Effects {
@@ -62,6 +67,9 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             target,
         },
         Effect::Create { command_id, create } => Message::Created(make(client, &command_id, *create).await),
+        Effect::Import { command_id, importing } => {
+            Message::Created(import::import(client, &command_id, importing).await)
+        }
         Effect::Fork { command_id, pod, name } => {
             let fork = operations::Fork { pod, body: ForkCommand { name, at_seq: None } };
             Message::Created(client.carry_out(&command_id, &fork).await.map(|made| made.pod))
@@ -98,8 +106,8 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             Message::Prompts { done: shelf::prompts(client, &pod, whose).await, whose, pod }
         }
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
-        Effect::LoadChanges(pod) => {
-            let query = operations::ChangesOf { pod: pod.clone(), since: Default::default() };
+        Effect::LoadChanges(pod, since) => {
+            let query = operations::ChangesOf { pod: pod.clone(), since: Filled(Some(since)) };
             Message::Changed { pod, done: client.read(&query).await }
         }
         Effect::Send { pod, message } => {
@@ -119,6 +127,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
 /// The same for what is not about one Pod.
 async fn of_server(client: &Client, effect: Effect) -> Option<Message> {
     Some(match effect {
+        Effect::Rest(step) => {
+            tokio::time::sleep(REST).await;
+            Message::Rested(step)
+        }
         Effect::LoadServers => {
             let page = client.read(&operations::McpServers { page: Page::default() }).await;
             Message::Servers(page.map(|page| page.items))

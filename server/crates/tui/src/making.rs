@@ -8,7 +8,10 @@ use protocol::{Access, CreatePod, RuntimeId, ScopeRule};
 
 use self::offers::Said;
 pub(crate) use self::offers::{OFFERED_MAX, offers, standing};
-use crate::{model::FolderWord, sentences};
+use crate::{
+    model::{FolderWord, Importing},
+    sentences,
+};
 
 /// The settings of a new Pod, in the order in which they are offered.
 const SETTINGS: [&str; 10] =
@@ -80,6 +83,20 @@ pub(crate) fn read(text: &str, started_in: Option<&str>) -> Result<CreatePod, St
     Ok(create)
 }
 
+/// Parses `NAME FILE [folder=PATH]`.
+pub(crate) fn read_import(text: &str, started_in: Option<&str>) -> Result<Importing, String> {
+    const HELP: &str =
+        "write :import NAME FILE, and folder=PATH behind it if you like; `yoi import --list` shows the sessions here";
+    let words = words(text);
+    let (name, path, folder) = match words.as_slice() {
+        [name, path] => (name, path, None),
+        [name, path, setting] => (name, path, Some(setting.strip_prefix("folder=").ok_or(HELP)?)),
+        _ => return Err(HELP.to_owned()),
+    };
+    let cwd = folder.map(|folder| absolute(folder, started_in)).transpose()?;
+    Ok(Importing { name: sentences::name(name)?, path: path.clone(), cwd })
+}
+
 fn absolute(path: &str, beside: Option<&str>) -> Result<String, String> {
     let whole = match (Path::new(path).is_absolute(), beside) {
         (true, _) => path.into(),
@@ -142,6 +159,18 @@ mod tests {
         ] {
             assert!(read(line, None).unwrap_err().contains(says), "{line}: {:?}", read(line, None));
         }
+    }
+
+    #[test]
+    fn an_import_is_a_name_a_file_and_perhaps_a_folder() {
+        let read = |line: &str| read_import(line, Some("/here"));
+        let (name, path) = ("old".parse().unwrap(), "my session.jsonl".to_owned());
+        assert_eq!(read("old my\\ session.jsonl"), Ok(Importing { name, path, cwd: None }));
+        assert_eq!(read("old a.jsonl folder=src").unwrap().cwd.as_deref(), Some("/here/src"));
+        for line in ["old", "old a b", "old a folder=x more", ""] {
+            assert!(read(line).unwrap_err().contains(":import NAME FILE"), "{line}");
+        }
+        assert!(read("a/b c").unwrap_err().contains("name"));
     }
 
     #[test]

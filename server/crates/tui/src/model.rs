@@ -12,8 +12,8 @@ use protocol::{PodRef, PodSummary};
 
 pub(crate) use self::{
     choices::{Choices, FolderWord, Folders, KeyOf, ProviderSheet},
-    message::{Act, Answer, Effect, Looked, Message, Spawn, Then},
-    pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending, Whose},
+    message::{Act, Answer, Effect, Importing, Looked, Message, Spawn, Then},
+    pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending, Walked, Whose},
     sheet::{Asked, Changed, Found, Inbox, Jobs, Servers, Sheet, Waiting, Walls},
 };
 use crate::composer::Composer;
@@ -64,6 +64,8 @@ pub(crate) struct Model {
     pub(crate) is_leaving: bool,
     /// Whether the previous key was `g`.
     pub(crate) is_going: bool,
+    /// How many steps through modes there were.
+    pub(crate) walks: u64,
     /// Columns and rows.
     pub(crate) size: (u16, u16),
     pub(crate) has_quit: bool,

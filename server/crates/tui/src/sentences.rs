@@ -41,7 +41,7 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         },
         (Act::Rename(new), _) => format!("{name} renamed to {new}"),
         (Act::Model(model, _), _) => format!("{name} uses {model} from its next model call on"),
-        (Act::Mode(mode), _) => format!("{name}: mode is {mode} from its next turn on"),
+        (Act::Mode(mode), _) => format!("{name}: mode is {}", mode.replace('_', " ")),
         (Act::Think(level), _) => format!("{name}: thinking is {level} from its next model call on"),
         (Act::Budget(Some(budget)), _) => format!("{name} has a budget of {}, including its children", budget.words()),
         (Act::Budget(None), _) => format!("{name} has no budget"),

@@ -12,6 +12,7 @@ mod golden;
 mod hostile;
 mod jobs;
 mod making;
+mod modes;
 mod peers;
 mod pod;
 mod providers;

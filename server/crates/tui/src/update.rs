@@ -9,6 +9,7 @@ mod files;
 mod find;
 mod jobs;
 mod keys;
+mod modes;
 mod pod_keys;
 mod queue;
 pub(crate) mod scroll;
@@ -51,6 +52,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Folders { word, done } => choices::folders(model, word, done),
         Message::Tested { provider, done } => choices::tested(model, &provider, done),
         Message::KeyGiven { provider, done } => choices::key_given(model, &provider, done),
+        Message::Rested(step) => modes::rested(model, step),
         Message::Servers(done) => sheets::servers(model, done),
         Message::Found { words, done } => sheets::found(model, &words, done),
         Message::Sent { command_id, done } => composing::sent(model, &command_id, done),
@@ -73,6 +75,7 @@ fn open(model: &mut Model, pod: PodRef) {
 
 /// Back to the dashboard. Unsent text is kept.
 fn close(model: &mut Model) {
+    modes::apply(model);
     let Some(open) = model.open.take() else { return };
     model.confirm = None;
     if !open.composer.is_empty() {

@@ -1,5 +1,8 @@
 //! Parses the frames that a client may send on the socket.
 
+#[cfg(test)]
+mod fuzz;
+
 use protocol::{ClientFrame, DiagnosticCode, PodRef, unambiguous};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -24,7 +24,7 @@ pub(crate) struct PageAsked {
     /// Only records with a lower seq: `next` of the previous page.
     before: Option<String>,
     /// The maximum number of items; 200 when absent, never more than 1,000.
-    #[param(value_type = Option<u32>, minimum = 1)]
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 4_294_967_295_u32)]
     limit: Option<String>,
     /// If `true`, no record is cut, however large it is.
     #[param(value_type = Option<bool>)]

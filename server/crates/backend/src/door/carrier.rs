@@ -58,14 +58,16 @@ impl Carrier<'_> {
     }
 
     /// Audits the command if that is not done yet: the runtime in this process audits a command that it carries out in
-    /// the same transaction; refused commands and those carried out elsewhere are audited here.
+    /// the same transaction; refused commands and those carried out elsewhere are audited here. What is only noted on
+    /// changes is in no audit.
     pub(super) async fn audited(
         self,
         command: &Command,
         about: Option<AuditAbout>,
         done: Result<Answer, ApiError>,
     ) -> Result<Answer, ApiError> {
-        if done.is_ok() && command.runtime_id() == RuntimeId::local() {
+        let is_audited = done.is_ok() && command.runtime_id() == RuntimeId::local();
+        if is_audited || matches!(command, Command::KeepDrafts(_)) {
             return done;
         }
         self.backend.audit().ended(self.origin, command.action(), command.target(), about, &done).await;

@@ -10,13 +10,15 @@ use std::{
 
 use sqlx::{
     Connection, PgConnection, PgPool,
-    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+    postgres::{PgConnectOptions, PgListener},
 };
 use tokio::sync::{Notify, watch};
 
+use super::session;
 use crate::{
     HostIdentity,
     engine::{Cluster as _, Loops},
+    meters::Meters,
 };
 
 /// The interval of the heartbeat.
@@ -50,6 +52,7 @@ pub(crate) struct Hosts {
     pub(super) moved: watch::Sender<u64>,
     pub(super) called: watch::Sender<u64>,
     pub(super) answered: watch::Sender<u64>,
+    pub(super) meters: Meters,
 }
 
 /// Takes a new number under this identity. A previous host with the same identity is removed and owns nothing any more.
@@ -65,6 +68,7 @@ pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdent
         .bind(&identity.name)
         .fetch_one(&mut *txn)
         .await?;
+    sqlx::query("insert into host_marks (host, mark) values ($1, 0)").bind(id).execute(&mut *txn).await?;
     txn.commit().await?;
     Ok(id)
 }
@@ -110,11 +114,9 @@ impl Hosts {
         readers: PgPool,
         identity: HostIdentity,
         id: i64,
+        meters: Meters,
     ) -> (Arc<Self>, Loops) {
-        let bus = PgPoolOptions::new()
-            .max_connections(BUS_CONNECTIONS_MAX)
-            .acquire_timeout(BUS_WAIT_MAX)
-            .connect_lazy_with(options);
+        let bus = session::pool(BUS_CONNECTIONS_MAX, BUS_WAIT_MAX).connect_lazy_with(options);
         let hosts = Arc::new(Self {
             bus,
             readers,
@@ -127,6 +129,7 @@ impl Hosts {
             moved: watch::Sender::new(0),
             called: watch::Sender::new(0),
             answered: watch::Sender::new(0),
+            meters,
         });
         let loops = [
             tokio::spawn(hosts.clone().beat_on()).abort_handle(),
@@ -176,10 +179,14 @@ impl Hosts {
                 }
                 // A host that is alone has nobody to lose its Pods to; each commit checks the lease anyway.
                 Err(error) if self.has_others() && last_beat.elapsed() > DEAD_AFTER => {
+                    self.meters.renewals_failed.inc();
                     tracing::error!(%error, "the database was out of reach for too long; this host lets go of its Pods");
                     self.tell_lost();
                 }
-                Err(error) => tracing::warn!(%error, "this host could not say that it lives"),
+                Err(error) => {
+                    self.meters.renewals_failed.inc();
+                    tracing::warn!(%error, "this host could not say that it lives");
+                }
             }
         }
     }

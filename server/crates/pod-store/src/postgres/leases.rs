@@ -70,27 +70,25 @@ impl LeasePen for PostgresPen {
     }
 }
 
-/// The host's number, if its lease still exists, and the id of this transaction. Declaring the host dead has to wait
-/// until this transaction ends; a heartbeat does not.
-pub(super) async fn held_in_txn(connection: &mut PgConnection, host: i64) -> Result<Option<(i64, String)>, WriteError> {
-    sqlx::query_as("select id, pg_current_xact_id()::text from hosts where id = $1 for key share")
+/// The host's number, if its lease still exists. Declaring the host dead has to wait until this transaction ends; a
+/// heartbeat does not.
+pub(super) async fn held_in_txn(connection: &mut PgConnection, host: i64) -> Result<Option<i64>, WriteError> {
+    sqlx::query_scalar("select id from hosts where id = $1 for key share")
         .bind(host)
         .fetch_optional(connection)
         .await
         .map_err(write_failed("look for this host's lease"))
 }
 
-/// The outcome of a transaction; `None` if that was too long ago.
-pub(super) async fn landed_in_txn(connection: &mut PgConnection, txn: &str) -> Result<Option<bool>, WriteError> {
-    let status: Option<String> = sqlx::query_scalar("select pg_xact_status($1::xid8)")
-        .bind(txn)
-        .fetch_one(connection)
+/// The mark of the newest group that this host has written. Waits for a transaction of this host that was cut off and
+/// has not ended yet.
+///
+/// The id of a transaction would not do: one that was not flushed, or not sent to the standby that was promoted, is
+/// given to somebody else's transaction afterwards.
+pub(super) async fn mark_in_txn(connection: &mut PgConnection, host: i64) -> Result<Option<i64>, WriteError> {
+    sqlx::query_scalar("select mark from host_marks where host = $1 for update")
+        .bind(host)
+        .fetch_optional(connection)
         .await
-        .map_err(write_failed("find out what became of a transaction"))?;
-    match status.as_deref() {
-        Some("committed") => Ok(Some(true)),
-        Some("aborted") => Ok(Some(false)),
-        Some(_) => Err(WriteError::Failed("a transaction that was cut off has not ended yet".to_owned())),
-        None => Ok(None),
-    }
+        .map_err(write_failed("find out what became of a transaction"))
 }

@@ -8,18 +8,17 @@ mod ledger;
 mod peers;
 mod pen;
 mod pods;
+mod session;
 
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use sqlx::{
-    ConnectOptions, Connection, PgConnection,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{Connection, PgConnection};
 
 use self::{hosts::Hosts, pen::PostgresPen};
 use crate::{
     DamagedRecords, HostIdentity, Probe, StoreError, columns,
     engine::Opened,
+    meters::Meters,
     reader::{Engine, Readers},
     txn::WriteError,
 };
@@ -43,6 +42,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_15.sql"),
     include_str!("../../migrations/postgres_16.sql"),
     include_str!("../../migrations/postgres_17.sql"),
+    include_str!("../../migrations/postgres_18.sql"),
+    include_str!("../../migrations/postgres_19.sql"),
 ];
 /// Makes hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;
@@ -50,19 +51,15 @@ const MIGRATION_LOCK: i64 = 0x796f_6900;
 const READERS_MAX: u32 = 8;
 /// How long a read waits for a free reader.
 const READER_WAIT_MAX: Duration = Duration::from_secs(10);
-/// Limits for a statement, for waiting for a lock, and for a host that stalls within a transaction while another one
-/// waits to take over its Pods.
-const LIMITS: [(&str, &str); 3] =
-    [("statement_timeout", "120s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "4s")];
-
 /// Opens the database, migrates it, and joins the hosts that serve it.
-pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, StoreError> {
-    let options = PgConnectOptions::from_str(url)
-        .map_err(|error| StoreError::Database(format!("cannot read the address of the database: {error}")))?
-        .application_name("yoi")
-        .options(LIMITS)
-        .disable_statement_logging();
-    let mut connection = options.connect().await.map_err(read_failed("reach the database"))?;
+pub(crate) async fn open(url: &str, identity: HostIdentity, meters: &Meters) -> Result<Opened, StoreError> {
+    let options = session::options(url, "yoi")?;
+    let mut connection = session::open(&options).await.map_err(read_failed("reach the database"))?;
+    let readers = session::pool(READERS_MAX, READER_WAIT_MAX).connect_lazy_with(options.clone());
+    {
+        let mut other = readers.acquire().await.map_err(read_failed("reach the database"))?;
+        session::refuse_shared(&mut connection, &mut other).await?;
+    }
     migrate(&mut connection).await?;
     let store_id = sqlx::query_scalar("select store_id from meta")
         .fetch_one(&mut connection)
@@ -70,11 +67,7 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
         .map_err(read_failed("read the database's id"))?;
     let id =
         hosts::register(&mut connection, &identity).await.map_err(read_failed("join the hosts of the database"))?;
-    let readers = PgPoolOptions::new()
-        .max_connections(READERS_MAX)
-        .acquire_timeout(READER_WAIT_MAX)
-        .connect_lazy_with(options.clone());
-    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id);
+    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id, meters.clone());
     Ok(Opened {
         readers: Readers::Postgres(readers),
         engine: Arc::new(Postgres),
@@ -97,11 +90,10 @@ impl Engine for Postgres {
 
 /// Connects and reads the server's version and what is set aside; changes nothing.
 pub(crate) async fn probe(url: &str) -> Result<Probe, StoreError> {
-    let options = PgConnectOptions::from_str(url)
-        .map_err(read_failed("read the address of the database"))?
-        .application_name("yoi doctor")
-        .disable_statement_logging();
-    let mut connection = options.connect().await.map_err(read_failed("reach the database"))?;
+    let options = session::options(url, "yoi doctor")?;
+    let mut connection = session::open(&options).await.map_err(read_failed("reach the database"))?;
+    let mut other = session::open(&options).await.map_err(read_failed("reach the database"))?;
+    session::refuse_shared(&mut connection, &mut other).await?;
     let version: String = sqlx::query_scalar("show server_version")
         .fetch_one(&mut connection)
         .await

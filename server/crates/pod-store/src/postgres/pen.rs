@@ -4,39 +4,37 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sqlx::{
-    ConnectOptions, Connection, PgConnection, Postgres,
+    AssertSqlSafe, Connection, PgConnection, Postgres,
     postgres::{PgArguments, PgConnectOptions},
     query::Query,
 };
 
-use super::{Hosts, hosts, leases, write_failed};
+use super::{Hosts, hosts, leases, session, write_failed};
 use crate::{
     engine::{Cluster as _, Pen},
     txn::{Txn, WriteError},
 };
 
 pub(super) struct PostgresPen {
-    /// `None` after a rollback failed; the next `begin` reconnects.
+    /// `None` after it failed; the next `begin` reconnects.
     connection: Option<PgConnection>,
     options: PgConnectOptions,
     in_txn: bool,
-    /// The id of the open transaction, or of the last one.
-    txn: Option<String>,
-    /// The id of the last transaction whose commit failed.
-    doubtful: Option<String>,
+    /// The number of the group that is being written. Its transaction leaves it in `host_marks`, where a retry finds it.
+    mark: i64,
     pub(super) hosts: Arc<Hosts>,
 }
 
 impl PostgresPen {
     pub(super) fn new(connection: PgConnection, options: PgConnectOptions, hosts: Arc<Hosts>) -> Self {
-        Self { connection: Some(connection), options, in_txn: false, txn: None, doubtful: None, hosts }
+        Self { connection: Some(connection), options, in_txn: false, mark: 1, hosts }
     }
 
     /// The connection, reconnected if it is gone.
     async fn connected(&mut self) -> Result<&mut PgConnection, WriteError> {
         match &mut self.connection {
             Some(connection) => Ok(connection),
-            none => Ok(none.insert(self.options.connect().await.map_err(write_failed("reach the database"))?)),
+            none => Ok(none.insert(session::open(&self.options).await.map_err(write_failed("reach the database"))?)),
         }
     }
 
@@ -68,7 +66,7 @@ impl Pen for PostgresPen {
             self.in_txn = true;
             return Ok(());
         }
-        self.connection = Some(self.options.connect().await.map_err(write_failed("reach the database"))?);
+        self.connection = Some(session::open(&self.options).await.map_err(write_failed("reach the database"))?);
         self.control("begin").await?;
         self.in_txn = true;
         Ok(())
@@ -77,30 +75,35 @@ impl Pen for PostgresPen {
     /// This host's number, or 0 if its lease is gone.
     async fn host_epoch(&mut self) -> Result<i64, WriteError> {
         let host = self.hosts.id();
-        let (host, txn) = leases::held_in_txn(self.txn()?, host).await?.unzip();
-        self.txn = txn;
-        Ok(host.unwrap_or(0))
+        Ok(leases::held_in_txn(self.txn()?, host).await?.unwrap_or(0))
     }
 
     fn words(&mut self) -> Result<Txn<'_>, WriteError> {
         Ok(Txn::Postgres(self.txn()?, |operation, error| write_failed(operation)(error)))
     }
 
+    /// Leaves the group's mark in the same round trip.
     async fn commit(&mut self) -> Result<(), WriteError> {
-        if let Err(error) = self.control("commit").await {
-            self.doubtful = self.txn.take();
-            return Err(error);
-        }
+        let (mark, host) = (self.mark, self.hosts.id());
+        let sql = format!("update host_marks set mark = {mark} where host = {host}; commit");
+        let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(self.txn()?).await;
+        done.map_err(write_failed("end a transaction"))?;
         self.in_txn = false;
-        self.doubtful = None;
         Ok(())
     }
 
     async fn landed(&mut self) -> Result<Option<bool>, WriteError> {
-        match self.doubtful.clone() {
-            Some(txn) => leases::landed_in_txn(self.txn()?, &txn).await,
-            None => Ok(None),
-        }
+        let host = self.hosts.id();
+        let found = leases::mark_in_txn(self.txn()?, host).await?;
+        Ok(found.map(|found| found == self.mark))
+    }
+
+    fn settle(&mut self) {
+        self.mark += 1;
+    }
+
+    fn part(&mut self) {
+        self.connection = None;
     }
 
     async fn rollback(&mut self) {

@@ -61,10 +61,11 @@ impl PodPen for PostgresPen {
                  checkpoint_seq = coalesce(line.checkpoint_seq, pods.checkpoint_seq),
                  updated_at = coalesce(line.updated_at, pods.updated_at),
                  unread = coalesce(line.unread, pods.unread),
+                 drafts = coalesce(line.drafts, pods.drafts),
                  changed = pg_current_xact_id()
              from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::bigint[],
-                         $8::bigint[], $9::bigint[])
-                  as line (pod, name, spec, state, open, checkpoint, checkpoint_seq, updated_at, unread)
+                         $8::bigint[], $9::bigint[], $10::text[])
+                  as line (pod, name, spec, state, open, checkpoint, checkpoint_seq, updated_at, unread, drafts)
              where pods.key = line.pod",
         )
         .bind(lines.iter().map(|line| line.pod.0).collect::<Vec<_>>())
@@ -75,7 +76,8 @@ impl PodPen for PostgresPen {
         .bind(of_checkpoint().map(|point| point.map(|point| point.json.as_str())).collect::<Vec<_>>())
         .bind(of_checkpoint().map(|point| point.map(|point| point.seq.0)).collect::<Vec<_>>())
         .bind(lines.iter().map(|line| line.updated_at.map(micros)).collect::<Vec<_>>())
-        .bind(lines.iter().map(|line| line.unread.map(i64::from)).collect::<Vec<_>>());
+        .bind(lines.iter().map(|line| line.unread.map(i64::from)).collect::<Vec<_>>())
+        .bind(lines.iter().map(|line| line.drafts).collect::<Vec<_>>());
         self.run("update a Pod", query).await.map(drop)
     }
 

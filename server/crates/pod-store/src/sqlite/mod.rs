@@ -54,6 +54,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_15.sql"),
     include_str!("../../migrations/sqlite_16.sql"),
     include_str!("../../migrations/sqlite_17.sql"),
+    include_str!("../../migrations/sqlite_18.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

@@ -54,6 +54,7 @@ impl PodPen for SqlitePen {
                 line.checkpoint.map(|checkpoint| checkpoint.seq),
                 line.updated_at.map(micros),
                 line.unread,
+                line.drafts,
             ])
         };
         let sql = "update pods set
@@ -64,7 +65,8 @@ impl PodPen for SqlitePen {
                        checkpoint = coalesce(line.value->>5, checkpoint),
                        checkpoint_seq = coalesce(line.value->>6, checkpoint_seq),
                        updated_at = coalesce(line.value->>7, updated_at),
-                       unread = coalesce(line.value->>8, unread)
+                       unread = coalesce(line.value->>8, unread),
+                       drafts = coalesce(line.value->>9, drafts)
                    from json_each(?) line where pods.key = line.value->>0";
         self.write("update a Pod", sql, lines.iter().map(row)).await.map(drop)
     }

@@ -63,6 +63,14 @@ macro_rules! open {
 pub struct Pods<'s>(pub(super) &'s Shared);
 
 impl Pods<'_> {
+    /// What is noted on a Pod's changes and not sent yet, as JSON; `None` if nothing was ever noted, or there is no such
+    /// Pod.
+    pub async fn drafts(self, pod: PodKey) -> Result<Option<String>, StoreError> {
+        let text = "select drafts from pods where key = $1";
+        let drafts = |(drafts,): (Option<String>,)| Ok(drafts);
+        Ok(self.0.reader.select(text).bind(pod.0).one("read drafts", drafts).await?.flatten())
+    }
+
     pub async fn find(self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
         let text = concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.worker_id = $1");
         self.0.reader.select(text).bind(worker_id.as_str()).one("look up a Pod", columns::pod).await

@@ -61,8 +61,13 @@ impl Committer {
             self.pen.rollback().await;
             self.heads.roll_back();
         }
-        if matches!(outcomes, Ok(_) | Err(Failure::All(_))) {
-            self.doubt = None;
+        match outcomes {
+            Ok(_) | Err(Failure::All(_)) => {
+                self.doubt = None;
+                self.pen.settle();
+            }
+            Err(Failure::Away(_) | Failure::Lost(_)) => self.pen.part(),
+            _ => (),
         }
         if let (Ok(_), Some(hosts)) = (&outcomes, &self.cluster) {
             hosts.tell_moved();
@@ -108,12 +113,12 @@ impl Committer {
             Some(has_landed) => has_landed,
             None => self.is_in_journal(jobs).await?,
         };
-        let outcomes = self.doubt.take().filter(|_| has_landed);
-        if outcomes.is_some() {
-            self.pen.rollback().await;
+        if has_landed {
+            // One more commit, because what a standby has not confirmed can be read already and may still be lost.
+            self.pen.commit().await?;
             self.heads.roll_back();
         }
-        Ok(outcomes)
+        Ok(self.doubt.take().filter(|_| has_landed))
     }
 
     /// Whether the records of a group are in the journal: if one of them is, all are. A group without records cannot be

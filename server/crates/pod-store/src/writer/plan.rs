@@ -209,7 +209,8 @@ impl<'a> Plan<'a> {
 
 impl<'a> UpdateLine<'a> {
     fn of(pod: PodKey, update: &'a PodUpdate) -> Self {
-        let mut line = Self { pod, name: None, spec: None, checkpoint: None, updated_at: None, unread: None };
+        let mut line =
+            Self { pod, name: None, spec: None, checkpoint: None, updated_at: None, unread: None, drafts: None };
         line.overlay(update);
         line
     }
@@ -220,5 +221,6 @@ impl<'a> UpdateLine<'a> {
         self.checkpoint = update.checkpoint.as_ref().or(self.checkpoint);
         self.updated_at = update.updated_at.or(self.updated_at);
         self.unread = update.unread.or(self.unread);
+        self.drafts = update.drafts.as_deref().or(self.drafts);
     }
 }

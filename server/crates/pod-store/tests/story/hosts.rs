@@ -15,7 +15,7 @@ use testkit::{until_so, within};
 
 use crate::world::{one as alone, *};
 
-async fn host(world: &World, name: &str) -> Store {
+pub(crate) async fn host(world: &World, name: &str) -> Store {
     let identity = HostIdentity { uid: format!("uid-of-{name}"), name: name.to_owned() };
     Store::open_as(StoreOptions::new(world.database.clone()), identity).await.unwrap()
 }
@@ -30,7 +30,7 @@ const WAITING: &str =
     "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 /// Makes the host look silent for a minute; another one notices.
-async fn silence(world: &World, name: &'static str) {
+pub(crate) async fn silence(world: &World, name: &'static str) {
     let sql = format!("update hosts set heartbeat_at = now() - interval '1 minute' where name = '{name}'");
     world.tamper(Box::leak(sql.into_boxed_str())).await;
 }
@@ -87,7 +87,7 @@ async fn a_pod_has_one_owner_and_others_cannot_write_to_it() {
     assert!(matches!(two.commit(one_record(ada, 2)).await, Err(StoreError::PodGone)));
 }
 
-fn one_record(pod: PodKey, seq: i64) -> Batch {
+pub(crate) fn one_record(pod: PodKey, seq: i64) -> Batch {
     alone(records(pod, seq, seq))
 }
 
@@ -341,4 +341,19 @@ async fn a_call_is_taken_once_answered_once_or_taken_back() {
     let id = one.hosts().call_put(number, "never mind").await.unwrap();
     assert!(one.hosts().call_withdraw(id).await.unwrap());
     assert!(two.hosts().calls_take().await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_late_answer_to_a_call_from_before_the_server_died_answers_no_later_call() {
+    let world = World::postgres().await;
+    let (one, two) = (host(&world, "one").await, host(&world, "two").await);
+    let number = two.hosts().this().unwrap().id;
+    let before = one.hosts().call_put(number, "before").await.unwrap();
+    assert_eq!(two.hosts().calls_take().await.unwrap().len(), 1);
+    // What a crash of the server, or a promotion, does to an unlogged table and its sequence.
+    world.tamper("truncate host_calls restart identity").await;
+    let after = one.hosts().call_put(number, "after").await.unwrap();
+    assert!(after > before, "calls are taken in the order of their numbers");
+    two.hosts().call_answer(before, "of the one before").await.unwrap();
+    assert!(one.hosts().answers_take().await.unwrap().is_empty());
 }

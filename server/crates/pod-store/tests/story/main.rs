@@ -4,12 +4,15 @@
 
 mod blobs;
 mod commands;
+mod crash;
 mod damage;
 mod durability;
 mod far;
 mod handshake;
 mod hosts;
 mod journal;
+mod lease_model;
+mod lease_tables;
 mod ledger;
 mod lost;
 mod mail;

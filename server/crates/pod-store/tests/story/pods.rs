@@ -49,6 +49,13 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
     assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), Some(changed.clone()));
     done(&store, one(update(ada, PodUpdate { unread: Some(0), ..PodUpdate::default() }))).await;
     assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), Some(PodRow { unread: 0, ..changed }));
+    assert_eq!(store.pods().drafts(ada).await.unwrap(), None);
+    for drafts in ["{\"version\":1}", "{}"] {
+        let noted = PodUpdate { drafts: Some(drafts.to_owned()), ..PodUpdate::default() };
+        done(&store, one(update(ada, noted))).await;
+        done(&store, one(update(ada, PodUpdate { unread: Some(0), ..PodUpdate::default() }))).await;
+        assert_eq!(store.pods().drafts(ada).await.unwrap().as_deref(), Some(drafts));
+    }
 
     // Two in one batch, keys in order; and one with its first records and values.
     let both = Batch { changes: vec![creation("zoe"), creation("bob")], ..Batch::default() };

@@ -61,7 +61,9 @@ pub(super) fn rejudge(draft: &mut Draft, spec: &PodSpec, by: &str) -> Result<(),
         if option.is_none() && !open.options.is_empty() {
             continue;
         }
-        answer(draft, &open.id, Said { decision, by: by.to_owned(), reason: Some(reason), content: None, option })?;
+        let denied = reason.clone();
+        let said = Said { decision, by: by.to_owned(), reason: Some(reason), content: None, option };
+        told(draft, &open.id, said, denied)?;
     }
     Ok(())
 }
@@ -76,9 +78,14 @@ pub(super) struct Said {
 }
 
 pub(super) fn answer(draft: &mut Draft, id: &str, said: Said) -> Result<(), Refusal> {
+    let why = said.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    told(draft, id, said, format!("a person denied it{why}"))
+}
+
+/// Like [`answer`]; `denied` is what the model is told if the call is denied.
+fn told(draft: &mut Draft, id: &str, said: Said, denied: String) -> Result<(), Refusal> {
     let Said { decision, by, reason, content, option } = said;
     let open = draft.pod.approvals.iter().find(|open| open.id == id).cloned().ok_or(Refusal::AlreadyAnswered)?;
-    let denied = format!("a person denied it{}", reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default());
     let is_of_operator = draft.pod.is_of_operator(&open);
     let event = ControlEvent::ApprovalAnswered {
         id: open.id.clone(),

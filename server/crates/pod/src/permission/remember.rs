@@ -51,6 +51,8 @@ pub fn rule_for(
         return Ok(PermissionRule { folder, pattern, ..exact });
     };
     check(pattern)?;
+    let whole = everywhere(pattern, &call).filter(|_| asked.scope == RuleScope::Everywhere);
+    let pattern = whole.as_deref().unwrap_or(pattern);
     // A rule that names a Pod keeps its id.
     let pod = exact.pod.filter(|_| pattern::exact(pattern) == exact.pattern.as_deref().and_then(pattern::exact));
     let rule = PermissionRule {
@@ -64,6 +66,12 @@ pub fn rule_for(
         true => Ok(rule),
         false => Err(not_covered(tool, pattern)),
     }
+}
+
+/// A pattern of paths below a folder, with that folder. One that begins with a star is about files of any folder.
+fn everywhere(pattern: &str, call: &Call<'_>) -> Option<String> {
+    let is_below = call.whole_path().is_some() && !pattern.starts_with(['/', '*']);
+    is_below.then(|| format!("{}/{pattern}", pattern::of_text(call.folder().trim_end_matches('/'))))
 }
 
 fn check(pattern: &str) -> Result<(), String> {

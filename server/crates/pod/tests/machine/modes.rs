@@ -172,4 +172,25 @@ fn a_pattern_that_does_not_cover_the_call_makes_no_rule() {
     let remembering = Remembering { decision: PermissionDecision::Deny, scope: RuleScope::Everywhere, pattern: None };
     let rule = rule_for("/work", "Write", &json!({ "path": "a" }), sight, remembering).unwrap();
     assert_eq!((rule.folder, rule.pattern.as_deref()), (None, Some("/work/a")));
+    for (pattern, kept) in [("a", "/work/a"), ("d/*", "/work/d/*"), ("*.rs", "*.rs"), ("/work/*", "/work/*")] {
+        let path = if pattern == "a" { "a" } else { "d/a.rs" };
+        let sight = Sight { leads: Some(format!("/work/{path}")), ..Sight::default() };
+        let remembering =
+            Remembering { decision: PermissionDecision::Allow, scope: RuleScope::Everywhere, pattern: Some(pattern) };
+        let rule = rule_for("/work", "Write", &json!({ "path": path }), sight, remembering).unwrap();
+        assert_eq!((rule.folder, rule.pattern.as_deref()), (None, Some(kept)), "{pattern}");
+    }
+}
+
+#[test]
+fn no_pattern_covers_a_redirection_to_any_file() {
+    let remember = |pattern| {
+        let remembering =
+            Remembering { decision: PermissionDecision::Allow, scope: RuleScope::Pod, pattern: Some(pattern) };
+        rule_for("/work", "Bash", &json!({ "command": "echo a > b" }), Sight::default(), remembering)
+    };
+    for pattern in ["echo * > *", "echo * > b*", "echo *"] {
+        assert!(remember(pattern).is_err(), "{pattern}");
+    }
+    assert!(remember("echo * > b").is_ok());
 }

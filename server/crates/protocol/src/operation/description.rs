@@ -154,7 +154,7 @@ impl Shape {
             Self::Text => ObjectBuilder::new().schema_type(Type::String).into(),
             Self::Needed => ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).into(),
             Self::Flag => ObjectBuilder::new().schema_type(Type::Boolean).into(),
-            Self::Count => number(KnownFormat::Int32).minimum(Some(1)).into(),
+            Self::Count => number(KnownFormat::Int64).minimum(Some(1)).maximum(Some(u32::MAX)).into(),
             Self::Port => number(KnownFormat::Int32).minimum(Some(1)).maximum(Some(65_535)).into(),
             Self::Seq => number(KnownFormat::Int64).into(),
         }

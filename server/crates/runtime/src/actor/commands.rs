@@ -4,11 +4,11 @@ use std::io;
 
 use jiff::Timestamp;
 use pod::{Input, PodSpec};
-use pod_store::InboxRow;
+use pod_store::{InboxRow, PodUpdate};
 use protocol::{
     ApiError, ApprovalCommand, Blobs, CommandId, CommitCommand, ControlEvent, ControlVerb, ErrorCode, Event,
-    InputCommand, Interrupted, PodState, Receipt, Record, RevertCommand, ReviewCommand, RewindCommand, Segment, Seq,
-    TurnEvent, UndoCommand, WorktreeCommand,
+    InputCommand, Interrupted, PodState, Receipt, Record, RevertCommand, ReviewCommand, ReviewDrafts, RewindCommand,
+    Segment, Seq, TurnEvent, UndoCommand, WorktreeCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,7 @@ pub(crate) enum PodCommand {
     Revert(RevertCommand),
     UndoRevert(UndoCommand),
     Review(ReviewCommand),
+    KeepDrafts(ReviewDrafts),
     Answer {
         id: String,
         command: ApprovalCommand,
@@ -68,6 +69,14 @@ pub(super) struct Carrying<'a> {
     pub(super) actor: &'a mut Actor,
     pub(super) key: CommandKey,
     pub(super) origin: &'a Origin,
+    /// What is noted on the changes once it is carried out, as JSON, if that differs from before.
+    pub(super) drafts: Option<String>,
+}
+
+impl<'a> Carrying<'a> {
+    pub(super) fn new(actor: &'a mut Actor, key: CommandKey, origin: &'a Origin) -> Self {
+        Self { actor, key, origin, drafts: None }
+    }
 }
 
 impl Carrying<'_> {
@@ -87,6 +96,7 @@ impl Carrying<'_> {
             PodCommand::Revert(revert) => self.revert(revert).await,
             PodCommand::UndoRevert(undo) => self.undo(undo).await,
             PodCommand::Review(review) => Box::pin(self.review(review)).await,
+            PodCommand::KeepDrafts(drafts) => self.keep_drafts(drafts).await,
             PodCommand::Answer { id, command } => Box::pin(self.answer(id, command)).await,
             PodCommand::RemoveRule { id } => self.remove_rule(&id).await,
             PodCommand::ChangeWorktree(command) => Box::pin(self.change_worktree(command)).await,
@@ -112,7 +122,7 @@ impl Carrying<'_> {
         inputs: impl IntoIterator<Item = Input>,
         extras: Extras,
     ) -> Result<Option<String>, ApiError> {
-        match self.actor.advance(inputs, extras).await? {
+        match Box::pin(self.actor.advance(inputs, extras)).await? {
             Outcome::Done => Ok(None),
             Outcome::Repeated(row) => self.key.repeated(row).map(Some),
         }
@@ -123,6 +133,7 @@ impl Carrying<'_> {
         Extras {
             command: Some(self.key.row(answer_of(answer), now)),
             audit: Some(audit(now, self.origin, action, self.actor.state.pod_ref().to_string())),
+            update: PodUpdate { drafts: self.drafts.clone(), ..PodUpdate::default() },
             ..Extras::default()
         }
     }

@@ -112,12 +112,16 @@ impl Actor {
             update.unread = self.feed.count_unread();
         }
         let news = news(&self.state, &staged);
+        let shows_row = staged.moves_checkpoint || update.name.is_some() || update.spec.is_some() || extras.delete;
+        // What is noted on changes is in the row, and no list shows it.
+        let changes_row = shows_row || update.drafts.is_some();
         let shown = Shown {
             records: staged.records.iter().map(|record| (record.seq, record.body.clone())).collect(),
             answers: staged.answers,
-            changes_row: staged.moves_checkpoint || update.name.is_some() || update.spec.is_some() || extras.delete,
+            changes_row: shows_row,
             wakes_parent: news.is_some(),
             senders: receipts.iter().map(|receipt| receipt.sender.clone()).collect(),
+            counted: staged.counted,
         };
         let mut mail_put = extras.mail_put;
         mail_put.extend(news);
@@ -133,7 +137,7 @@ impl Actor {
             mail_put,
             mail_taken: extras.mail_taken,
             loan: extras.loan,
-            update: (shown.changes_row && !extras.delete).then_some(update),
+            update: (changes_row && !extras.delete).then_some(update),
             delete: extras.delete,
             far,
             ..PodChange::of(self.state.key)
@@ -146,6 +150,7 @@ impl Actor {
         let count = shown.records.len() as u64;
         self.feed.publish(shown.records);
         self.actors.records.fetch_add(count, Ordering::Relaxed);
+        shown.counted.iter().for_each(|counted| self.actors.meters.add(counted));
         if shown.changes_row {
             git::touched(&self.state.spec);
             self.actors.list.tell_changed(&self.state.worker_id);

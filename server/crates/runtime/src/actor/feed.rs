@@ -4,14 +4,16 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Mutex,
-        atomic::{AtomicU32, Ordering},
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU32, Ordering},
     },
 };
 
 use bytes::Bytes;
+use jiff::Timestamp;
 use pod_store::PodKey;
 use protocol::{ReasoningPolicy, Seq};
+use serde::Deserialize;
 use tokio::sync::watch;
 
 /// A live reader with more unsent records than this is told `lagged`.
@@ -38,6 +40,14 @@ pub(crate) struct Feed {
     pub(crate) viewers: AtomicU32,
     /// Answers finished since the Pod was last viewed.
     pub(crate) unread: AtomicU32,
+    /// How far each of the current viewers was sent the journal.
+    sent: Mutex<Vec<Arc<AtomicI64>>>,
+}
+
+/// The part of a record that says when it was committed.
+#[derive(Deserialize)]
+struct Dated {
+    at: Timestamp,
 }
 
 #[derive(Debug)]
@@ -66,6 +76,7 @@ impl Feed {
             policy,
             viewers: AtomicU32::new(0),
             unread: AtomicU32::new(unread),
+            sent: Mutex::default(),
         }
     }
 
@@ -103,6 +114,32 @@ impl Feed {
         if let Some(head) = head {
             self.position.send_modify(|position| position.head = position.head.max(head));
         }
+    }
+
+    /// A viewer begins: where it keeps the position of the last record that it was sent.
+    pub(crate) fn begin_sending(&self, from: Seq) -> Arc<AtomicI64> {
+        let sent = Arc::new(AtomicI64::new(from.0));
+        self.sent.lock().expect("no holder of the positions panics").push(sent.clone());
+        sent
+    }
+
+    /// The viewer of this position has gone.
+    pub(crate) fn end_sending(&self, sent: &Arc<AtomicI64>) {
+        let mut all = self.sent.lock().expect("no holder of the positions panics");
+        all.retain(|one| !Arc::ptr_eq(one, sent));
+    }
+
+    /// When the oldest record was committed that a viewer has not been sent; as far as the tail goes back.
+    pub(crate) fn oldest_unsent(&self) -> Option<Timestamp> {
+        let furthest = {
+            let all = self.sent.lock().expect("no holder of the positions panics");
+            all.iter().map(|sent| sent.load(Ordering::Relaxed)).min()?
+        };
+        let tail = self.tail.lock().expect("no holder of the tail panics");
+        let next = tail.records.partition_point(|(seq, _)| seq.0 <= furthest);
+        let body = tail.records.get(next).map(|(_, body)| body.clone())?;
+        drop(tail);
+        serde_json::from_slice::<Dated>(&body).ok().map(|dated| dated.at)
     }
 
     pub(crate) fn tell_gone(&self) {
@@ -164,6 +201,21 @@ mod tests {
         assert_eq!(feed.read(Seq(3), 10, 1024), TailRead::Records(two, Seq(5)));
         assert_eq!(feed.read(Seq(5), 10, 1024), TailRead::Nothing);
         assert_eq!(feed.read(Seq(0), 10, 1), TailRead::Records(vec![Bytes::from_static(b"{}")], Seq(1)));
+    }
+
+    #[test]
+    fn the_age_of_what_is_unsent_is_that_of_the_viewer_that_is_furthest_behind() {
+        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        let feed = Feed::new(PodKey(1), Seq(0), ReasoningPolicy::Full, 0);
+        feed.publish((1..=3).map(|seq| (Seq(seq), format!(r#"{{"seq":{seq},"at":"{}"}}"#, at(seq)).into())));
+        assert_eq!(feed.oldest_unsent(), None, "nobody is there");
+        let (quick, slow) = (feed.begin_sending(Seq(3)), feed.begin_sending(Seq(0)));
+        assert_eq!(feed.oldest_unsent(), Some(at(1)));
+        slow.store(2, Ordering::Relaxed);
+        assert_eq!(feed.oldest_unsent(), Some(at(3)));
+        feed.end_sending(&slow);
+        assert_eq!(feed.oldest_unsent(), None);
+        feed.end_sending(&quick);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, Weak},
 };
 
+use jiff::Timestamp;
 use pod_store::{PodRow, StoreError};
 use protocol::{ReasoningPolicy, Seq, WorkerId};
 
@@ -31,6 +32,12 @@ impl Feeds {
     pub(crate) fn held(&self) -> Vec<(WorkerId, Arc<Feed>)> {
         let feeds = self.all();
         feeds.iter().filter_map(|(worker_id, feed)| Some((worker_id.clone(), feed.upgrade()?))).collect()
+    }
+
+    /// When the oldest record was committed that an open stream has not been sent.
+    pub(crate) fn oldest_unsent(&self) -> Option<Timestamp> {
+        // Under the lock, because whoever holds a tail beyond it would have to release it.
+        self.all().values().filter_map(Weak::upgrade).filter_map(|feed| feed.oldest_unsent()).min()
     }
 
     fn share(&self, row: &PodRow, head: Seq, policy: ReasoningPolicy) -> Arc<Feed> {

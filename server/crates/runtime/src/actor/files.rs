@@ -19,7 +19,7 @@ use crate::{
 async fn folders(actors: &Actors, state: &State) -> Result<Folders, ApiError> {
     let State { key, spec, worker_id, .. } = state;
     let scope = place::scope(actors, *key, spec).await?;
-    Ok(Folders { cwd: spec.cwd.clone(), scope, snapshots: actors.snapshots_of(worker_id) })
+    Ok(Folders { cwd: spec.cwd.clone(), scope, snapshots: actors.snapshots_of(worker_id), also: Vec::new() })
 }
 
 /// The snapshots around a turn of the Pod's agent. Without them, the turn goes on all the same.
@@ -52,6 +52,13 @@ pub(super) fn may_change(call: &Call) -> bool {
     matches!(changes, tool::Changes::Files | tool::Changes::Anything) && call.wanted.is_none()
 }
 
+/// The file that a call changes, if it is a tool for that.
+pub(super) fn changed_file(call: &Call) -> Option<String> {
+    let is_it = tool::facts(&call.name).changes == tool::Changes::Files;
+    let asked = || call.arguments.get("path").and_then(|path| path.as_str()).map(str::to_owned);
+    is_it.then(|| call.leads.clone().or_else(asked)).flatten()
+}
+
 impl Carrying<'_> {
     /// Takes a change of a file back. Written to the disk before it is noted: what a kill leaves in between is a file
     /// that is reverted already.
@@ -59,10 +66,16 @@ impl Carrying<'_> {
         let folders = self.folders().await?;
         let base = self.base(&folders, command.since).await?;
         let path = tools::files::named(&folders.cwd, &command.path).unwrap_or_default();
-        let shown = self.actor.actors.shown.version(&self.actor.state.worker_id, &path);
+        let shown = || self.actor.actors.shown.version(&self.actor.state.worker_id, &path);
+        let mut seen = command.version.clone().or_else(shown);
+        if seen.is_none() && command.hunk.is_none() {
+            // Before the next snapshot takes for known what somebody else has just done.
+            let folders = folders.clone();
+            seen = changes::blocking(move || changes::left_by_pod(&folders, &path)).await?;
+        }
         let what = if command.hunk.is_some() { "a change in " } else { "" };
         self.change_file("revert", format!("reverted {what}"), folders, move |folders, archive| {
-            changes::revert(folders, archive, &base, &command, shown)
+            changes::revert(folders, archive, &base, &command, seen.as_deref())
         })
         .await
     }
@@ -110,6 +123,7 @@ impl Carrying<'_> {
     pub(super) async fn review(&mut self, review: ReviewCommand) -> Result<String, ApiError> {
         check_review(&review)?;
         let folders = self.folders().await?;
+        self.drafts = self.drafts_without(&review.comments).await?;
         let text = changes::blocking(move || changes::message(&folders, &review)).await?;
         self.input(InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false }).await
     }

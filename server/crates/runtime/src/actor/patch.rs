@@ -122,7 +122,7 @@ enum Done {
 
 /// Adds how much of the budget is used.
 pub(crate) async fn with_use(store: &Store, key: PodKey, detail: PodDetail) -> Result<PodDetail, ApiError> {
-    let budget_used = match &detail.budget {
+    let budget_used = match &detail.summary.budget {
         Some(budget) => Some(used(store, key, budget).await?),
         None => None,
     };

@@ -23,7 +23,7 @@ pub(super) async fn mark(folder: PathBuf, call_id: String) -> Infallible {
         tokio::time::sleep(EVERY).await;
         // Shared, so that the file is removed after the last touch.
         let mark = mark.clone();
-        drop(tokio::task::spawn_blocking(move || mark.touch()).await);
+        drop(crate::heavy::blocking(move || mark.touch()).await);
     }
 }
 

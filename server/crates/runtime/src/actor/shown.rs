@@ -24,7 +24,7 @@ pub(super) async fn is_granted(pod: &Pod, tool: &str, arguments: &Value) -> bool
     if tool != WRITE || granted.is_empty() {
         return false;
     }
-    let compared = tokio::task::spawn_blocking(move || {
+    let compared = crate::heavy::blocking(move || {
         let before = current(Path::new(&path));
         granted.iter().any(|granted| {
             let is_whole = TEXTS.iter().filter_map(|name| text(granted, name)).any(|shown| shown == content);

@@ -188,7 +188,7 @@ impl Looking<'_> {
     async fn on_disk(self, tool: &str, arguments: &Value) -> Result<Sight, ApiError> {
         let (cwd, tool, arguments) = (self.state.spec.cwd.clone(), tool.to_owned(), arguments.clone());
         // The disk may be slow and a command line long.
-        let looked = tokio::task::spawn_blocking(move || on_disk(&cwd, &tool, &arguments));
+        let looked = crate::heavy::blocking(move || on_disk(&cwd, &tool, &arguments));
         looked.await.map_err(|_| error::stopping())
     }
 

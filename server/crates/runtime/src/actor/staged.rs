@@ -10,7 +10,10 @@ use protocol::{
 };
 
 use super::{spending, state::State};
-use crate::{clock, encode};
+use crate::{
+    clock, encode,
+    meters::{self, Counted},
+};
 
 /// Events that have been folded in and encoded but not committed.
 pub(super) struct Staged {
@@ -30,6 +33,8 @@ pub(super) struct Staged {
     pub(super) begun_by_peer: bool,
     /// Peer messages that were read or answered here, and states that their senders record.
     pub(super) receipts: Vec<MessageStep>,
+    /// What the events count as.
+    pub(super) counted: Vec<Counted>,
 }
 
 /// The end of a run, and the position of its record.
@@ -65,6 +70,7 @@ pub(super) struct Shown {
     pub(super) wakes_parent: bool,
     /// Pods whose messages have advanced.
     pub(super) senders: Vec<WorkerId>,
+    pub(super) counted: Vec<Counted>,
 }
 
 impl Staged {
@@ -81,6 +87,7 @@ impl Staged {
             answers: Vec::new(),
             begun_by_peer: false,
             receipts: Vec::new(),
+            counted: Vec::new(),
         }
     }
 
@@ -91,6 +98,7 @@ impl Staged {
         self.folds.extend(fold(&state.pod, &step.event));
         let asked = asked.unwrap_or_else(|| state.asked());
         self.spent.extend(spending::spent(&state.pod, asked, self.at, &step.event));
+        self.counted.extend(meters::counted(&state.pod, &step.event));
         state.pod.evolve_at(seq, self.at, &step.event);
         self.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
         self.note(seq, &step.event);

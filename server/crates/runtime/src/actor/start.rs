@@ -10,7 +10,7 @@ use tools::{Network, Place, Questions, Redirects, proxy::Proxy};
 use super::{
     Actors, alone,
     calls::{Call, Calls, hooks_of},
-    files::may_change,
+    files::{changed_file, may_change},
     place,
     sight::look_up,
     state::State,
@@ -62,7 +62,7 @@ impl Starting<'_> {
                     (Err(refused), nowhere)
                 }
             };
-            let step = (tool.is_ok() && may_change(&call)).then(|| self.step(&place));
+            let step = (tool.is_ok() && may_change(&call)).then(|| self.step(&place, &call));
             self.calls.run_tool(call, tool, place, step, &actors.store);
         }
     }
@@ -82,15 +82,16 @@ impl Starting<'_> {
                 (Err(refused), nowhere)
             }
         };
-        let step = tool.is_ok().then(|| self.step(&place));
+        let step = tool.is_ok().then(|| self.step(&place, &call));
         self.calls.run_tool(call, tool, place, step, &self.actors.store);
     }
 
     /// The snapshots around a call, with the Pod's head.
-    fn step(&self, place: &Place) -> (Step, Seq) {
+    fn step(&self, place: &Place, call: &Call) -> (Step, Seq) {
         let State { spec, pod, worker_id, .. } = &*self.state;
         let snapshots = self.actors.snapshots_of(worker_id);
-        let folders = Folders { cwd: spec.cwd.clone(), scope: place.scope.clone(), snapshots };
+        let also = changed_file(call).into_iter().collect();
+        let folders = Folders { cwd: spec.cwd.clone(), scope: place.scope.clone(), snapshots, also };
         (Step::new(self.shelf.clone(), folders), pod.head)
     }
 

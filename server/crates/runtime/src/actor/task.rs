@@ -148,11 +148,11 @@ impl PodTask {
                 if command.is_restore() {
                     self.mailbox.has_mail();
                 }
-                let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
+                let carrying = Carrying::new(&mut self.actor, key, &origin);
                 reply.send(Box::pin(carrying.carry_out(*command)).await);
             }
             Request::Tool { call, key, origin, reply } if reply.take() => {
-                let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
+                let carrying = Carrying::new(&mut self.actor, key, &origin);
                 match carrying.begin_call(call).await {
                     Ok(begun) => await_call(&mut self.actor, begun, reply).await,
                     Err(error) => drop(reply.send(Err(error))),

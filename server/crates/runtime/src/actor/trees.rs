@@ -112,14 +112,10 @@ async fn discard(actors: &Actors, own: PodKey, tree: &WorkTree, is_forced: bool)
         let sentence = format!("{other} works in this work tree, too; stop it first");
         return Err(ApiError::new(ErrorCode::Busy, sentence));
     }
-    let trees = &actors.equipment.trees;
-    if !is_forced {
-        let losses = trees.losses(tree).await?;
-        if !losses.is_none() {
-            return Err(losses.error(tree));
-        }
+    let losses = actors.equipment.trees.discard(tree, is_forced).await?;
+    if !losses.is_none() {
+        return Err(losses.error(tree));
     }
-    trees.remove(tree).await?;
     let branch = tree.branch.clone();
     Ok(WorktreeAnswer { done: WorktreeDone::Discarded, branch, into: None, commit: None })
 }
@@ -153,11 +149,8 @@ pub(super) async fn leave(actors: &Actors, key: PodKey, spec: &PodSpec) {
         if let Some(other) = used_by(actors, key, tree).await? {
             return Ok(Some(format!("{other} works in it")));
         }
-        let losses = actors.equipment.trees.losses(tree).await?;
-        match losses.is_none() {
-            true => actors.equipment.trees.remove(tree).await.map(|()| None),
-            false => Ok(Some(format!("it has {}", losses.words()))),
-        }
+        let losses = actors.equipment.trees.discard(tree, false).await?;
+        Ok((!losses.is_none()).then(|| format!("it has {}", losses.words())))
     };
     let kept = removing.await.unwrap_or_else(|error: ApiError| Some(error.detail));
     if let Some(why) = kept {

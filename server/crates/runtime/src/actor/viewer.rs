@@ -1,6 +1,9 @@
 //! One viewer of one Pod: a cursor, and nothing else that grows.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -27,6 +30,8 @@ struct Viewer {
     key: PodKey,
     feed: Arc<Feed>,
     position: watch::Receiver<Position>,
+    /// The position of the last record that it was sent, for the metrics.
+    sent: Arc<AtomicI64>,
     tail: u32,
     next: Next,
 }
@@ -84,7 +89,8 @@ impl Viewer {
             },
         };
         let tail = tail.min(SNAPSHOT_RECORDS_MAX);
-        let viewer = Self { inner, worker_id, key: row.key, feed, position, tail, next };
+        let sent = feed.begin_sending(if let Next::Records { after, .. } = &next { *after } else { head });
+        let viewer = Self { inner, worker_id, key: row.key, feed, position, sent, tail, next };
         if let Ok(above) = viewer.inner.above() {
             above.mark_read(&viewer.worker_id, viewer.key, &viewer.feed).await;
         }
@@ -147,6 +153,7 @@ impl Viewer {
                 let summary = self.inner.with_outage(vec![view::summary(&row)]).pop();
                 let mut summary = summary.unwrap_or_else(|| view::summary(&row));
                 summary.head_seq = newest.head;
+                self.sent.store(newest.head.0, Ordering::Relaxed);
                 self.next = Next::Records { after: newest.head, is_live: true };
                 FeedItem::Snapshot {
                     cursor: self.cursor(newest.head),
@@ -208,6 +215,7 @@ impl Viewer {
     }
 
     fn item(&mut self, after: Seq, last: Seq, records: Vec<Bytes>, is_live: bool) -> FeedItem {
+        self.sent.store(last.0, Ordering::Relaxed);
         self.next = Next::Records { after: last, is_live };
         FeedItem::Records { after: self.cursor(after), cursor: self.cursor(last), records: self.shown(records) }
     }
@@ -215,6 +223,7 @@ impl Viewer {
 
 impl Drop for Viewer {
     fn drop(&mut self) {
+        self.feed.end_sending(&self.sent);
         self.feed.viewers.fetch_sub(1, Ordering::AcqRel);
         self.inner.viewers.fetch_sub(1, Ordering::Relaxed);
         self.inner.feeds.release(&self.worker_id, &self.feed);

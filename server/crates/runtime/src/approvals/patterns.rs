@@ -31,7 +31,7 @@ pub(super) async fn patterns(
 ) -> Result<Vec<Vec<PatternOffer>>, ApiError> {
     let rows = store.journals().turns_back(key, Seq(i64::MAX), TURNS_MAX, BYTES_MAX).await?;
     let cwd = cwd.to_owned();
-    let made = tokio::task::spawn_blocking(move || {
+    let made = crate::heavy::blocking(move || {
         let recent: Vec<Call> = rows
             .iter()
             .filter_map(|row| match serde_json::from_slice::<Record>(&row.body).ok()?.event {

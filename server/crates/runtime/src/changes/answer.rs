@@ -16,6 +16,8 @@ use super::{
 const ANSWER_BYTES_MAX: usize = 900_000;
 /// About how many bytes a file takes besides its hunks.
 const FILE_BYTES: usize = 400;
+const OWN_REPOSITORY: &str =
+    "it is a repository of its own and not compared with the branch; `since` start has what changed in it";
 /// After this time files come without hunks.
 const TIME_MAX: Duration = Duration::from_secs(8);
 
@@ -45,8 +47,10 @@ pub(crate) fn changes(folders: &Folders, archive: &Archive, since: Since, base: 
     match base {
         Base::Snapshot(None) => notes.push("no call of this Pod has been able to change a file yet".to_owned()),
         Base::Snapshot(_) => (),
-        Base::Commit { id, is_cut, .. } => {
+        Base::Commit { id, is_cut, repositories, .. } => {
             changes.commit = Some(id.clone());
+            let path = |path: &String| LeftOut { path: path.clone(), why: OWN_REPOSITORY.to_owned() };
+            changes.left_out.extend(repositories.iter().map(path));
             if *is_cut {
                 notes.push("so many files differ from the branch that not all of them are listed".to_owned());
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ::changes::{Entry, Tree, differing};
+use ::changes::{Entry, Tree, differing, sha256};
 use protocol::{ApiError, Seq, Since, Timestamp};
 use tools::files::{Content, Found, is_tracked, named, read_file};
 
@@ -30,7 +30,13 @@ pub(crate) enum Base {
     /// The state at one of the snapshots; `None` if there are none.
     Snapshot(Option<usize>),
     /// A commit, and what the files that differ from it were there.
-    Commit { id: String, files: BTreeMap<String, Option<Former>>, is_cut: bool },
+    Commit {
+        id: String,
+        files: BTreeMap<String, Option<Former>>,
+        is_cut: bool,
+        /// Folders that are repositories of their own, of which nothing is compared.
+        repositories: Vec<String>,
+    },
 }
 
 /// One file that differs.
@@ -54,9 +60,10 @@ impl Base {
 
     /// The commit to compare with.
     pub(crate) fn of_branch(cwd: &str, since: SinceBranch) -> Self {
-        let SinceBranch { commit, files, is_cut } = since;
+        let SinceBranch { commit, files, is_cut, repositories } = since;
         let files = files.into_iter().filter_map(|(path, former)| Some((named(cwd, &path).ok()?, former))).collect();
-        Self::Commit { id: commit, files, is_cut }
+        let repositories = repositories.iter().filter_map(|path| named(cwd, path).ok()).collect();
+        Self::Commit { id: commit, files, is_cut, repositories }
     }
 
     pub(super) fn snapshot(&self, archive: &Archive) -> Option<(Seq, Timestamp)> {
@@ -85,8 +92,11 @@ impl Base {
 fn of_commit(former: Option<&Former>) -> Side {
     match former {
         None => Side::Absent,
-        Some(Former { content: Some(bytes), is_executable }) => {
-            Side::File(Content { bytes: bytes.clone(), is_executable: *is_executable })
+        Some(Former { content: Some(bytes), is_link: true, .. }) => {
+            Side::Link(String::from_utf8_lossy(bytes).into_owned())
+        }
+        Some(Former { content: Some(bytes), is_executable, .. }) => {
+            Side::File(Content { bytes: bytes.clone(), is_executable: *is_executable, mode: None })
         }
         Some(Former { content: None, .. }) => Side::Unknown(TOO_LARGE),
     }
@@ -130,7 +140,10 @@ pub(super) fn differences(
                 let old = of_commit(content.as_ref());
                 let mut differing = one(folders, path, old, after, &own);
                 differing.is_others &= !nobody;
-                if differing.old != differing.new && !each(differing) {
+                // What a link names now is known by its hash alone.
+                let is_same_link = matches!((&differing.old, after), (Side::Link(old), Some(now))
+                    if now.is_link && now.hash.as_ref() == Some(&sha256(old.as_bytes())));
+                if differing.old != differing.new && !is_same_link && !each(differing) {
                     break;
                 }
             }

@@ -1,6 +1,6 @@
 //! Taking a change back: a hunk, or a whole file; and undoing that.
 
-use ::changes::{is_text, reverted};
+use ::changes::{Entry, is_text, reverted};
 use protocol::{ApiError, ErrorCode, RevertCommand, Reverted, UndoCommand};
 use tools::files::{Content, named, replace_file};
 
@@ -10,7 +10,15 @@ use super::{
     changed, refused, version_of,
 };
 
-/// Reverts a hunk or a file. `shown`: the version that whoever asks has seen. Blocks.
+/// What the Pod's own work left of a file, as its version: what somebody means who reverts it and has not looked at the
+/// changes, or was told of them by a server that has been started anew since. `None` if the Pod did not change it. Blocks.
+pub(crate) fn left_by_pod(folders: &Folders, path: &str) -> Result<Option<String>, ApiError> {
+    let archive = Archive::read(&folders.snapshots)?;
+    let left = archive.chronicle.left_by_pod(path);
+    Ok(left.map(|entry| entry.map_or_else(|| ABSENT.to_owned(), Entry::version)))
+}
+
+/// Reverts a hunk or a file. `seen`: the version of the file that whoever asks knows. Blocks.
 ///
 /// # Errors
 /// `changed`; `scope_not_held` outside of what the Pod may write; `invalid_input` for what is no text file;
@@ -20,7 +28,7 @@ pub(crate) fn revert(
     archive: &Archive,
     base: &Base,
     command: &RevertCommand,
-    shown: Option<String>,
+    seen: Option<&str>,
 ) -> Result<Reverted, ApiError> {
     let path = named(&folders.cwd, &command.path).map_err(refused)?;
     let present = present_file(folders, &path)?;
@@ -40,7 +48,7 @@ pub(crate) fn revert(
     }
     let new = match &command.hunk {
         Some(hunk) => without_hunk(&path, old.as_ref(), present.as_ref(), hunk)?,
-        None if command.version.clone().or(shown).is_some_and(|shown| shown != version) => {
+        None if seen != Some(version.as_str()) => {
             return Err(changed(format!("{path} has changed since you looked at it; look at the changes again")));
         }
         None if old == present => {
@@ -95,7 +103,7 @@ fn without_hunk(
     };
     let reverted = reverted(&text(old)?, &text(present)?, hunk)
         .ok_or_else(|| changed(format!("{path} has no such hunk any more; look at the changes again")))?;
-    let is_executable = present.or(old).is_some_and(|content| content.is_executable);
+    let (is_executable, mode) = present.or(old).map_or((false, None), |content| (content.is_executable, content.mode));
     let is_gone = reverted.is_empty() && old.is_none();
-    Ok((!is_gone).then(|| Content { bytes: reverted.into_bytes(), is_executable }))
+    Ok((!is_gone).then(|| Content { bytes: reverted.into_bytes(), is_executable, mode }))
 }

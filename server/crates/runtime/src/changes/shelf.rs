@@ -5,7 +5,7 @@
 //! kill the log names nothing that is not there; half a line at its end is dropped. What is read is checked by its hash.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs::{self, DirBuilder, File},
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
@@ -180,9 +180,14 @@ impl Written {
 
     fn take(&mut self, folders: &Folders, seq: Seq, is_open: bool) -> io::Result<()> {
         self.contents.room = SNAPSHOT_BYTES_MAX;
-        let found = look(&folders.cwd, &folders.scope, &self.tree, &mut self.contents).map_err(io::Error::other)?;
+        let found = look(&folders.cwd, &folders.scope, (&self.tree, &folders.also), &mut self.contents);
+        let found = found.map_err(io::Error::other)?;
         let changed = differing(&self.tree, &found.tree).into_iter();
-        let changed = changed.map(|(path, (_, now))| (path.to_owned(), now.cloned())).collect();
+        let mut changed: BTreeMap<_, _> = changed.map(|(path, (_, now))| (path.to_owned(), now.cloned())).collect();
+        // Who may read a file that is brought back is no change that anybody reviews, and is kept.
+        let is_other = |path: &String, now: &Entry| self.tree.get(path).is_some_and(|before| before.mode != now.mode);
+        let other_modes = found.tree.iter().filter(|(path, now)| is_other(path, now));
+        changed.extend(other_modes.map(|(path, now)| (path.clone(), Some(now.clone()))));
         let left_out = (found.left_out != self.left_out).then(|| found.left_out.clone());
         let snapshot = Snapshot { seq, at: clock::now(), is_open, changed, left_out };
         let mut line = serde_json::to_vec(&snapshot)?;
@@ -253,7 +258,7 @@ impl Archive {
         let (hash, at) = (entry.hash.as_ref()?, entry.kept_at?);
         let mut bytes = vec![0; usize::try_from(entry.size).ok()?];
         self.contents.as_ref()?.read_exact_at(&mut bytes, at).ok()?;
-        (sha256(&bytes) == *hash).then_some(Content { bytes, is_executable: entry.is_executable })
+        (sha256(&bytes) == *hash).then_some(Content { bytes, is_executable: entry.is_executable, mode: entry.mode })
     }
 
     /// The kept file with this version.
@@ -269,7 +274,7 @@ fn unreadable(error: &io::Error) -> ApiError {
 
 /// Removes the snapshots of Pods that are gone, as after a kill during a deletion.
 pub(crate) async fn sweep(store: Store, all: PathBuf) {
-    let listed = tokio::task::spawn_blocking(move || {
+    let listed = crate::heavy::blocking(move || {
         let folders = fs::read_dir(&all).into_iter().flatten().flatten();
         folders.map(|folder| folder.path()).collect::<Vec<_>>()
     });

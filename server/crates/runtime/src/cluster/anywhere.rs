@@ -127,7 +127,7 @@ impl Cluster {
     /// Looks on the disk, beside the async tasks.
     async fn looked<T: Send + 'static>(&self, look: impl FnOnce(&Guides) -> T + Send + 'static) -> Result<T, ApiError> {
         let guides = self.actors.equipment.guides.clone();
-        tokio::task::spawn_blocking(move || look(&guides)).await.map_err(|_| error::stopping())
+        crate::heavy::blocking(move || look(&guides)).await.map_err(|_| error::stopping())
     }
 
     /// The Pod's background commands, oldest first.
@@ -192,7 +192,8 @@ impl Cluster {
     async fn folders(&self, row: &PodRow) -> Result<Folders, ApiError> {
         let opened = view::open(row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
         let scope = place::scope(&self.actors, row.key, &opened.spec).await?;
-        Ok(Folders { cwd: opened.spec.cwd, scope, snapshots: self.actors.snapshots_of(&row.worker_id) })
+        let snapshots = self.actors.snapshots_of(&row.worker_id);
+        Ok(Folders { cwd: opened.spec.cwd, scope, snapshots, also: Vec::new() })
     }
 
     /// Tells a Pod to read its mailbox. Does not wait: the mail is already in the store.

@@ -19,12 +19,28 @@ const LIST_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The most bytes of their former contents, of one file and of all.
 const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 const ALL_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// How long counting lines may take.
+const COUNT_MAX: Duration = Duration::from_secs(2);
+/// The most new files whose lines are counted, and the most bytes of one.
+const COUNTED_FILES_MAX: usize = 200;
+const COUNTED_BYTES_MAX: u64 = 1024 * 1024;
 /// Branches that others usually come from.
 const TRUNKS: [&str; 2] = ["main", "master"];
+
+/// The mode of a submodule.
+const SUBMODULE: &str = "160000";
+/// The most repositories within a repository that are named.
+const INNER_MAX: usize = 50;
 
 /// What git is asked for the files that differ from a commit.
 const DIFF: [&str; 8] =
     ["diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
+
+/// What git is asked for how many lines differ.
+const COUNT: [&str; 7] =
+    ["diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
+/// What git is asked for the files that it does not know.
+const OTHERS: [&str; 4] = ["ls-files", "--others", "--exclude-standard", "-z"];
 
 /// The files that differ from a commit.
 #[derive(Debug)]
@@ -34,6 +50,8 @@ pub(crate) struct SinceBranch {
     pub(crate) files: Vec<(String, Option<Former>)>,
     /// There are more.
     pub(crate) is_cut: bool,
+    /// Absolute paths of repositories within this one, of which nothing is listed.
+    pub(crate) repositories: Vec<String>,
 }
 
 /// A file in a commit.
@@ -42,6 +60,8 @@ pub(crate) struct Former {
     /// `None`: too long.
     pub(crate) content: Option<Vec<u8>>,
     pub(crate) is_executable: bool,
+    /// The content is what a symbolic link names.
+    pub(crate) is_link: bool,
 }
 
 /// A line of git's list: a path, and what it was in the commit.
@@ -61,19 +81,86 @@ async fn look(cwd: &Path, from: Option<&str>) -> Option<SinceBranch> {
     let repository = Repository::around(cwd).await?;
     let commit = repository.beginning(from).await?;
     let format = commit.clone();
-    let lent = tokio::task::spawn_blocking(move || Lent::make(Some(&format))).await.ok()?.ok()?;
+    let lent = crate::heavy::blocking(move || Lent::make(Some(&format))).await.ok()?.ok()?;
     let asking = Asking { repository: &repository, lent: &lent };
     let mut listed = changed_in(&asking.list(&[&DIFF[..], &[&commit, "--"]].concat()).await?);
-    let others = asking.list(&["ls-files", "--others", "--exclude-standard", "-z"]).await?;
-    let others = others.split('\0').filter(|path| !path.is_empty());
-    listed.extend(others.map(|path| Listed { path: path.to_owned(), former: None }));
+    let others = asking.list(&OTHERS).await?;
+    // A repository that git does not know is listed as a folder.
+    let (mut inner, others): (Vec<&str>, Vec<&str>) =
+        others.split('\0').filter(|path| !path.is_empty()).partition(|path| path.ends_with('/'));
+    listed.extend(others.into_iter().map(|path| Listed { path: path.to_owned(), former: None }));
+    let staged = asking.list(&["ls-files", "--stage", "-z"]).await?;
+    inner.extend(
+        staged.split('\0').filter(|line| line.starts_with(SUBMODULE)).filter_map(|line| Some(line.split_once('\t')?.1)),
+    );
+    let repositories = repository.inner(&inner);
     let is_cut = listed.len() > FILES_MAX;
     listed.truncate(FILES_MAX);
     let files = asking.contents(listed).await?;
-    Some(SinceBranch { commit, files, is_cut })
+    Some(SinceBranch { commit, files, is_cut, repositories })
+}
+
+/// How many lines differ from where a branch began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Lines {
+    pub(super) added: u32,
+    pub(super) removed: u32,
+}
+
+/// The lines that differ from where the branch that is checked out began, committed or not, new files included. `None`:
+/// there is no commit, or git does not answer in time.
+pub(super) async fn lines_since(repository: &Repository, from: Option<&str>) -> Option<Lines> {
+    timeout(COUNT_MAX, count(repository, from)).await.ok().flatten()
+}
+
+async fn count(repository: &Repository, from: Option<&str>) -> Option<Lines> {
+    let commit = repository.beginning(from).await?;
+    let format = commit.clone();
+    let lent = tokio::task::spawn_blocking(move || Lent::make(Some(&format))).await.ok()?.ok()?;
+    let asking = Asking { repository, lent: &lent };
+    let mut lines = counted(&asking.list(&[&COUNT[..], &[&commit, "--"]].concat()).await?);
+    let others = asking.list(&OTHERS).await?;
+    let top = repository.top.clone();
+    let new = tokio::task::spawn_blocking(move || new_lines(&top, &others)).await.ok()?;
+    lines.added = lines.added.saturating_add(new);
+    Some(lines)
+}
+
+/// Reads `ADDED\tREMOVED\tPATH\0…`; a file that is no text has `-` for both.
+fn counted(list: &str) -> Lines {
+    let mut lines = Lines::default();
+    for file in list.split('\0') {
+        let mut parts = file.splitn(3, '\t').map(|part| part.parse().unwrap_or(0));
+        lines.added = lines.added.saturating_add(parts.next().unwrap_or(0));
+        lines.removed = lines.removed.saturating_add(parts.next().unwrap_or(0));
+    }
+    lines
+}
+
+/// The lines of files that git does not know, as far as they are short and few.
+fn new_lines(top: &Path, others: &str) -> u32 {
+    let paths = others.split('\0').filter(|path| !path.is_empty()).take(COUNTED_FILES_MAX);
+    let lines = paths.filter_map(|path| {
+        let path = top.join(path);
+        // No link is followed: it may lead anywhere.
+        let facts = std::fs::symlink_metadata(&path).ok()?;
+        let is_counted = facts.is_file() && facts.len() <= COUNTED_BYTES_MAX;
+        let content =
+            is_counted.then(|| std::fs::read(&path).ok()).flatten().filter(|content| !content.contains(&0))?;
+        let count = content.split_inclusive(|byte| *byte == b'\n').count();
+        Some(u32::try_from(count).unwrap_or(u32::MAX))
+    });
+    lines.fold(0, u32::saturating_add)
 }
 
 impl Repository {
+    /// The absolute paths of those that are there.
+    fn inner(&self, paths: &[&str]) -> Vec<String> {
+        let paths = paths.iter().take(INNER_MAX).map(|path| self.top.join(path.trim_end_matches('/')));
+        let there = paths.filter(|path| path.join(".git").symlink_metadata().is_ok());
+        there.filter_map(|path| path.to_str().map(str::to_owned)).collect()
+    }
+
     /// The commit at which the branch left the one that it came from; the newest one if it came from none.
     async fn beginning(&self, from: Option<&str>) -> Option<String> {
         let head = self.head().await?;
@@ -153,11 +240,7 @@ impl Asking<'_> {
                 None => None,
                 Some((mode, _)) => {
                     let content = read_one(&mut output, &mut room).await?;
-                    // A link is told by the snapshots alone.
-                    if mode == "120000" {
-                        continue;
-                    }
-                    Some(Former { content, is_executable: mode == "100755" })
+                    Some(Former { content, is_executable: mode == "100755", is_link: mode == "120000" })
                 }
             };
             files.push((whole, former));
@@ -197,7 +280,7 @@ fn changed_in(list: &str) -> Vec<Listed> {
         let is_there = mode != "000000" && is_commit(id);
         let former = is_there.then(|| (mode.to_owned(), id.to_owned()));
         // A submodule is a repository of its own.
-        if mode != "160000" {
+        if mode != SUBMODULE {
             listed.push(Listed { path: path.to_owned(), former });
         }
     }
@@ -252,6 +335,59 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn links_are_compared_and_repositories_within_are_named() {
+        let kept = tempfile::tempdir().unwrap();
+        let at = kept.path().canonicalize().unwrap();
+        let link = |to: &str, path: &str| std::os::unix::fs::symlink(to, at.join(path)).unwrap();
+        run(&at, &["init", "-q"]);
+        ["moved", "gone", "file", "same"].into_iter().for_each(|path| link("target", path));
+        for path in ["inner", "stranger"] {
+            fs::create_dir(at.join(path)).unwrap();
+            run(&at.join(path), &["init", "-q"]);
+            fs::write(at.join(path).join("a"), "1").unwrap();
+            run(&at.join(path), &["add", "."]);
+            run(&at.join(path), &["commit", "-qm", "one"]);
+        }
+        run(&at, &["add", "moved", "gone", "file", "same", "inner"]);
+        run(&at, &["commit", "-qm", "one"]);
+        ["moved", "gone", "file"].into_iter().for_each(|path| fs::remove_file(at.join(path)).unwrap());
+        link("elsewhere", "moved");
+        fs::write(at.join("file"), "now").unwrap();
+        let since = since_branch(&at, None).await.unwrap();
+        let files: Vec<_> = since.files.iter().map(|(path, former)| (path.as_str(), former.clone().unwrap())).collect();
+        let was = Former { content: Some(b"target".to_vec()), is_executable: false, is_link: true };
+        let whole = |path: &str| at.join(path).to_str().unwrap().to_owned();
+        let (file, gone, moved) = (whole("file"), whole("gone"), whole("moved"));
+        assert_eq!(files, [(file.as_str(), was.clone()), (gone.as_str(), was.clone()), (moved.as_str(), was)]);
+        assert_eq!(since.repositories, [whole("stranger"), whole("inner")]);
+    }
+
+    #[tokio::test]
+    async fn lines_are_counted_since_the_branch_began_and_new_files_too() {
+        let kept = tempfile::tempdir().unwrap();
+        let at = kept.path().canonicalize().unwrap();
+        let put = |path: &str, content: &str| fs::write(at.join(path), content).unwrap();
+        let lines = async || {
+            let repository = Repository::around(&at).await.unwrap();
+            lines_since(&repository, None).await.map(|lines| (lines.added, lines.removed))
+        };
+        run(&at, &["init", "-q"]);
+        assert_eq!(lines().await, None, "there is no commit");
+        put("a", "1\n2\n3\n");
+        run(&at, &["add", "."]);
+        run(&at, &["commit", "-qm", "one"]);
+        assert_eq!(lines().await, Some((0, 0)));
+        run(&at, &["checkout", "-qb", "work"]);
+        put("a", "1\n3\nfour\nfive\n");
+        run(&at, &["commit", "-qam", "two"]);
+        put("a", "1\nfour\nfive\n");
+        put("new", "1\n2");
+        fs::write(at.join("picture"), [0; 100]).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", at.join("link")).unwrap();
+        assert_eq!(lines().await, Some((4, 2)));
+    }
+
+    #[tokio::test]
     async fn nothing_that_a_repository_names_is_run() {
         let kept = tempfile::tempdir().unwrap();
         let at = kept.path().canonicalize().unwrap();
@@ -270,6 +406,8 @@ mod tests {
         fs::write(at.join("a"), "2\n").unwrap();
         let since = since_branch(&at, None).await.unwrap();
         assert_eq!(since.files.len(), 2);
+        let repository = Repository::around(&at).await.unwrap();
+        assert_eq!(lines_since(&repository, None).await, Some(Lines { added: 2, removed: 1 }));
         assert!(!trace.exists());
     }
 }

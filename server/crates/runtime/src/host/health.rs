@@ -2,8 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Inner;
-use crate::{Figures, Readiness, ground};
+use prometheus_client::registry::Registry;
+
+use super::{Inner, figures};
+use crate::{Readiness, ground};
 
 /// The health of the host.
 #[derive(Debug, Clone, Copy)]
@@ -30,20 +32,18 @@ impl Health<'_> {
         self.inner.store.health().outage().borrow().as_ref().map(ground::reason)
     }
 
-    /// Figures for `/metrics`.
-    pub fn figures(self) -> Figures {
-        let failures = self.inner.store.health().failures();
-        Figures {
-            longest_step: crate::watchdog::longest_step(),
-            reads_failed_total: failures.reads,
-            writes_failed_total: failures.writes,
-            records_damaged: failures.damaged,
-            is_out: self.inner.store.health().is_out(),
-            is_lost: self.inner.store.health().is_lost(),
-            active_pods: self.inner.actors.tasks.count() as u64,
-            records_total: self.inner.records.load(Ordering::Relaxed),
-            commands_total: self.inner.commands.load(Ordering::Relaxed),
-            viewers: self.inner.viewers.load(Ordering::Relaxed),
-        }
+    /// The number of Pods that have a task now.
+    pub fn active_pods(self) -> usize {
+        self.inner.actors.tasks.count()
+    }
+
+    /// The number of streams that are open now.
+    pub fn viewers(self) -> u64 {
+        self.inner.viewers.load(Ordering::Relaxed)
+    }
+
+    /// Adds everything that this host counts to the registry of one scrape. Waits at most 2 s for the database.
+    pub async fn register(self, registry: &mut Registry) {
+        figures::register(self.inner, registry).await;
     }
 }

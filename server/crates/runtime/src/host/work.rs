@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 
 use protocol::{
-    ApiError, BackgroundCommand, BackgroundOutput, Changes, CommandId, CommitAnswer, CommitCommand, ErrorCode,
-    InputCommand, Interrupted, McpContent, McpPrompt, McpPromptText, McpResource, OwnCommand, OwnMessage, QueuedInput,
-    Receipt, RevertCommand, Reverted, ReviewCommand, RewindCommand, RewindPreview, Seq, Since, ToolAnswer, ToolBy,
-    ToolCommand, UndoCommand, WorkerId, WorktreeAnswer, WorktreeCommand,
+    ApiError, BackgroundCommand, BackgroundOutput, Changes, CommandId, CommitAnswer, CommitCommand, DraftsKept,
+    ErrorCode, InputCommand, Interrupted, McpContent, McpPrompt, McpPromptText, McpResource, OwnCommand, OwnMessage,
+    QueuedInput, Receipt, RevertCommand, Reverted, ReviewCommand, ReviewDrafts, RewindCommand, RewindPreview, Seq,
+    Since, ToolAnswer, ToolBy, ToolCommand, UndoCommand, WorkerId, WorktreeAnswer, WorktreeCommand,
 };
 use serde_json::{Map, Value};
 use tokio::net::UnixStream;
@@ -17,7 +17,7 @@ use tools::Tool;
 use super::Inner;
 use crate::{
     CommandKey, Origin,
-    actor::{OutsideCall, PodCommand},
+    actor::{OutsideCall, PodCommand, drafts_of},
     cluster::ShelfAsked,
     pod_tools, view,
 };
@@ -140,6 +140,26 @@ impl Work<'_> {
         command: ReviewCommand,
     ) -> Result<Receipt, ApiError> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::Review(command)).await
+    }
+
+    /// Keeps what is noted on the Pod's changes and not sent yet.
+    ///
+    /// # Errors
+    /// `changed` if it has another version by now.
+    pub async fn keep_drafts(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        drafts: ReviewDrafts,
+    ) -> Result<DraftsKept, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::KeepDrafts(drafts)).await
+    }
+
+    /// What is noted on the Pod's changes and not sent yet.
+    pub async fn drafts(self, worker_id: &WorkerId) -> Result<ReviewDrafts, ApiError> {
+        let row = self.inner.existing_row(worker_id).await?;
+        drafts_of(self.inner, row.key).await
     }
 
     /// What has changed in the Pod's folders.

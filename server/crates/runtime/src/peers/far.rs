@@ -13,6 +13,8 @@ mod invited;
 mod line;
 mod list;
 mod message;
+#[cfg(test)]
+mod model;
 mod names;
 mod own;
 mod parting;

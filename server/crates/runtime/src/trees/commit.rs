@@ -27,8 +27,11 @@ impl Trees {
     /// Commits what is changed in the Pod's folder and may be written by it: `cwd`, or the whole work tree of its own. A
     /// commit that this command made before, without that having been recorded, is found again.
     ///
+    /// While a merge is going on, its result is committed whole, as git has it.
+    ///
     /// # Errors
-    /// `no_repository`, `nothing_to_commit`; `invalid_input` for a message or paths that are none.
+    /// `no_repository`, `nothing_to_commit`; `merge_conflict` if files are still in conflict; `invalid_input` for a message
+    /// or paths that are none, and for paths while a merge is going on.
     pub(crate) async fn commit(
         &self,
         cwd: &str,
@@ -49,6 +52,7 @@ impl Trees {
                 format!("{cwd} is in no git repository; create one there with `git init`, or work in another");
             ApiError::new(ErrorCode::NoRepository, sentence)
         })?;
+        let _turn = self.turns.with_repository(&repository.common_folder).await;
         let folder = scope.work_tree().map_or_else(|| PathBuf::from(cwd), |tree| PathBuf::from(&tree.path));
         let mark = mark(id, message);
         let committing =
@@ -56,8 +60,19 @@ impl Trees {
         if let Some(answer) = committing.made_before().await? {
             return Ok(answer);
         }
-        let files = committing.files(scope, paths.as_deref()).await?;
-        committing.commit(&files, message).await
+        let is_merge = committing.is_merge();
+        if is_merge && paths.is_some() {
+            let sentence =
+                "a merge is going on, which is committed as a whole; leave out `paths`, or end the merge first";
+            return Err(ApiError::invalid(sentence));
+        }
+        committing.check_solved().await?;
+        let files = match committing.files(scope, paths.as_deref()).await {
+            // A merge that leaves everything as it was is one all the same.
+            Err(error) if is_merge && error.code == ErrorCode::NothingToCommit => Vec::new(),
+            files => files?,
+        };
+        committing.commit(&files, message, is_merge).await
     }
 
     /// The Pod's scope, with what a commit writes in the repository. In a work tree of its own that is what the Pod's
@@ -129,6 +144,7 @@ impl Committing<'_> {
             "--no-commit-id",
             "--name-only",
             "--no-renames",
+            "--diff-merges=first-parent",
             "-r",
             "-z",
             "--root",
@@ -139,6 +155,27 @@ impl Committing<'_> {
         let told = told.map_err(failed("the files of the commit could not be listed"))?;
         let files: Vec<PathBuf> = parts(&told).iter().map(|path| self.repository.top.join(path)).collect();
         self.answer(commit.to_owned(), &files).await.map(Some)
+    }
+
+    /// Whether git is in the middle of a merge, or of copying a commit. Then it commits no single files.
+    fn is_merge(&self) -> bool {
+        let folder = &self.repository.git_folder;
+        ["MERGE_HEAD", "CHERRY_PICK_HEAD"].iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+    }
+
+    /// Fails if files are in conflict: to commit them would call them solved as they are.
+    async fn check_solved(&self) -> Result<(), ApiError> {
+        let told = self.trees.git.told(self.call(["ls-files", "--unmerged", "-z"]).at_most(LIST_BYTES_MAX)).await;
+        let told = parts(&told.map_err(failed("the files in conflict could not be listed"))?);
+        // `MODE ID STAGE\tPATH`, for each stage.
+        let mut files: Vec<_> = told.iter().filter_map(|line| Some(line.split_once('\t')?.1.to_owned())).collect();
+        files.dedup();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let sentence =
+            format!("still in conflict: {}; solve it, and say so with `git add`, or abort the merge", some(&files));
+        Err(about(ErrorCode::MergeConflict, sentence, files))
     }
 
     /// The changed files that are to be committed, absolute.
@@ -178,15 +215,20 @@ impl Committing<'_> {
         Ok(all.into_iter().filter(|path| wanted.iter().any(|wanted| path.starts_with(wanted))).collect())
     }
 
-    async fn commit(&self, files: &[PathBuf], message: &str) -> Result<CommitAnswer, ApiError> {
+    async fn commit(&self, files: &[PathBuf], message: &str, is_merge: bool) -> Result<CommitAnswer, ApiError> {
         let top = &self.repository.top;
         let relative = files.iter().filter_map(|path| path.strip_prefix(top).ok()?.to_str());
         let listed: Vec<u8> = relative.flat_map(|path| path.bytes().chain([0])).collect();
         let from_list = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-        let add = self.call(["add", "--all", "--force"].into_iter().chain(from_list)).with_input(listed.clone());
-        self.trees.git.told(add).await.map_err(failed("the changes could not be added"))?;
-        let words = ["commit", "--only", "--quiet", "--no-verify", "--cleanup=whitespace", "-m", message];
-        let call = self.call(words.into_iter().chain(from_list)).with_input(listed);
+        if !files.is_empty() {
+            let add = self.call(["add", "--all", "--force"].into_iter().chain(from_list)).with_input(listed.clone());
+            self.trees.git.told(add).await.map_err(failed("the changes could not be added"))?;
+        }
+        let words = ["commit", "--quiet", "--no-verify", "--cleanup=whitespace", "-m", message];
+        let call = match is_merge {
+            true => self.call(words),
+            false => self.call(words.into_iter().chain(["--only"]).chain(from_list)).with_input(listed),
+        };
         let call = call.with_variable("GIT_REFLOG_ACTION", &self.mark);
         let call = self.trees.authored(call, top, &self.scope).await?;
         self.trees.git.told(call).await.map_err(failed("the changes could not be committed"))?;

@@ -11,7 +11,7 @@ use pod::{Scope, WorkTree};
 use protocol::{Access, ApiError, ErrorCode, PodName, ScopeRule, WorktreeOptions};
 use tools::git::{GitCall, GitFailure};
 
-use super::{Trees, failed, full_name, names, unrun};
+use super::{Trees, failed, full_name, names};
 use crate::git::Repository;
 
 /// How long writing all files of a commit may take.
@@ -46,6 +46,7 @@ impl Trees {
         })?;
         let repository = canonical(repository)?;
         let within = Path::new(cwd).strip_prefix(&repository.top).map(Path::to_owned).unwrap_or_default();
+        let _turn = self.turns.with_repository(&repository.common_folder).await;
         let growing = Growing { trees: self, repository };
         let (start, from) = growing.start(wish.from.as_deref()).await?;
         let branch = growing.branch(name, wish.branch.as_deref()).await?;
@@ -54,6 +55,7 @@ impl Trees {
 
     /// Removes a work tree that was made a moment ago for a Pod that could not be created.
     pub(crate) async fn undo(&self, grown: &Grown) {
+        let _turn = self.turns.with_repository(Path::new(&grown.tree.common)).await;
         if let Err(error) = self.remove(&grown.tree).await {
             tracing::warn!(%error, path = grown.tree.path, "a work tree for a Pod that was not created stays behind");
         }
@@ -158,49 +160,87 @@ impl Growing<'_> {
     async fn grow(&self, branch: &str, start: String, from: Option<String>, within: &Path) -> Result<Grown, ApiError> {
         let all = self.place_of_all();
         let is_new = make_folder(&all)?;
-        let path = self.free_place(branch);
         let growing = async {
-            let own = self.make(&path, branch, &start).await?;
-            let tree = self.described(&path, branch, start.clone(), from, &own)?;
+            self.make_branch(branch, &start).await?;
+            let grown = self.grow_on(branch, start.clone(), from, within).await;
+            if grown.is_err() {
+                self.clear_branch(branch, &start).await;
+            }
+            grown
+        };
+        let grown = growing.await;
+        if grown.is_err() && is_new {
+            let _ = fs::remove_dir(&all);
+        }
+        grown
+    }
+
+    /// The same on a branch that was made for it.
+    async fn grow_on(
+        &self,
+        branch: &str,
+        start: String,
+        from: Option<String>,
+        within: &Path,
+    ) -> Result<Grown, ApiError> {
+        let path = self.new_place(branch)?;
+        let growing = async {
+            let own = self.make(&path, branch).await?;
+            let tree = self.described(&path, branch, start, from, &own)?;
             self.check_out(&tree).await?;
             let cwd = folder_in(&path, within)?;
             Ok(Grown { tree, cwd, top: self.top().to_owned() })
         };
-        match growing.await {
-            Ok(grown) => Ok(grown),
-            Err(error) => {
-                self.clear(&path, branch, &start).await;
-                if is_new {
-                    let _ = fs::remove_dir(&all);
-                }
-                Err(error)
+        let grown = growing.await;
+        if grown.is_err() {
+            self.clear_tree(&path).await;
+        }
+        grown
+    }
+
+    fn scope(&self) -> Scope {
+        self.trees.scope(&[&self.repository.common_folder, &self.place_of_all()], &[self.top()])
+    }
+
+    /// Makes the branch, unless there is one of this name: then it is somebody else's.
+    async fn make_branch(&self, branch: &str, start: &str) -> Result<(), ApiError> {
+        let (name, reason) = (full_name(branch), format!("branch: Created from {start}"));
+        // Nothing as the former commit: there must be none.
+        let words = ["update-ref", "-m", &reason, &name, start, ""];
+        match self.trees.git.told(GitCall::new(self.top(), self.scope(), words)).await {
+            Ok(_) => Ok(()),
+            Err(GitFailure::Refused { words, .. })
+                if words.contains("already exists") || words.contains("' exists;") =>
+            {
+                Err(taken(branch))
             }
+            Err(failure) => Err(failed("the branch could not be made")(failure)),
         }
     }
 
-    /// The branch is free, but its folder may be left from another one.
-    fn free_place(&self, branch: &str) -> PathBuf {
-        let place = self.place(branch);
+    /// Makes the folder. The branch is new, but its folder may be left from another one.
+    fn new_place(&self, branch: &str) -> Result<PathBuf, ApiError> {
         let others = (2..=NAMES_TRIED_MAX).map(|number| self.place(&format!("{branch}-{number}")));
-        let mut all = std::iter::once(place.clone()).chain(others);
-        all.find(|place| place.symlink_metadata().is_err()).unwrap_or(place)
+        for place in std::iter::once(self.place(branch)).chain(others) {
+            match fs::create_dir(&place) {
+                Ok(()) => return Ok(place),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
+                Err(error) => {
+                    let sentence = format!("the folder {} cannot be made: {error}", place.display());
+                    return Err(ApiError::invalid(sentence));
+                }
+            }
+        }
+        Err(ApiError::invalid("too many folders are called like this branch; name another one with `branch`"))
     }
 
-    /// Has git make it. Returns the work tree's own part of the git folder.
-    async fn make(&self, path: &Path, branch: &str, start: &str) -> Result<PathBuf, ApiError> {
+    /// Has git make it in an empty folder, with a branch that is there. Returns the work tree's own part of the git
+    /// folder.
+    async fn make(&self, path: &Path, branch: &str) -> Result<PathBuf, ApiError> {
         let text = text(path)?;
-        let all = self.place_of_all();
-        let scope = self.trees.scope(&[&self.repository.common_folder, &all], &[self.top()]);
-        let words = ["worktree", "add", "--quiet", "--no-track", "--no-checkout", "-b", branch, "--", &text, start];
-        let call = GitCall::new(self.top(), scope.clone(), words);
-        match self.trees.git.told(call).await {
-            Ok(_) => (),
-            Err(GitFailure::Refused { words, .. }) if words.contains("already exists") => return Err(taken(branch)),
-            Err(GitFailure::Refused { words, .. }) => {
-                return Err(ApiError::invalid(format!("the work tree could not be made: git says: {words}")));
-            }
-            Err(failure) => return Err(unrun(failure)),
-        }
+        let words = ["worktree", "add", "--quiet", "--no-checkout", "--", &text, branch];
+        let told = self.trees.git.told(GitCall::new(self.top(), self.scope(), words)).await;
+        told.map_err(failed("the work tree could not be made"))?;
         let made = Repository::around(path).await.map(canonical).transpose()?;
         let own = made.map(|made| made.git_folder);
         let is_own = |own: &PathBuf| own.starts_with(self.repository.common_folder.join("worktrees"));
@@ -239,21 +279,22 @@ impl Growing<'_> {
         })
     }
 
-    /// Removes what a failure left: the folder, its part of the git folder, and the branch if it was made just now.
-    async fn clear(&self, path: &Path, branch: &str, start: &str) {
-        let all = self.place_of_all();
-        let own = Repository::around(path).await.map(|made| made.git_folder);
+    /// Removes a folder that was made here, and its part of the git folder.
+    async fn clear_tree(&self, path: &Path) {
+        let made = Repository::around(path).await.filter(|made| made.top == path);
+        let own = made.map(|made| made.git_folder);
         let _ = self.trees.git.remove(path).await;
         let worktrees = self.repository.common_folder.join("worktrees");
         if let Some(own) = own.filter(|own| own.parent() == Some(&worktrees)) {
             let _ = self.trees.git.remove(&own).await;
             let _ = fs::remove_dir(&worktrees);
         }
-        let scope = self.trees.scope(&[&self.repository.common_folder, &all], &[self.top()]);
+    }
+
+    /// Removes a branch that was made here, if it is still as it was made.
+    async fn clear_branch(&self, branch: &str, start: &str) {
         let name = full_name(branch);
-        // Only as it was made here; a branch that somebody else made at the same moment was refused as taken.
-        let call = GitCall::new(self.top(), scope, ["update-ref", "-d", &name, start]);
-        let _ = self.trees.git.told(call).await;
+        let _ = self.trees.git.told(GitCall::new(self.top(), self.scope(), ["update-ref", "-d", &name, start])).await;
     }
 }
 

@@ -26,6 +26,7 @@ impl Trees {
     /// # Errors
     /// `not_committed` and `merge_conflict` with paths; `invalid_input` if there is no such branch.
     pub(crate) async fn merge(&self, tree: &WorkTree, into: &str) -> Result<WorktreeAnswer, ApiError> {
+        let _turn = self.turns.with_repository(Path::new(&tree.common)).await;
         let (path, scope) = (path_of(tree), self.reading(tree));
         let files = self.not_committed(&path, &scope, "all").await?;
         if !files.is_empty() {
@@ -151,6 +152,11 @@ impl Merge<'_> {
         let call =
             GitCall::new(folder, scope, ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", result]);
         self.trees.git.told(call).await.map(drop).map_err(|failure| match failure {
+            // By nobody here: a command, or a person with git.
+            GitFailure::Refused { words, .. } if words.contains("cannot lock ref") => {
+                let sentence = format!("somebody else has just moved {}: {words}; look at it, then repeat", self.into);
+                ApiError::new(ErrorCode::Busy, sentence)
+            }
             GitFailure::Refused { words, .. } => {
                 let sentence = format!(
                     "git does not change the files in {}, where {} is checked out: {words}; make it clean there first",

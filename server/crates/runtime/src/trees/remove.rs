@@ -50,8 +50,19 @@ impl Losses {
 }
 
 impl Trees {
+    /// Removes the work tree and its branch, unless something would be lost with them and `is_forced` is not set.
+    /// Returns what would be.
+    pub(crate) async fn discard(&self, tree: &WorkTree, is_forced: bool) -> Result<Losses, ApiError> {
+        let _turn = self.turns.with_repository(Path::new(&tree.common)).await;
+        let losses = if is_forced { Losses::default() } else { self.losses(tree).await? };
+        if losses.is_none() {
+            self.remove(tree).await?;
+        }
+        Ok(losses)
+    }
+
     /// What would be lost with the work tree and its branch. Nothing, if both are gone already.
-    pub(crate) async fn losses(&self, tree: &WorkTree) -> Result<Losses, ApiError> {
+    async fn losses(&self, tree: &WorkTree) -> Result<Losses, ApiError> {
         let is_there = path_of(tree).join(".git").is_file();
         let (cwd, files) = match is_there {
             true => {
@@ -77,7 +88,7 @@ impl Trees {
 
     /// Removes the work tree and the branch that was made for it, whatever is lost. What is gone already does not
     /// matter, so a repeat ends what a crash interrupted.
-    pub(crate) async fn remove(&self, tree: &WorkTree) -> Result<(), ApiError> {
+    pub(super) async fn remove(&self, tree: &WorkTree) -> Result<(), ApiError> {
         let removed = |failure: GitFailure| failed("the work tree could not be removed whole")(failure);
         self.git.remove(Path::new(&tree.path)).await.map_err(removed)?;
         self.git.remove(Path::new(&tree.own)).await.map_err(removed)?;

@@ -23,8 +23,8 @@ async fn commands_reach_the_host_that_runs_the_pod_and_happen_once() {
     }
     let journal = ordered(&one, &ada).await;
     assert_eq!(kinds(&journal).iter().filter(|kind| *kind == "user_message").count(), 1);
-    assert_eq!(two.health().figures().active_pods, 0, "it never worked there");
-    until("at rest", async || one.health().figures().active_pods == 0).await;
+    assert_eq!(two.health().active_pods(), 0, "it never worked there");
+    until("at rest", async || one.health().active_pods() == 0).await;
 
     let patch = PatchPod { name: Some(PodName::parse("bob").unwrap()), ..PatchPod::default() };
     assert_eq!(two.pods().patch(fresh_key(), &origin(), &ada, patch).await.unwrap().summary.name.as_str(), "bob");

@@ -65,7 +65,7 @@ async fn a_host_that_was_declared_dead_drops_its_work_writes_nothing_and_serves_
         let (one, ada) = (one.clone(), ada.clone());
         async move { watch(&one, &ada, is_finished).await }
     });
-    until("a viewer", async || one.health().figures().viewers == 1).await;
+    until("a viewer", async || one.health().viewers() == 1).await;
     tell(&one, &ada, "stream 30000 at 100\nsay never").await;
     watch(&two, &ada, |record| record.event.kind() == "text_chunk").await;
     let silenced = Silenced::of(&ground, "one").await;
@@ -74,7 +74,7 @@ async fn a_host_that_was_declared_dead_drops_its_work_writes_nothing_and_serves_
         state(&two, &ada).await == PodState::Paused
     })
     .await;
-    until("dropped", async || one.health().figures().active_pods == 0).await;
+    until("dropped", async || one.health().active_pods() == 0).await;
     // Its viewer sees how the new owner closed the run.
     let seen = watching.await.unwrap();
     assert_eq!(outcomes(&seen), [Outcome::Interrupted]);

@@ -117,7 +117,7 @@ async fn a_child_on_another_host_is_led_from_there() {
     // The child moves to the other host, as after a death.
     let sql = "update pods set owner = (select id from hosts where name = 'two') where name = 'kid'";
     one.pods().control(fresh_key(), &origin(), &kid, ControlVerb::Stop).await.unwrap();
-    until("no task", async || one.health().figures().active_pods == 0).await;
+    until("no task", async || one.health().active_pods() == 0).await;
     ground.run(sql).await;
     two.pods().control(fresh_key(), &origin(), &kid, ControlVerb::Restore).await.unwrap();
     tell(&two, &kid, "say again").await;

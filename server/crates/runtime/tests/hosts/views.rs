@@ -22,7 +22,7 @@ async fn a_viewer_on_another_host_sees_a_run_as_it_comes_and_nothing_twice() {
         let (one, ada) = (one.clone(), ada.clone());
         async move { watch(&one, &ada, is_finished).await }
     });
-    until("two viewers", async || one.health().figures().viewers == 1 && two.health().figures().viewers == 1).await;
+    until("two viewers", async || one.health().viewers() == 1 && two.health().viewers() == 1).await;
     tell(&one, &ada, "say hello\nstream 150 at 60\nsay the end").await;
     let (seen, own) = (watching.await.unwrap(), mine.await.unwrap());
     for seen in [&seen, &own] {

@@ -182,7 +182,8 @@ pub(crate) fn day() -> Vec<Vec<Deed>> {
     let rule =
         RuleRow { id: "rule-1".to_owned(), rule: r#"{"tool":"Bash"}"#.to_owned(), by: "you".to_owned(), at: at(5) };
     let told = FarChange::Send { store: "far".to_owned(), body: "[1]".to_owned() };
-    let rules = Deed::Commit(Box::new(Batch { rules: vec![RuleChange::Put(rule)], far: vec![told], ..Batch::default() }));
+    let rules =
+        Deed::Commit(Box::new(Batch { rules: vec![RuleChange::Put(rule)], far: vec![told], ..Batch::default() }));
     let link = PeerChange::Link { a: ADA, b: BOB, by: "you".to_owned(), at: at(4) };
     let read = MessageChange::State {
         id: "message-1".to_owned(),

@@ -1,19 +1,21 @@
-//! Long trials of the built binary: `cargo xtask trial kill | disk | fault | size`.
+//! Long trials of the built binary: `cargo xtask trial kill | disk | fault | size | postgres`.
 //!
-//! `trial PATH_OF_YOI kill|disk [--rounds N]`, `trial PATH_OF_YOI fault` or `trial PATH_OF_YOI size`. Prints one table;
-//! exits with 1 if something does not hold. docs/testing.md has the figures of past runs.
+//! `trial PATH_OF_YOI kill | disk | postgres [--rounds N]` or `trial PATH_OF_YOI fault | size`. Prints one table; exits
+//! with 1 if something does not hold. docs/testing.md has the figures of past runs.
 
 #[cfg(target_os = "linux")]
 mod disk;
 mod fault;
 mod kill;
+mod postgres;
 mod size;
 mod witness;
 mod work;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: trial PATH_OF_YOI kill | disk [--rounds N]\n       trial PATH_OF_YOI fault | size";
+const USAGE: &str =
+    "usage: trial PATH_OF_YOI kill | disk | postgres [--rounds N]\n       trial PATH_OF_YOI fault | size";
 /// Enough to hit most moments of a turn within some minutes.
 const ROUNDS: u32 = 50;
 /// A power loss each.
@@ -28,6 +30,10 @@ async fn main() -> ExitCode {
         [binary, "kill"] => kill::run(binary, ROUNDS).await,
         [binary, "kill", "--rounds", rounds] if rounds.parse::<u32>().is_ok_and(|rounds| rounds > 0) => {
             kill::run(binary, rounds.parse().unwrap_or(ROUNDS)).await
+        }
+        [binary, "postgres"] => postgres::run(binary, postgres::ROUNDS).await,
+        [binary, "postgres", "--rounds", rounds] if rounds.parse::<u32>().is_ok_and(|rounds| rounds > 0) => {
+            postgres::run(binary, rounds.parse().unwrap_or(postgres::ROUNDS)).await
         }
         #[cfg(target_os = "linux")]
         [binary, "disk"] => disk::run(binary, POWER_ROUNDS).await,

@@ -38,6 +38,11 @@ impl Page {
         self.emulate_media("prefers-color-scheme", if is_dark { "dark" } else { "light" }).await;
     }
 
+    /// The viewer's time zone from now on, such as `Asia/Kathmandu`.
+    pub async fn emulate_zone(&self, zone: &str) {
+        self.devtools("Emulation.setTimezoneOverride", json!({ "timezoneId": zone })).await;
+    }
+
     /// Sets any media feature, such as `prefers-reduced-motion: reduce`. Replaces the one set before.
     pub async fn emulate_media(&self, feature: &str, value: &str) {
         let features = json!({ "features": [{ "name": feature, "value": value }] });

@@ -61,6 +61,12 @@ impl Background {
         self.jobs(pod).iter().any(|job| job.end().is_none())
     }
 
+    /// The number of commands that run now, over all Pods.
+    pub fn count(&self) -> usize {
+        let pods = self.0.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        pods.values().flatten().filter(|job| job.end().is_none()).count()
+    }
+
     /// The ids of the Pod's commands that run, oldest first.
     pub fn running(&self, pod: &WorkerId) -> Vec<String> {
         self.jobs(pod).iter().filter(|job| job.end().is_none()).map(|job| job.id().to_owned()).collect()

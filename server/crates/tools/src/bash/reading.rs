@@ -1,6 +1,7 @@
 //! Parses a command line as shell code, for rules about it: which commands it contains, at any depth.
 
 use std::{
+    borrow::Cow,
     ops::ControlFlow,
     time::{Duration, Instant},
 };
@@ -11,6 +12,9 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 /// The time limit for parsing.
 const READ_TIME_MAX: Duration = Duration::from_millis(500);
+
+/// In a word it means nothing to a shell.
+const STANDS_FOR_ITSELF: char = '%';
 
 /// Syntax nodes that are commands.
 const COMMANDS: [&str; 4] = ["command", "declaration_command", "unset_command", "test_command"];
@@ -29,10 +33,28 @@ pub fn commands_in(text: &str) -> Option<Vec<Vec<String>>> {
         false => ControlFlow::Break(()),
     };
     let options = ParseOptions::new().progress_callback(&mut watch);
-    let bytes = text.as_bytes();
+    let safe = within_tables(text);
+    let bytes = safe.as_bytes();
     let tree = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))?;
     let root = tree.root_node();
     (!root.has_error()).then(|| found(root, text))
+}
+
+/// The text with every character above U+00FF replaced, byte by byte, by one that stands for itself in a word. The
+/// grammar asks C's `isdigit` about characters, which is a table of 256; what lies behind it may not even be mapped.
+fn within_tables(text: &str) -> Cow<'_, str> {
+    let is_outside = |letter: char| u32::from(letter) > 0xff;
+    if !text.contains(is_outside) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match is_outside(letter) {
+            true => safe.extend(std::iter::repeat_n(STANDS_FOR_ITSELF, letter.len_utf8())),
+            false => safe.push(letter),
+        }
+    }
+    Cow::Owned(safe)
 }
 
 /// Walks the tree without recursion, because the text determines its depth.
@@ -101,6 +123,24 @@ mod tests {
             found.sort();
             assert_eq!(found, names, "{text}");
         }
+    }
+
+    /// Found by fuzzing: these read beyond a table of C's library, which ended the process.
+    #[test]
+    fn characters_beyond_the_tables_of_c_are_read_as_words() {
+        for text in ["say {\u{10fffd}", "say {1..\u{10fffd}}", "say {\u{1f600}..2}", "say \u{4e2d} {\u{4e2d}"] {
+            let found = commands_in(text);
+            let words: Vec<&str> = text.split(' ').collect();
+            assert!(
+                found.is_none() || found == Some(vec![words.iter().map(|word| (*word).to_owned()).collect()]),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            commands_in("say \u{1f600} 'a\u{4e2d}'"),
+            Some(vec![vec!["say".to_owned(), "\u{1f600}".to_owned(), "a\u{4e2d}".to_owned()]])
+        );
+        assert_eq!(commands_in("\u{4e2d} a; \u{1f600}=1 b").map(|found| found.len()), Some(2));
     }
 
     #[test]

@@ -37,8 +37,8 @@ pub use grep::Grep;
 pub use preview::{Preview, is_change, previews};
 pub use read::Read;
 pub use tracked::{
-    CONTENT_BYTES_MAX as TRACKED_BYTES_MAX, Content, Found, Keep, Refused, is_tracked, look, named, read_file,
-    replace_file,
+    CONTENT_BYTES_MAX as TRACKED_BYTES_MAX, Content, Found, Keep, Refused, check_writable, has_room, is_tracked, look,
+    named, read_file, replace_file,
 };
 pub use write::Write;
 

@@ -12,8 +12,8 @@ use std::{
 
 use rustix::{
     fs::{
-        Access, AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid, accessat, fchmod, fchown, fsync, mkdirat, renameat,
-        renameat_with, statat, unlinkat,
+        Access, AtFlags, Dir, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid, accessat, fchmod, fchown, fsync,
+        mkdirat, renameat, renameat_with, statat, unlinkat,
     },
     io::Errno,
 };
@@ -43,6 +43,14 @@ pub(super) struct Target<'a> {
 pub(super) enum Missing {
     Made,
     Refused,
+}
+
+/// Who may do what with a file that is brought back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rights {
+    pub(super) is_executable: bool,
+    /// What the mode of a file that is not there any more was, if that is known.
+    pub(super) mode: Option<u32>,
 }
 
 impl<'a> Target<'a> {
@@ -96,19 +104,19 @@ impl<'a> Target<'a> {
         self.replace_bytes(content.as_bytes(), old, None)
     }
 
-    /// The same for any content. `is_executable`: what the file's mode becomes; otherwise it stays as it is.
+    /// The same for any content. Without `rights`, those of `old` stay.
     pub(super) fn replace_bytes(
         &self,
         content: &[u8],
         old: Option<&Opened>,
-        is_executable: Option<bool>,
+        rights: Option<Rights>,
     ) -> Result<(), Failure> {
         if old.is_some() {
             let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
             accessat(&self.folder, &self.name, Access::WRITE_OK, flags).map_err(|errno| self.failed(errno))?;
         }
         let (draft, file) = self.draft()?;
-        fill(&file, content, old.map(|old| &old.stat), is_executable)
+        fill(&file, content, old.map(|old| &old.stat), rights)
             .map_err(|error| Failure::Io(format!("{} was not written: {error}", self.asked)))?;
         self.work.go_on()?;
         self.recheck()?;
@@ -128,6 +136,50 @@ impl<'a> Target<'a> {
             true => unlinkat(&self.folder, &self.name, AtFlags::empty()).map_err(|errno| self.failed(errno)),
             false => Err(self.changed()),
         }
+    }
+
+    /// Whether a folder is there.
+    pub(super) fn is_folder(&self) -> bool {
+        let stat = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir())
+    }
+
+    /// Removes the folder that is there, if nothing but folders is in it, which may all be written.
+    pub(super) fn remove_folder(&self) -> Result<(), Failure> {
+        self.work.go_on()?;
+        self.recheck()?;
+        self.remove_hollow(&self.folder, &self.name, &self.path, true)?;
+        self.remove_hollow(&self.folder, &self.name, &self.path, false)
+    }
+
+    /// Removes a folder with the folders in it, or only looks whether there is anything else.
+    fn remove_hollow(&self, above: &OwnedFd, name: &str, path: &str, only_looks: bool) -> Result<(), Failure> {
+        self.work.scope.may_write(path).map_err(|refusal| Failure::Scope { path: self.asked.clone(), refusal })?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let folder = open_beneath(above, name, flags).map_err(|errno| self.failed(errno))?;
+        let entries = Dir::read_from(&folder).map_err(|errno| self.failed(errno))?;
+        for entry in entries {
+            let entry = entry.map_err(|errno| self.failed(errno))?;
+            match entry.file_name().to_str() {
+                Ok("." | "..") => (),
+                Ok(inner) if entry.file_type().is_dir() => {
+                    self.remove_hollow(&folder, inner, &join(path, inner), only_looks)?;
+                }
+                _ => return Err(self.in_the_way()),
+            }
+        }
+        match only_looks {
+            true => Ok(()),
+            false => unlinkat(above, name, AtFlags::REMOVEDIR).map_err(|errno| match errno {
+                Errno::NOTEMPTY | Errno::EXIST => self.in_the_way(),
+                errno => self.failed(errno),
+            }),
+        }
+    }
+
+    fn in_the_way(&self) -> Failure {
+        let sentence = format!("{} is a folder with files in it now; take these back or move them first", self.asked);
+        Failure::InvalidInput(sentence)
     }
 
     /// Checks that the folder is still where it was when it was checked.
@@ -203,14 +255,18 @@ impl Drop for Draft<'_> {
 
 /// Writes everything to the disk. Owner and mode are copied from the old file; set-id bits never survive a change of
 /// content.
-fn fill(mut file: &File, content: &[u8], old: Option<&Stat>, is_executable: Option<bool>) -> std::io::Result<()> {
+fn fill(mut file: &File, content: &[u8], old: Option<&Stat>, rights: Option<Rights>) -> std::io::Result<()> {
+    if let (None, Some(Rights { mode: Some(mode), .. })) = (old, rights) {
+        // Before anything is in it that others may not read.
+        fchmod(file, Mode::from_raw_mode(mode & 0o777))?;
+    }
     file.write_all(content)?;
     if let Some(old) = old {
         // Only a privileged server can change a file's owner; for any other the file belongs to it already.
         let _ = fchown(file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
         fchmod(file, Mode::from_raw_mode(old.st_mode & 0o777))?;
     }
-    if let Some(is_executable) = is_executable {
+    if let Some(Rights { is_executable, .. }) = rights {
         let mode = rustix::fs::fstat(file)?.st_mode & 0o777;
         // Whoever may read it may run it.
         let mode = if is_executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };

@@ -2,22 +2,22 @@
 //! them, read, replaced or removed.
 //!
 //! Git's own folders are left out, and what git ignores in a repository, unless it is known already: whoever changes
-//! what is ignored hides nothing that was seen before. The walk only proposes paths; contents are read through
-//! [`super::open`] like a tool's.
+//! what is ignored hides nothing that was seen before. What is ignored is named, and the files that say so are looked at
+//! in any case. The walk only proposes paths; contents are read through [`super::open`] like a tool's.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, HashSet},
     ffi::OsStr,
     fs::{self, Metadata},
     io,
     os::unix::fs::MetadataExt,
     path::Path,
-    sync::{Mutex, PoisonError, atomic::AtomicUsize},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize},
     time::{Duration, Instant, SystemTime},
 };
 
 use changes::{Entry, Stamp, Tree, sha256};
-use ignore::{DirEntry, WalkBuilder};
+use ignore::{DirEntry, Walk, WalkBuilder};
 use pod::{Scope, ScopeRefusal, covers};
 use protocol::{Access, LeftOut};
 
@@ -26,7 +26,7 @@ use super::{
     failure::Failure,
     open,
     path::{self, beneath, shown},
-    target::{Missing, Target},
+    target::{Missing, Rights, Target},
     work::{Bounds, Work},
 };
 
@@ -42,6 +42,12 @@ const LOOK_TIME_MAX: Duration = Duration::from_secs(20);
 const RACE_NS: i64 = 50_000_000;
 /// The most entries of the list of what is left out.
 const LEFT_OUT_MAX: usize = 100;
+/// The most of them that git ignores.
+const IGNORED_MAX: usize = 50;
+const IGNORED: &str = "git ignores it";
+const NOT_TEXT: &str = "its name is not UTF-8";
+/// Files that say what git ignores.
+const IGNORE_FILE: &str = ".gitignore";
 /// Folders that programs fill and nobody reviews.
 const MADE_FOLDERS: [&str; 3] = ["node_modules", "__pycache__", ".venv"];
 /// A file in a folder that a program can make anew at any time.
@@ -65,10 +71,19 @@ pub struct Found {
 }
 
 /// The whole content of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Eq)]
 pub struct Content {
     pub bytes: Vec<u8>,
     pub is_executable: bool,
+    /// The lowest nine bits of its mode, if they are known. They count where a file that is gone is made anew.
+    pub mode: Option<u32>,
+}
+
+impl PartialEq for Content {
+    /// Whether a review shows no difference: the mode is none.
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes && self.is_executable == other.is_executable
+    }
 }
 
 /// A path that is not touched, with the code of a tool's failure.
@@ -86,15 +101,21 @@ impl From<Failure> for Refused {
 }
 
 /// Looks at all files that the scope lets the Pod write, also at those that it has lent. A file whose stamp is the one
-/// in `known` is not read again. Blocks.
+/// in `known` is not read again. Those in `also` are looked at even if git ignores them. Blocks.
 ///
 /// # Errors
 /// It took too long, or what was new could not be kept.
-pub fn look(cwd: &str, scope: &Scope, known: &Tree, keep: &mut dyn Keep) -> Result<Found, String> {
-    look_at(cwd, scope, known, keep, now_ns())
+pub fn look(cwd: &str, scope: &Scope, (known, also): (&Tree, &[String]), keep: &mut dyn Keep) -> Result<Found, String> {
+    look_at(cwd, scope, (known, also), keep, now_ns())
 }
 
-fn look_at(cwd: &str, scope: &Scope, known: &Tree, keep: &mut dyn Keep, now: i64) -> Result<Found, String> {
+fn look_at(
+    cwd: &str,
+    scope: &Scope,
+    (known, also): (&Tree, &[String]),
+    keep: &mut dyn Keep,
+    now: i64,
+) -> Result<Found, String> {
     let work = work(cwd, scope, LOOK_TIME_MAX);
     let until = Instant::now() + LOOK_TIME_MAX;
     let mut looking = Looking { work: &work, known, keep, found: Found::default(), now, until };
@@ -105,8 +126,10 @@ fn look_at(cwd: &str, scope: &Scope, known: &Tree, keep: &mut dyn Keep, now: i64
         }
     }
     // What was seen before is seen again, ignored or not.
-    let missing = known.keys().filter(|path| !looking.found.tree.contains_key(*path)).cloned().collect::<Vec<_>>();
-    for path in missing {
+    let also = also.iter().filter_map(|path| Some(shown(&work.cwd, &work.absolute(path).ok()?)));
+    let wanted: BTreeSet<String> = known.keys().cloned().chain(also).collect();
+    looking.found.left_out.retain(|one| one.why != IGNORED || !wanted.contains(&one.path));
+    for path in wanted.into_iter().filter(|path| !looking.found.tree.contains_key(path)).collect::<Vec<_>>() {
         looking.go_on()?;
         let whole = path::join(&work.cwd, &path);
         if tracks(scope, &whole)
@@ -118,7 +141,7 @@ fn look_at(cwd: &str, scope: &Scope, known: &Tree, keep: &mut dyn Keep, now: i64
     Ok(looking.found)
 }
 
-/// The content of a file; `None` if there is none. Blocks.
+/// The content of a file; `None` if there is none, perhaps a folder. Blocks.
 ///
 /// # Errors
 /// The scope does not let the Pod write it, it is too large, or a symbolic link leads to it.
@@ -133,18 +156,21 @@ pub fn read_file(cwd: &str, scope: &Scope, path: &str) -> Result<Option<Content>
         },
         Err(failure) => Err(failure.into()),
         Ok(opened) if opened.path != whole => Err(is_link(path)),
+        Ok(opened) if opened.kind().is_dir() => Ok(None),
         Ok(opened) if opened.kind().is_file() && opened.size() > CONTENT_BYTES_MAX => Err(Refused {
             code: "invalid_input",
             detail: format!("{path} has {} bytes; of so large a file nothing is kept", opened.size()),
         }),
         Ok(opened) => {
-            let is_executable = opened.stat.st_mode & 0o100 != 0;
-            Ok(Some(Content { bytes: content::bytes(&opened, path)?, is_executable }))
+            let mode = opened.stat.st_mode & 0o777;
+            let bytes = content::bytes(&opened, path)?;
+            Ok(Some(Content { bytes, is_executable: mode & 0o100 != 0, mode: Some(mode) }))
         }
     }
 }
 
-/// Makes a file what `new` says; `None` removes it. It must be what `old` says before that. Blocks.
+/// Makes a file what `new` says; `None` removes it. It must be what `old` says before that. A folder in its place is
+/// removed if no file is in it. Blocks.
 ///
 /// # Errors
 /// As [`read_file`]; with the code `read_first` if it is not what `old` says.
@@ -158,9 +184,17 @@ pub fn replace_file(
     let whole = work.absolute(path)?;
     scope.may_write(&whole).map_err(|refusal| Failure::Scope { path: path.to_owned(), refusal })?;
     let missing = if new.is_some() { Missing::Made } else { Missing::Refused };
-    let target = Target::find(&work, &whole, missing)?;
+    let target = Target::find(&work, &whole, missing).map_err(|failure| match failure {
+        Failure::NotFound(_) if new.is_some() => {
+            Failure::InvalidInput(format!("{path} is in what is a file now; take that back or move it first"))
+        }
+        failure => failure,
+    })?;
     if target.path != whole {
         return Err(is_link(path));
+    }
+    if old.is_none() && new.is_some() && target.is_folder() {
+        target.remove_folder()?;
     }
     let present = target.present()?;
     let is_as_seen = match (&present, old) {
@@ -172,11 +206,59 @@ pub fn replace_file(
         return Err(Failure::ReadFirst { path: path.to_owned(), why: "has changed since" }.into());
     }
     match (new, &present) {
-        (Some(new), _) => target.replace_bytes(&new.bytes, present.as_ref(), Some(new.is_executable))?,
+        (Some(new), _) => {
+            let rights = Rights { is_executable: new.is_executable, mode: new.mode };
+            target.replace_bytes(&new.bytes, present.as_ref(), Some(rights))?;
+        }
         (None, Some(present)) => target.remove(present)?,
         (None, None) => (),
     }
     Ok(())
+}
+
+/// Whether a file can be at this path once the files are gone of which `is_going` says so, by the name that answers give
+/// them: nothing else is in its place, or in that of a folder that it is in. Blocks.
+pub fn has_room(cwd: &str, path: &str, is_going: &dyn Fn(&str) -> bool) -> bool {
+    let cwd = path::join("/", cwd);
+    let Ok(whole) = path::absolute(&cwd, path) else { return false };
+    let above: Vec<&Path> = Path::new(&whole).ancestors().skip(1).collect();
+    for folder in above.into_iter().rev() {
+        match fs::symlink_metadata(folder) {
+            Ok(there) if there.is_dir() => (),
+            Ok(_) => return folder.to_str().is_some_and(|folder| is_going(&shown(&cwd, folder))),
+            Err(_) => return true,
+        }
+    }
+    let mut folders = match fs::symlink_metadata(&whole) {
+        Ok(there) if there.is_dir() => vec![Path::new(&whole).to_owned()],
+        _ => Vec::new(),
+    };
+    let mut left = FILES_MAX;
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { return false };
+        for entry in entries {
+            let Ok(entry) = entry else { return false };
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                _ if entry.path().to_str().is_some_and(|file| is_going(&shown(&cwd, file))) => (),
+                _ => return false,
+            }
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Fails if the scope does not let the Pod write this file now.
+///
+/// # Errors
+/// The scope's refusal, or no file can have this path.
+pub fn check_writable(cwd: &str, scope: &Scope, path: &str) -> Result<(), Refused> {
+    let whole = path::absolute(&path::join("/", cwd), path)?;
+    scope.may_write(&whole).map_err(|refusal| Failure::Scope { path: path.to_owned(), refusal }.into())
 }
 
 /// The path as answers name it, whatever way it was written.
@@ -272,32 +354,18 @@ impl Looking<'_> {
     }
 
     fn walk(&mut self, root: &str) -> Result<(), String> {
-        let scope = self.work.scope.clone();
-        let skipped: std::sync::Arc<Mutex<BTreeMap<String, &'static str>>> = std::sync::Arc::default();
-        let noted = skipped.clone();
-        let base = root.to_owned();
+        let skipped = Arc::<Skipped>::default();
         let is_repository = is_in_repository(root);
-        let walk = WalkBuilder::new(root)
-            .standard_filters(false)
-            .git_ignore(is_repository)
-            .git_exclude(is_repository)
-            .parents(is_repository)
-            .require_git(false)
-            .follow_links(false)
-            .sort_by_file_name(OsStr::cmp)
-            .filter_entry(move |entry| match enters(entry, &scope, &base) {
-                Ok(enters) => enters,
-                Err((path, why)) => {
-                    noted.lock().unwrap_or_else(PoisonError::into_inner).insert(path, why);
-                    false
-                }
-            })
-            .build();
-        for entry in walk {
+        let mut walked = Walked::default();
+        let mut is_whole = true;
+        for entry in walk_of(root, &self.work.scope, is_repository, &skipped) {
             self.go_on()?;
             // What cannot be listed, or has gone away, contributes nothing.
             let Ok(entry) = entry else { continue };
             let Some(path) = entry.path().to_str() else { continue };
+            if is_repository {
+                walked.note(path, &entry);
+            }
             if entry.file_type().is_none_or(|kind| kind.is_dir()) || !tracks(&self.work.scope, path) {
                 continue;
             }
@@ -305,6 +373,7 @@ impl Looking<'_> {
                 let why =
                     format!("there are more than {FILES_MAX} files; this one and those after it are not looked at");
                 self.leave_out(path, &why);
+                is_whole = false;
                 break;
             }
             if let Ok(metadata) = entry.metadata() {
@@ -313,6 +382,38 @@ impl Looking<'_> {
         }
         let skipped = std::mem::take(&mut *skipped.lock().unwrap_or_else(PoisonError::into_inner));
         skipped.iter().for_each(|(path, why)| self.leave_out(path, why));
+        if is_whole { self.ignored(&walked, &skipped) } else { Ok(()) }
+    }
+
+    /// Names what the walk did not meet in the folders that it was in: git ignores it. The files that say so are taken in.
+    fn ignored(&mut self, walked: &Walked, skipped: &BTreeMap<String, &'static str>) -> Result<(), String> {
+        let mut ignored = Vec::new();
+        for folder in &walked.folders {
+            self.go_on()?;
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path().to_string_lossy().into_owned();
+                let (name, is_folder) = (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+                if walked.met.contains(&path) || skipped.contains_key(&path) || name == ".git" {
+                    continue;
+                }
+                let scope = &self.work.scope;
+                let counts = if is_folder { reaches(scope, &path) } else { tracks(scope, &path) };
+                match entry.metadata() {
+                    Ok(metadata) if counts && name == IGNORE_FILE => self.meet(&path, &metadata)?,
+                    _ if counts => ignored.push(path),
+                    _ => (),
+                }
+            }
+        }
+        ignored.retain(|path| !self.known.contains_key(&shown(&self.work.cwd, path)));
+        ignored.sort_unstable();
+        let more = ignored.len().saturating_sub(IGNORED_MAX);
+        ignored.truncate(IGNORED_MAX);
+        let last = if more > 0 { ignored.pop() } else { None };
+        ignored.iter().for_each(|path| self.leave_out(path, IGNORED));
+        if let Some(last) = last {
+            self.leave_out(&last, &format!("{IGNORED}, and {more} more that are not named here"));
+        }
         Ok(())
     }
 
@@ -348,8 +449,9 @@ impl Looking<'_> {
             self.found.tree.insert(path, known.clone());
             return Ok(());
         }
-        let bare =
-            Entry { hash: None, kept_at: None, size, is_link, is_executable: metadata.mode() & 0o100 != 0, stamp };
+        let mode = metadata.mode() & 0o777;
+        let is_executable = mode & 0o100 != 0;
+        let bare = Entry { hash: None, kept_at: None, size, is_link, is_executable, mode: Some(mode), stamp };
         let content = match (is_link, size > CONTENT_BYTES_MAX) {
             (true, _) => {
                 fs::read_link(whole).ok().and_then(|to| to.into_os_string().into_string().ok()).map(String::into_bytes)
@@ -383,9 +485,50 @@ impl Looking<'_> {
     }
 }
 
+/// What a walk was in, and what it met.
+#[derive(Default)]
+struct Walked {
+    folders: Vec<String>,
+    met: HashSet<String>,
+}
+
+impl Walked {
+    fn note(&mut self, path: &str, entry: &DirEntry) {
+        if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            self.folders.push(path.to_owned());
+        }
+        self.met.insert(path.to_owned());
+    }
+}
+
+/// What a walk did not enter though git does not ignore it, and why.
+type Skipped = Mutex<BTreeMap<String, &'static str>>;
+
+fn walk_of(root: &str, scope: &Scope, is_repository: bool, skipped: &Arc<Skipped>) -> Walk {
+    let (base, scope, noted) = (root.to_owned(), scope.clone(), skipped.clone());
+    WalkBuilder::new(root)
+        .standard_filters(false)
+        .git_ignore(is_repository)
+        .git_exclude(is_repository)
+        .parents(is_repository)
+        .require_git(false)
+        .follow_links(false)
+        .sort_by_file_name(OsStr::cmp)
+        .filter_entry(move |entry| match enters(entry, &scope, &base) {
+            Ok(enters) => enters,
+            Err((path, why)) => {
+                noted.lock().unwrap_or_else(PoisonError::into_inner).insert(path, why);
+                false
+            }
+        })
+        .build()
+}
+
 /// Whether the walk goes on at an entry; the error names a folder that is left out though git does not ignore it.
 fn enters(entry: &DirEntry, scope: &Scope, root: &str) -> Result<bool, (String, &'static str)> {
-    let Some(path) = entry.path().to_str() else { return Ok(false) };
+    let Some(path) = entry.path().to_str() else {
+        return Err((entry.path().to_string_lossy().into_owned(), NOT_TEXT));
+    };
     if path == root {
         return Ok(true);
     }
@@ -409,137 +552,4 @@ fn enters(entry: &DirEntry, scope: &Scope, root: &str) -> Result<bool, (String, 
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    use protocol::ScopeRule;
-
-    use super::*;
-
-    /// Counts what it is given.
-    #[derive(Default)]
-    struct Counting(usize);
-
-    impl Keep for Counting {
-        fn keep(&mut self, _: &str, _: &[u8]) -> io::Result<Option<u64>> {
-            self.0 += 1;
-            Ok(Some(self.0 as u64))
-        }
-    }
-
-    fn scope_of(folder: &Path) -> Scope {
-        let path = folder.to_str().unwrap().to_owned();
-        Scope::new([ScopeRule { path, access: Access::Write, recursive: true }], [])
-    }
-
-    fn folder() -> (tempfile::TempDir, String, Scope) {
-        let folder = tempfile::tempdir().unwrap();
-        let at = folder.path().canonicalize().unwrap();
-        let (cwd, scope) = (at.to_str().unwrap().to_owned(), scope_of(&at));
-        (folder, cwd, scope)
-    }
-
-    fn put(cwd: &str, path: &str, content: &str) {
-        let path = Path::new(cwd).join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    }
-
-    fn paths(found: &Found) -> Vec<&str> {
-        found.tree.keys().map(String::as_str).collect()
-    }
-
-    #[test]
-    fn without_git_everything_is_looked_at_and_in_a_repository_what_git_ignores_is_not() {
-        let (_kept, cwd, scope) = folder();
-        for path in ["a.txt", ".env", "src/b.rs", "dist/made.js", "node_modules/x/index.js", ".gitignore"] {
-            put(&cwd, path, if path == ".gitignore" { "dist/\n" } else { path });
-        }
-        let found = look(&cwd, &scope, &Tree::new(), &mut Counting::default()).unwrap();
-        assert_eq!(paths(&found), [".env", ".gitignore", "a.txt", "dist/made.js", "src/b.rs"]);
-        assert_eq!(found.left_out[0].path, "node_modules");
-        put(&cwd, ".git/HEAD", "ref: refs/heads/main\n");
-        let found = look(&cwd, &scope, &Tree::new(), &mut Counting::default()).unwrap();
-        assert_eq!(paths(&found), [".env", ".gitignore", "a.txt", "src/b.rs"]);
-    }
-
-    #[test]
-    fn what_was_seen_is_seen_again_even_if_it_is_ignored_now() {
-        let (_kept, cwd, scope) = folder();
-        put(&cwd, ".git/HEAD", "ref: refs/heads/main\n");
-        put(&cwd, "a.txt", "1");
-        let before = look(&cwd, &scope, &Tree::new(), &mut Counting::default()).unwrap();
-        put(&cwd, ".gitignore", "a.txt\nnew.txt\n");
-        put(&cwd, "a.txt", "changed");
-        put(&cwd, "new.txt", "x");
-        let after = look(&cwd, &scope, &before.tree, &mut Counting::default()).unwrap();
-        assert_eq!(paths(&after), [".gitignore", "a.txt"]);
-        assert!(!after.tree["a.txt"].is_same(&before.tree["a.txt"]));
-    }
-
-    #[test]
-    fn a_file_whose_stamp_is_the_same_is_not_read_again_and_one_just_written_is() {
-        let (_kept, cwd, scope) = folder();
-        put(&cwd, "a.txt", "1");
-        let first = look(&cwd, &scope, &Tree::new(), &mut Counting::default()).unwrap();
-        assert_eq!(first.tree["a.txt"].stamp.changed, 0, "it was written a moment ago");
-        put(&cwd, "a.txt", "2");
-        let mut keep = Counting::default();
-        let second = look(&cwd, &scope, &first.tree, &mut keep).unwrap();
-        assert_eq!((keep.0, second.tree["a.txt"].is_same(&first.tree["a.txt"])), (1, false));
-        // As if it were a second later.
-        let later = now_ns() + 1_000_000_000;
-        let mut settled = look_at(&cwd, &scope, &second.tree, &mut keep, later).unwrap().tree;
-        assert_eq!(keep.0, 1, "its content is known");
-        // A lie that only reading would find out.
-        settled.get_mut("a.txt").unwrap().hash = Some("0".repeat(64));
-        let third = look_at(&cwd, &scope, &settled, &mut keep, later).unwrap();
-        assert_eq!((keep.0, third.tree), (1, settled));
-    }
-
-    #[test]
-    fn links_are_told_and_never_followed() {
-        let (_other, elsewhere, _) = folder();
-        put(&elsewhere, "secret", "hunter2");
-        let (_kept, cwd, scope) = folder();
-        symlink(Path::new(&elsewhere).join("secret"), Path::new(&cwd).join("link")).unwrap();
-        symlink(&elsewhere, Path::new(&cwd).join("folder")).unwrap();
-        let found = look(&cwd, &scope, &Tree::new(), &mut Counting::default()).unwrap();
-        assert!(found.tree.len() == 2 && found.tree.values().all(|entry| entry.is_link), "{found:?}");
-        for path in ["link", "folder/secret", "../x", "/etc/passwd", "a\0b", ""] {
-            assert!(read_file(&cwd, &scope, path).is_err(), "{path:?}");
-            let new = Content { bytes: b"x".to_vec(), is_executable: false };
-            assert!(replace_file(&cwd, &scope, path, (None, Some(&new))).is_err(), "{path:?}");
-        }
-        assert_eq!(fs::read_to_string(Path::new(&elsewhere).join("secret")).unwrap(), "hunter2");
-    }
-
-    #[test]
-    fn a_file_is_replaced_only_if_it_is_what_was_seen() {
-        let (_kept, cwd, scope) = folder();
-        let content = |text: &str, is_executable| Content { bytes: text.as_bytes().to_vec(), is_executable };
-        let (old, new) = (content("old", false), content("new", true));
-        replace_file(&cwd, &scope, "deep/er/run", (None, Some(&new))).unwrap();
-        assert_eq!(read_file(&cwd, &scope, "deep/er/run").unwrap(), Some(new.clone()));
-        let mode = fs::metadata(Path::new(&cwd).join("deep/er/run")).unwrap().permissions().mode();
-        assert_ne!(mode & 0o100, 0);
-        let refused = replace_file(&cwd, &scope, "deep/er/run", (Some(&old), None)).unwrap_err();
-        assert_eq!(refused.code, "read_first");
-        assert_eq!(replace_file(&cwd, &scope, "deep/er/run", (None, Some(&old))).unwrap_err().code, "read_first");
-        replace_file(&cwd, &scope, "deep/er/run", (Some(&new), None)).unwrap();
-        assert_eq!(read_file(&cwd, &scope, "deep/er/run").unwrap(), None);
-    }
-
-    #[test]
-    fn what_is_denied_is_not_looked_at_and_what_is_only_read_is_neither() {
-        let (_kept, cwd, _) = folder();
-        for path in ["a", "no/b", "read/c"] {
-            put(&cwd, path, path);
-        }
-        let rule = |path: &str, access| ScopeRule { path: path.to_owned(), access, recursive: true };
-        let scope = Scope::new([rule(&cwd, Access::Write), rule(&format!("{cwd}/no"), Access::Deny)], []);
-        assert_eq!(paths(&look(&cwd, &scope, &Tree::new(), &mut Counting::default()).unwrap()), ["a", "read/c"]);
-        let scope = Scope::new([rule(&cwd, Access::Read), rule(&format!("{cwd}/no"), Access::Write)], []);
-        assert_eq!(paths(&look(&cwd, &scope, &Tree::new(), &mut Counting::default()).unwrap()), ["no/b"]);
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use protocol::{
     Approval, ApprovalCommand, BackgroundCommand, Changes, CommandId, CompactionPreview, ControlVerb, CreatePod,
     FolderList, GiveKey, HeldDecision, InputCommand, Listing, McpPromptText, McpResource, McpServerItem, PeerAnswer,
     PeerView, PodDetail, PodName, PodRef, Preview, ProviderTest, ProviderView, QueuedInput, Receipt, Record,
-    RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
+    RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq, Since, ToolAnswer, WallItem,
 };
 
 use super::{Asked, Choices, FolderWord, Sending, Whose};
@@ -104,6 +104,8 @@ pub(crate) enum Message {
         provider: String,
         done: Result<ProviderView, ClientError>,
     },
+    /// A mode that was walked to has been shown for a moment: the number of the step.
+    Rested(u64),
     Servers(Result<Vec<McpServerItem>, ClientError>),
     Sent {
         command_id: CommandId,
@@ -137,6 +139,11 @@ pub(crate) enum Effect {
     Create {
         command_id: CommandId,
         create: Box<CreatePod>,
+    },
+    /// Create a Pod with the history in a local file.
+    Import {
+        command_id: CommandId,
+        importing: Importing,
     },
     /// Create a Pod with this one's history.
     Fork {
@@ -185,7 +192,7 @@ pub(crate) enum Effect {
     /// Load the approvals of these Pods, and all peer requests.
     LoadInbox(Vec<PodRef>),
     /// Load what has changed in a Pod's folders.
-    LoadChanges(PodRef),
+    LoadChanges(PodRef, Since),
     /// Load a Pod's background commands.
     LoadJobs(PodRef),
     /// Load the state of the sandbox.
@@ -198,6 +205,8 @@ pub(crate) enum Effect {
         provider: String,
         given: GiveKey,
     },
+    /// Wait a moment after this step through the modes.
+    Rest(u64),
     /// Load the MCP servers.
     LoadServers,
     Search(String),
@@ -210,6 +219,16 @@ pub(crate) enum Effect {
         command_id: CommandId,
         act: Act,
     },
+}
+
+/// A Pod that is made with the history in a file of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Importing {
+    pub(crate) name: PodName,
+    /// The file's path, from where the console was started.
+    pub(crate) path: String,
+    /// The Pod's folder on the server; `None`: the one where the console was started, or the server's default.
+    pub(crate) cwd: Option<String>,
 }
 
 impl Effect {

@@ -41,6 +41,8 @@ pub(crate) struct OpenPod {
     pub(crate) seek: Option<Seek>,
     /// What it does without asking.
     pub(crate) mode: Mode,
+    /// The mode that was walked to and does not hold yet.
+    pub(crate) walked: Option<Walked>,
     /// The repository that its folder is in.
     pub(crate) git: Option<GitView>,
     /// Queued messages.
@@ -62,6 +64,13 @@ pub(crate) struct OpenPod {
     /// The newest message that failed: sent again unchanged, it keeps its id and happens once.
     pub(crate) failed: Option<Sending>,
     pub(crate) drawn: RefCell<Drawn>,
+}
+
+/// A mode that was walked to, and the number of that step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Walked {
+    pub(crate) mode: Mode,
+    pub(crate) step: u64,
 }
 
 /// Cached lines of blocks that have not changed since they were drawn.
@@ -159,6 +168,11 @@ pub(crate) struct Seek {
 }
 
 impl OpenPod {
+    /// The mode that was walked to, otherwise the one that holds.
+    pub(crate) fn shown_mode(&self) -> Mode {
+        self.walked.map_or(self.mode, |walked| walked.mode)
+    }
+
     pub(crate) fn new(pod: PodRef, composer: Composer) -> Self {
         Self {
             pod,
@@ -182,6 +196,7 @@ impl OpenPod {
             tasks: Vec::new(),
             prompts: Prompts::default(),
             mode: Mode::default(),
+            walked: None,
             git: None,
             asking: Asking::Nothing,
             sending: None,

@@ -2,7 +2,7 @@
 
 use commands::Topic;
 use protocol::{
-    Approval, BackgroundCommand, Changes, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem,
+    Approval, BackgroundCommand, Changes, McpServerItem, OpenRequest, PodRef, QueuedInput, SearchHit, Since, WallItem,
 };
 
 use super::{Asking, ProviderSheet};
@@ -83,6 +83,8 @@ pub(crate) struct Walls {
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub(crate) pod: PodRef,
+    /// What the files are compared with.
+    pub(crate) since: Since,
     /// `None` while loading.
     pub(crate) changes: Option<Changes>,
     /// How many lines are scrolled off at the top.

@@ -151,3 +151,21 @@ fn a_model_and_a_level_are_offered_for_the_open_pod() {
     story.types(":think h");
     story.shows(":think high");
 }
+
+#[test]
+fn a_history_is_imported_from_a_file_of_this_machine() {
+    let mut story = Story::connected();
+    story.enters(":import old session.jsonl folder=/srv/app");
+    story.shows("importing session.jsonl");
+    match &story.effects[..] {
+        [Effect::Import { importing, .. }] => {
+            assert_eq!((importing.name.as_str(), importing.path.as_str()), ("old", "session.jsonl"));
+            assert_eq!(importing.cwd.as_deref(), Some("/srv/app"));
+        }
+        effects => panic!("nothing is imported: {effects:?}"),
+    }
+    story.happens(Message::Created(Err(ClientError::Invalid("session.jsonl cannot be read: it is gone".to_owned()))));
+    story.shows("session.jsonl cannot be read: it is gone");
+    story.enters(":import old");
+    story.shows("write :import NAME FILE");
+}

@@ -49,6 +49,7 @@ fn obey(model: &mut Model, command: Command) {
     match command {
         Command::Quit => model.has_quit = true,
         Command::New(text) => make(model, &text),
+        Command::Import(text) => import(model, &text),
         Command::Open(target) => model.start(Effect::Resolve(target)),
         Command::Go(page) => go(model, page),
         Command::Help(topic) => sheets::open_help(model, topic),
@@ -70,6 +71,18 @@ fn make(model: &mut Model, text: &str) {
     let started_in = model.choices.as_ref().and_then(|choices| choices.folder.as_deref());
     match making::read(text, started_in) {
         Ok(wanted) => create(model, wanted),
+        Err(sentence) => model.complain(sentence),
+    }
+}
+
+/// Makes a Pod with the history in a file.
+fn import(model: &mut Model, text: &str) {
+    let started_in = model.choices.as_ref().and_then(|choices| choices.folder.as_deref());
+    match making::read_import(text, started_in) {
+        Ok(importing) => {
+            model.tell(format!("importing {}", importing.path));
+            model.start(Effect::Import { command_id: CommandId::random(), importing });
+        }
         Err(sentence) => model.complain(sentence),
     }
 }
@@ -98,7 +111,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Choose(id) => return choose(model, &id),
         Command::Fill(text) => return fill(model, &text),
         Command::Agent => return sheets::open_agent(model),
-        Command::Changes => return sheets::open_changes(model, pod),
+        Command::Changes(since) => return sheets::open_changes(model, pod, since),
         Command::Rewind => return rewind(model),
         Command::Queue => return sheets::open_queue(model),
         Command::Jobs => return jobs::open(model, pod),
@@ -168,13 +181,6 @@ fn delete(model: &mut Model, pod: PodRef, name: String) {
     let question =
         format!("delete {own} with its whole transcript? This cannot be undone. y confirms, any other key cancels");
     model.confirm = Some(Confirm { question, effect: Effect::act(pod, Act::Delete(name)) });
-}
-
-/// Goes to the open Pod's next mode.
-pub(super) fn walk_modes(model: &mut Model) {
-    let Some(open) = &model.open else { return };
-    let (pod, next) = (open.pod.clone(), open.mode.next());
-    model.act(pod, Act::Mode(next.to_string()));
 }
 
 /// Answers the oldest open approval of the open Pod.

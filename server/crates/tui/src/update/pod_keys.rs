@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::{
     begin_line, close, command, composing, files, find,
     keys::{anywhere, edit, is_control},
-    queue, scroll, sheets,
+    modes, queue, scroll, sheets,
 };
 use crate::{
     composer::To,
@@ -33,6 +33,9 @@ pub(super) fn in_composer(model: &mut Model, key: KeyEvent) {
 
 fn in_text(model: &mut Model, key: KeyEvent) {
     let has_run = queue::has_run(model);
+    if key.code == KeyCode::Enter {
+        modes::apply(model);
+    }
     let Some(open) = &mut model.open else { return };
     match key.code {
         KeyCode::Esc if has_run => queue::stop_run(model),
@@ -43,7 +46,7 @@ fn in_text(model: &mut Model, key: KeyEvent) {
         // Terminals send Alt as Esc and the letter; this works while writing, too.
         KeyCode::Char('a') if is_alt(&key) => command::answer(model, commands::Answer::Once),
         KeyCode::Char('A') if is_alt(&key) => begin_line(model, LineOf::Command, "always "),
-        KeyCode::BackTab => command::walk_modes(model),
+        KeyCode::BackTab => modes::walk(model),
         KeyCode::Char('d') if is_alt(&key) => command::answer(model, commands::Answer::Deny(String::new())),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::SHIFT) => open.composer.insert("\n"),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => composing::send(model, true),
@@ -71,6 +74,9 @@ fn is_alt(key: &KeyEvent) -> bool {
 
 pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) {
     let was_going = std::mem::take(&mut model.is_going);
+    if key.code == KeyCode::Enter {
+        modes::apply(model);
+    }
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
             KeyCode::Char('u' | 'b') => scroll::page(model, -1),
@@ -95,8 +101,9 @@ pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) {
         (false, KeyCode::Char('g')) => model.is_going = true,
         (false, KeyCode::Char('a')) => command::answer(model, commands::Answer::Once),
         (_, KeyCode::Char('A')) => begin_line(model, LineOf::Command, "always "),
-        (_, KeyCode::BackTab) => command::walk_modes(model),
+        (_, KeyCode::BackTab) => modes::walk(model),
         (_, KeyCode::Char('d')) => command::answer(model, commands::Answer::Deny(String::new())),
+        (_, KeyCode::Char('r')) => command::run(model, "retry"),
         (_, KeyCode::Char('v')) => {
             model.detail = model.detail.next();
             model.tell(format!("detail: {}", model.detail.word()));

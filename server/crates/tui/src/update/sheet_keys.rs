@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use protocol::RequestDecision;
 
-use super::{begin_line, choices, jobs, open, queue};
+use super::{begin_line, choices, jobs, open, queue, sheets};
 use crate::{
     model::{Act, Asked, LineOf, Model, Seek, Sheet},
     view::{agent_lines, change_lines, help_lines, server_lines, wall_lines},
@@ -24,6 +24,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         KeyCode::PageDown | KeyCode::Char(' ') => select(model, 10),
         KeyCode::PageUp => select(model, -10),
         KeyCode::Enter if matches!(model.sheet, Some(Sheet::Providers(_))) => choices::ask_key_of_chosen(model),
+        KeyCode::Char('s') if sheets::change_since(model) => {}
         KeyCode::Char('t') => choices::test_chosen(model),
         KeyCode::Enter => enter(model),
         KeyCode::Char('a') => answer(model, commands::Answer::Once),

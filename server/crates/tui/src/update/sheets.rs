@@ -2,7 +2,7 @@
 
 use client::ClientError;
 use commands::Topic;
-use protocol::{Changes, McpServerItem, PodRef, PodState, SearchHit, WallItem};
+use protocol::{Changes, McpServerItem, PodRef, PodState, SearchHit, Since, WallItem};
 
 use crate::{
     model::{Act, Asked, Changed, Effect, Found, Inbox, Model, Servers, Sheet, Walls},
@@ -37,9 +37,22 @@ pub(super) fn open_walls(model: &mut Model) {
     model.start(Effect::LoadWalls);
 }
 
-pub(super) fn open_changes(model: &mut Model, pod: PodRef) {
-    model.sheet = Some(Sheet::Changed(Changed { pod: pod.clone(), changes: None, skipped: 0 }));
-    model.start(Effect::LoadChanges(pod));
+pub(super) fn open_changes(model: &mut Model, pod: PodRef, since: Since) {
+    model.sheet = Some(Sheet::Changed(Changed { pod: pod.clone(), since, changes: None, skipped: 0 }));
+    model.start(Effect::LoadChanges(pod, since));
+}
+
+/// Compares the files with what they were at another time. Returns false if their changes are not shown.
+pub(super) fn change_since(model: &mut Model) -> bool {
+    let Some(Sheet::Changed(changed)) = &model.sheet else { return false };
+    let next = match changed.since {
+        Since::Start => Since::Turn,
+        Since::Turn => Since::Branch,
+        Since::Branch => Since::Start,
+    };
+    let pod = changed.pod.clone();
+    open_changes(model, pod, next);
+    true
 }
 
 pub(super) fn open_servers(model: &mut Model) {
@@ -62,7 +75,10 @@ pub(super) fn walls(model: &mut Model, done: Result<Vec<WallItem>, ClientError>)
 
 pub(super) fn changed(model: &mut Model, pod: &PodRef, done: Result<Changes, ClientError>) {
     match (&mut model.sheet, done) {
-        (Some(Sheet::Changed(changed)), Ok(changes)) if changed.pod == *pod => changed.changes = Some(changes),
+        (Some(Sheet::Changed(changed)), Ok(changes)) if changed.pod == *pod => {
+            // What was asked for before the key is of no use any more.
+            changed.changes = Some(changes).filter(|changes| changes.since == changed.since).or(changed.changes.take());
+        }
         (Some(Sheet::Changed(changed)), Err(error)) if changed.pod == *pod => give_up(model, &error),
         _ => {}
     }

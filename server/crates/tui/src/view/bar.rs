@@ -108,10 +108,10 @@ fn retry(open: &OpenPod) -> Option<Span<'static>> {
 
 fn hints(model: &Model) -> String {
     match (&model.sheet, &model.open) {
-        (
-            Some(Sheet::Help { .. } | Sheet::Walls(_) | Sheet::Servers(_) | Sheet::Changed(_) | Sheet::Agent { .. }),
-            _,
-        ) => "j k scroll · Esc close".to_owned(),
+        (Some(Sheet::Help { .. } | Sheet::Walls(_) | Sheet::Servers(_) | Sheet::Agent { .. }), _) => {
+            "j k scroll · Esc close".to_owned()
+        }
+        (Some(Sheet::Changed(_)), _) => "j k scroll · s another start · Esc close".to_owned(),
         (Some(Sheet::Providers(_)), _) => "j k move · Enter give a key · t test · Esc close".to_owned(),
         (Some(Sheet::Inbox(_)), _) => "a allow · A always · d deny · Enter open · Esc close".to_owned(),
         (Some(Sheet::Jobs(_)), _) => "j k move · x stop · r look again · Esc close".to_owned(),

@@ -40,7 +40,7 @@ const COMPOSER_KEYS: [(&str, &str); 12] = [
     ("Ctrl-T", "Back to the transcript, without stopping the run"),
 ];
 
-const TRANSCRIPT_KEYS: [(&str, &str); 15] = [
+const TRANSCRIPT_KEYS: [(&str, &str); 16] = [
     ("i  Enter", "Write"),
     ("j k", "Scroll; PgUp, PgDn, Ctrl-U, Ctrl-D by a page"),
     ("J K", "Next or previous message to the Pod"),
@@ -50,6 +50,7 @@ const TRANSCRIPT_KEYS: [(&str, &str); 15] = [
     ("y", "Copy the marked ▎ block (OSC 52)"),
     ("o", "Show all of the marked block where it is cut"),
     ("a  A  d", "The same without Alt: allow, always allow, deny"),
+    ("r", "Retry: ask the model again"),
     ("w", "Queued and held messages"),
     ("p", "Add a peer"),
     ("g p", "List of Pods"),

@@ -12,8 +12,16 @@ use crate::{
     wrap::{printable, width_of, wrap, wrap_styled},
 };
 
+/// Which part of an output is shown if not all of it fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Beginning,
+    /// Where an error stands.
+    End,
+}
+
 /// A program's output in its colours, one line each.
-pub(super) fn output_lines(output: &str, count: usize, look: Look) -> Vec<Line<'static>> {
+pub(super) fn output_lines(output: &str, count: usize, part: Part, look: Look) -> Vec<Line<'static>> {
     if count == 0 {
         return Vec::new();
     }
@@ -30,7 +38,10 @@ pub(super) fn output_lines(output: &str, count: usize, look: Look) -> Vec<Line<'
     }
     lines.retain(|line| !line.is_empty() || look.detail == Detail::Full);
     let lines = lines.into_iter().flat_map(|line| output_line(line, look)).collect();
-    limited(lines, count)
+    match part {
+        Part::Beginning => limited(lines, count),
+        Part::End => limited_to_end(lines, count),
+    }
 }
 
 /// Truncated at the edge; wrapped at full detail.
@@ -82,10 +93,19 @@ pub(super) fn indented(text: &str, mark: &str, look: Look) -> Vec<Line<'static>>
 pub(super) fn limited(lines: Vec<Line<'static>>, count: usize) -> Vec<Line<'static>> {
     let hidden = lines.len().saturating_sub(count);
     let mut lines: Vec<_> = lines.into_iter().take(count).collect();
-    if hidden > 0 && count > 0 {
-        lines.push(Line::from(format!("  … {hidden} more {}", if hidden == 1 { "line" } else { "lines" })).dim());
-    }
+    lines.extend(left_out(hidden, "more").filter(|_| count > 0));
     lines
+}
+
+/// Like [`limited`], but keeps the last lines.
+fn limited_to_end(lines: Vec<Line<'static>>, count: usize) -> Vec<Line<'static>> {
+    let hidden = lines.len().saturating_sub(count);
+    left_out(hidden, "earlier").filter(|_| count > 0).into_iter().chain(lines.into_iter().skip(hidden)).collect()
+}
+
+fn left_out(count: usize, which: &str) -> Option<Line<'static>> {
+    let lines = if count == 1 { "line" } else { "lines" };
+    (count > 0).then(|| Line::from(format!("  … {count} {which} {lines}")).dim())
 }
 
 #[cfg(test)]
@@ -95,8 +115,16 @@ mod tests {
     #[test]
     fn colours_of_a_program_are_kept_and_its_other_escapes_are_not() {
         let look = Look { width: 40, detail: Detail::Full };
-        let lines = output_lines("\u{1b}[31mred\u{1b}[0m plain\u{1b}[2J\n\nend\n", 10, look);
+        let lines = output_lines("\u{1b}[31mred\u{1b}[0m plain\u{1b}[2J\n\nend\n", 10, Part::Beginning, look);
         assert_eq!(lines.iter().map(Line::to_string).collect::<Vec<_>>(), ["  red plain", "  ", "  end"]);
         assert_eq!(lines[0].spans[1].style.fg, Some(Color::Indexed(1)));
+    }
+
+    #[test]
+    fn an_output_that_is_too_long_shows_its_beginning_or_its_end() {
+        let look = Look { width: 40, detail: Detail::Normal };
+        let shown = |part| output_lines("1\n2\n3\n4\n", 2, part, look).iter().map(Line::to_string).collect::<Vec<_>>();
+        assert_eq!(shown(Part::Beginning), ["  1", "  2", "  … 2 more lines"]);
+        assert_eq!(shown(Part::End), ["  … 2 earlier lines", "  3", "  4"]);
     }
 }

@@ -69,9 +69,10 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     let right = rights.into_iter().find(|right| used + width_of(right) + REST_WIDTH_MIN <= width).unwrap_or_default();
     let room = width.saturating_sub(used + width_of(&right) + 1);
     let git = open.git.as_ref().map(|git| format!(" · ⎇ {}", git.words())).unwrap_or_default();
-    let mode = match open.mode {
-        Mode::Ask => String::new(),
-        mode => format!(" · {}", mode.words()),
+    let mode = match (open.walked, open.mode) {
+        (Some(walked), _) => format!(" · {} in a moment", walked.mode.words()),
+        (None, Mode::Ask) => String::new(),
+        (None, mode) => format!(" · {}", mode.words()),
     };
     let rest = fit(&format!("{reason}  {}{mode} · {}{git}", summary.model, summary.cwd), room);
     let gap = width.saturating_sub(used + width_of(&rest) + width_of(&right));

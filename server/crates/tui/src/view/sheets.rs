@@ -1,7 +1,7 @@
 //! Overlays that cover the whole body: help, approvals, search results, the sandbox.
 
 use commands::peering::called;
-use protocol::Segment;
+use protocol::{Segment, Since};
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
@@ -40,7 +40,14 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
         Sheet::Walls(_) => "Command sandbox".to_owned(),
-        Sheet::Changed(changed) => format!("Changes of {}", model.called(&changed.pod)),
+        Sheet::Changed(changed) => {
+            let since = match changed.since {
+                Since::Start => "its start",
+                Since::Turn => "its last turn began",
+                Since::Branch => "its branch began",
+            };
+            format!("Changes of {} since {since}", model.called(&changed.pod))
+        }
         Sheet::Jobs(jobs) => format!("Background commands of {}", model.called(&jobs.pod)),
         Sheet::Providers(_) => "Model providers".to_owned(),
         Sheet::Servers(_) => "MCP servers".to_owned(),

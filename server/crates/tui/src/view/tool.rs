@@ -14,7 +14,7 @@ use transcript::{Block, BlockKind, ToolResult, ansi, call, words::duration_words
 use super::{
     blocks::Look,
     diff,
-    output::{indented, limited, output_lines},
+    output::{Part, indented, limited, output_lines},
 };
 use crate::{
     model::Detail,
@@ -179,7 +179,10 @@ fn result_lines(kind: &BlockKind, result: &ToolResult, look: Look) -> Vec<Line<'
     };
     match &result.diff {
         Some(diff) => lines.extend(limited(diff::lines(diff, look.width), of_diff)),
-        None => lines.extend(output_lines(content, of_result, look)),
+        None => {
+            let part = if result.is_error { Part::End } else { Part::Beginning };
+            lines.extend(output_lines(content, of_result, part, look));
+        }
     }
     lines
 }

@@ -67,6 +67,7 @@ impl Announced {
             queued_count: 0,
             relations: Relations { parent: None, children, peers: 1 },
             usage: Usage::default(),
+            budget: None,
             git: None,
         }
     }
@@ -88,7 +89,6 @@ impl Announced {
             profile: None,
             instructions: None,
             thinking: None,
-            budget: None,
             budget_used: None,
             fallback: Vec::new(),
             auto_resume: false,

@@ -62,23 +62,10 @@ async fn begin(
     let rows = peers.store.far().peers(own.key).await?;
     let is_pair = |row: &&FarPeerRow| row.store == target.store && row.worker == target.card.worker_id;
     let known = rows.iter().find(is_pair).cloned();
-    let now = clock::now();
-    // An expired request makes room for a new one, except that the other side's request can be answered even then.
-    let is_over = |row: &FarPeerRow| row.expires_at.is_some_and(|at| at <= now);
-    let is_answer = |row: &FarPeerRow| news == News::Introduce && row.state == FarState::Asked;
-    let is_stale = known.as_ref().is_some_and(|row| is_over(row) && !is_answer(row));
-    let step = match is_stale {
-        true => decide(Standing::Strangers, news),
-        false => decide(standing_among(rows.len(), known.as_ref()), news),
-    };
-    let begun = Begun { own: &own, target, by: &asked.origin.by, note };
-    let (introduced, far, events) = match (step, known) {
-        (Step::Refuse(_), _) => return Err(too_many(&own)),
-        (Step::Link, Some(row)) => begun.accepted(peers, row),
-        (Step::Propose, stale) => begun.begun(peers, FarState::Proposed, stale),
-        (Step::Ask, stale) => begun.begun(peers, FarState::Asked, stale),
-        (_, known) => (begun.stays(peers, known), Vec::new(), Vec::new()),
-    };
+    let peer = label(peers, &target.store, &target.card.worker_id, target.card.name.clone());
+    let handshake = format!("request-{}", uuid::Uuid::now_v7());
+    let begun = Begun { own: &own, target, peer, by: &asked.origin.by, note, handshake };
+    let (introduced, far, events) = begun.follow(news, rows.len(), known)?;
     let address = format!("{} {}", introduced.answer.source, introduced.answer.peer);
     let together = Together { far, ..asked.together("peer", address, &introduced) };
     let held = holding.remove(source).ok_or_else(|| error::no_such_pod(source))?;
@@ -96,47 +83,65 @@ pub(super) fn too_many(own: &PodRow) -> ApiError {
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 
-struct Begun<'a> {
-    own: &'a PodRow,
-    target: &'a FarPod,
-    by: &'a str,
-    note: Option<String>,
+/// What somebody here wants for a Pod here and a far one.
+pub(super) struct Begun<'a> {
+    pub(super) own: &'a PodRow,
+    pub(super) target: &'a FarPod,
+    /// How records name the far Pod.
+    pub(super) peer: PeerLabel,
+    pub(super) by: &'a str,
+    pub(super) note: Option<String>,
+    /// For a new request.
+    pub(super) handshake: String,
 }
 
 /// The answer, the changes outside the Pod, and the events for its journal.
-type Changes = (Introduced, Vec<FarChange>, Vec<ControlEvent>);
+pub(super) type Changes = (Introduced, Vec<FarChange>, Vec<ControlEvent>);
 
 impl Begun<'_> {
-    fn peer(&self, peers: &Peers) -> PeerLabel {
-        let FarPod { store, card } = self.target;
-        label(peers, store, &card.worker_id, card.name.clone())
+    /// What follows for a Pod with this many rows, of which `known` is the one for the far Pod.
+    pub(super) fn follow(self, news: News, rows: usize, known: Option<FarPeerRow>) -> Result<Changes, ApiError> {
+        let now = clock::now();
+        // An expired request makes room for a new one, except that the other side's request can be answered even then.
+        let is_over = |row: &FarPeerRow| row.expires_at.is_some_and(|at| at <= now);
+        let is_answer = |row: &FarPeerRow| news == News::Introduce && row.state == FarState::Asked;
+        let is_stale = known.as_ref().is_some_and(|row| is_over(row) && !is_answer(row));
+        let step = match is_stale {
+            true => decide(Standing::Strangers, news),
+            false => decide(standing_among(rows, known.as_ref()), news),
+        };
+        Ok(match (step, known) {
+            (Step::Refuse(_), _) => return Err(too_many(self.own)),
+            (Step::Link, Some(row)) => self.accepted(row),
+            (Step::Propose, stale) => self.begun(FarState::Proposed, stale),
+            (Step::Ask, stale) => self.begun(FarState::Asked, stale),
+            (_, known) => (self.stays(known), Vec::new(), Vec::new()),
+        })
     }
 
-    fn introduced(&self, peers: &Peers, state: PeerLink, request_id: Option<String>) -> Introduced {
-        let PeerLabel { runtime_id, worker_id, .. } = self.peer(peers);
+    fn introduced(&self, state: PeerLink, request_id: Option<String>) -> Introduced {
+        let PeerLabel { runtime_id, worker_id, .. } = self.peer.clone();
         let (source, peer) = (view::pod_ref(self.own), PodRef::new(runtime_id, worker_id));
         Introduced { answer: PeerAnswer { source, peer, state, request_id }, stood: false }
     }
 
     /// Nothing changes: they are peers already, or a request is pending.
-    fn stays(&self, peers: &Peers, known: Option<FarPeerRow>) -> Introduced {
+    fn stays(&self, known: Option<FarPeerRow>) -> Introduced {
         match known.filter(|row| row.state != FarState::Linked) {
-            Some(row) => self.introduced(peers, PeerLink::Pending, Some(row.handshake)),
-            None => Introduced { stood: true, ..self.introduced(peers, PeerLink::Linked, None) },
+            Some(row) => self.introduced(PeerLink::Pending, Some(row.handshake)),
+            None => Introduced { stood: true, ..self.introduced(PeerLink::Linked, None) },
         }
     }
 
-    fn accepted(&self, peers: &Peers, row: FarPeerRow) -> Changes {
-        let (far, event) = accept(self.own, row, self.peer(peers), self.by);
-        (self.introduced(peers, PeerLink::Linked, None), far, vec![event])
+    fn accepted(&self, row: FarPeerRow) -> Changes {
+        let (far, event) = accept(self.own, row, self.peer.clone(), self.by);
+        (self.introduced(PeerLink::Linked, None), far, vec![event])
     }
 
     /// A new request: either the other side is asked, or this side's Pod is asked on the other's behalf.
-    fn begun(self, peers: &Peers, state: FarState, stale: Option<FarPeerRow>) -> Changes {
-        let handshake = format!("request-{}", uuid::Uuid::now_v7());
-        let introduced = self.introduced(peers, PeerLink::Pending, Some(handshake.clone()));
-        let peer = self.peer(peers);
-        let Self { own, target: FarPod { store, card }, by, note } = self;
+    fn begun(self, state: FarState, stale: Option<FarPeerRow>) -> Changes {
+        let introduced = self.introduced(PeerLink::Pending, Some(self.handshake.clone()));
+        let Self { own, target: FarPod { store, card }, peer, by, note, handshake } = self;
         let (to, by, from) = (card.worker_id.clone(), by.to_owned(), card_of(own));
         let over = stale.map(|row| {
             let (handshake, by) = (row.handshake, by.clone());

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use pod_store::{FarChange, FarPeerRow, FarState, PodRow};
-use protocol::{ApiError, ControlEvent, LinkNews, PeerLabel};
+use protocol::{ApiError, ControlEvent, LinkNews, PeerLabel, PeerPolicy};
 
 use super::{
     super::handshake::{News, Refusal, Standing, Step, Which, decide},
@@ -81,9 +81,21 @@ fn which(known: Option<&FarPeerRow>, handshake: &str) -> Which {
 pub(super) async fn propose(peers: &Peers, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
     let Some((own, held)) = meant(peers, taken, &proposal).await? else { return Ok(()) };
     let Some((standing, known)) = between(peers, taken, &own, &proposal).await? else { return Ok(()) };
-    let which = which(known.as_ref(), &proposal.handshake);
-    let step = decide(standing, News::Proposed(held.spec.peer_policy, which));
     let peer = label(peers, taken.store, &proposal.from.worker_id, proposal.from.name.clone());
+    let (far, events) = proposed((taken.store, &own), peer, (standing, known), held.spec.peer_policy, proposal);
+    write(peers, taken, &own, Some(held), far, events).await
+}
+
+/// The changes that follow from a proposal for this Pod, and the events for its journal.
+pub(super) fn proposed(
+    (store, own): (&str, &PodRow),
+    peer: PeerLabel,
+    (standing, known): (Standing, Option<FarPeerRow>),
+    policy: PeerPolicy,
+    proposal: Proposal,
+) -> (Vec<FarChange>, Vec<ControlEvent>) {
+    let which = which(known.as_ref(), &proposal.handshake);
+    let step = decide(standing, News::Proposed(policy, which));
     let (known, over) = match known {
         // It was asked here on behalf of the other side, which now proposes it itself.
         Some(row) if standing == Standing::Asked && which != Which::Same => {
@@ -95,22 +107,22 @@ pub(super) async fn propose(peers: &Peers, taken: Taken<'_>, proposal: Proposal)
     let (mut far, event) = match step {
         Step::Link | Step::LinkAgain => {
             let superseded = known.filter(|_| over.is_none()).map(|row| row.handshake);
-            let (far, event) = linked(taken.store, &own, peer, proposal, superseded);
+            let (far, event) = linked(store, own, peer, proposal, superseded);
             (far, (step == Step::Link).then_some(event))
         }
-        Step::Ask => asked(taken.store, &own, peer, proposal),
+        Step::Ask => asked(store, own, peer, proposal),
         Step::Refuse(refusal) => {
-            let error = if refusal == Refusal::Full { too_many(&own) } else { link::refused(&own) };
+            let error = if refusal == Refusal::Full { too_many(own) } else { link::refused(own) };
             let handshake = proposal.handshake;
             let news = LinkNews::Refused { handshake, code: error.code, sentence: error.detail };
             let gone = known.as_ref().filter(|_| over.is_some()).map(remove);
-            (gone.into_iter().chain([put_out(taken.store, &news)]).collect(), None)
+            (gone.into_iter().chain([put_out(store, &news)]).collect(), None)
         }
         _ => (Vec::new(), None),
     };
     let (told, withdrawn) = over.unzip();
     far.extend(told);
-    write(peers, taken, &own, Some(held), far, withdrawn.into_iter().chain(event)).await
+    (far, withdrawn.into_iter().chain(event).collect())
 }
 
 /// The two are peers under this proposal; this side's own proposal, if any, is withdrawn.

@@ -1,6 +1,6 @@
 //! The line between two stores, as seen by the server that carries it: outgoing items, and items from the other side.
 
-use std::{sync::Arc, time::Duration};
+use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use pod_store::{Batch, FarChange, FarPosition};
 use protocol::{ApiError, ErrorCode, LINK_ITEMS_MAX, LinkItem};
@@ -64,7 +64,7 @@ async fn items(peers: &Peers, store: &str, after: i64) -> Result<Vec<LinkItem>, 
 
 /// Fails if one of the two databases is not what it was (restored from a backup, say): the items in between are lost,
 /// and the two sides must not go on as if they agreed.
-fn check_after(position: &FarPosition, after: i64) -> Result<(), ApiError> {
+pub(super) fn check_after(position: &FarPosition, after: i64) -> Result<(), ApiError> {
     match (position.acked..=position.put_out).contains(&after) {
         true => Ok(()),
         false => Err(ApiError::new(
@@ -89,12 +89,8 @@ pub(crate) async fn take_in(peers: &Arc<Peers>, store: &str, items: Vec<LinkItem
     let _mine = turn.lock().await;
     let mut taken = peers.store.far().position(store).await?.taken;
     for LinkItem { seq, item } in items {
-        if seq <= taken {
+        if !is_next(taken, seq)? {
             continue;
-        }
-        if seq != taken + 1 {
-            let sentence = format!("item {seq} came out of order; item {} is next", taken + 1);
-            return Err(ApiError::invalid(sentence));
         }
         receive::check(&item)?;
         // In a task of its own, so that an item is not left half processed, with Pods held, when the caller goes away.
@@ -104,6 +100,17 @@ pub(crate) async fn take_in(peers: &Arc<Peers>, store: &str, items: Vec<LinkItem
         taken = seq;
     }
     Ok(taken)
+}
+
+/// False if the item with this number was taken before. Fails if others have to come first.
+pub(super) fn is_next(taken: i64, seq: i64) -> Result<bool, ApiError> {
+    match seq.cmp(&(taken + 1)) {
+        Ordering::Less => Ok(false),
+        Ordering::Equal => Ok(true),
+        Ordering::Greater => {
+            Err(ApiError::invalid(format!("item {seq} came out of order; item {} is next", taken + 1)))
+        }
+    }
 }
 
 fn check_store(peers: &Peers, store: &str) -> Result<(), ApiError> {

@@ -44,15 +44,15 @@ pub(super) async fn said(peers: &Peers, taken: Taken<'_>, handshake: &str, said:
     if let Said::Refused(error) = &said {
         peers.far.note_refusal(handshake, error.clone());
     }
-    let (far, event) = match said.is_about(&row) {
-        true => heard(row, peer, said),
-        false => (Vec::new(), None),
-    };
+    let (far, event) = heard(row, peer, said);
     write(peers, taken, &own, held, far, event).await
 }
 
 /// The changes that follow from the current row, and the event for the journal.
-fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Option<ControlEvent>) {
+pub(super) fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Option<ControlEvent>) {
+    if !said.is_about(&row) {
+        return (Vec::new(), None);
+    }
     let request_id = Some(row.handshake.clone());
     match decide(standing(Some(&row)), said.news()) {
         Step::Linked => {

@@ -58,7 +58,8 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
         }
         BlockKind::Relation { what, peer, by, note, .. } => {
             let note = note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-            let words = format!("⇄ {}: {} by {}{note}", peer_name(peer), relation_words(*what), actor_words(by));
+            let (before, after) = relation_words(*what, by);
+            let words = format!("⇄ {before} {} {after}{note}", peer_name(peer));
             noted(&words, Color::Magenta, look)
         }
         BlockKind::Child { what, child, .. } => {

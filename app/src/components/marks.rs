@@ -28,6 +28,17 @@ pub(crate) fn marked(text: &str, looked_for: &str) -> Vec<Piece> {
     pieces
 }
 
+/// Where the words are that were searched for: the beginning and the end of each, in UTF-16 code units.
+pub(crate) fn places(text: &str, looked_for: &str) -> Vec<(u32, u32)> {
+    let mut at = 0;
+    let place = |piece: Piece| {
+        let from = at;
+        at += piece.text.encode_utf16().count() as u32;
+        piece.is_found.then_some((from, at))
+    };
+    marked(text, looked_for).into_iter().filter_map(place).collect()
+}
+
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
@@ -59,6 +70,12 @@ mod tests {
     fn words_are_marked_whatever_their_case_and_never_from_their_middle_on() {
         assert_eq!(shown("The lease, released: LEASE.", "lease"), "The [lease], released: [LEASE].");
         assert_eq!(shown("Ärger, verärgert", "ÄRGER"), "[Ärger], verärgert");
+    }
+
+    #[test]
+    fn a_place_counts_the_units_that_a_browser_counts() {
+        assert_eq!(places("🦀 the lease, leased", "lease"), [(7, 12), (14, 20)]);
+        assert_eq!(places("nothing", "lease"), []);
     }
 
     #[test]

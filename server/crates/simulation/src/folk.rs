@@ -1,0 +1,288 @@
+//! The people at a server: they make Pods, talk to them, answer their questions, and repeat what got no answer.
+
+use std::time::Duration;
+
+use hyper::Method;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::{
+    Chance,
+    http::Call,
+    plan::{CALM, REST_MAX, ServerPlan},
+    world::{World, pod_name},
+};
+
+/// The people at one server.
+#[derive(Debug)]
+pub(crate) struct Folk {
+    me: String,
+    server: usize,
+    name: String,
+    world: World,
+    chance: Chance,
+    commands: u64,
+}
+
+impl Folk {
+    pub(crate) fn new(server: usize, world: World, chance: Chance) -> Self {
+        Self { me: format!("people-{server}"), server, name: format!("server-{server}"), world, chance, commands: 0 }
+    }
+
+    /// A day's work, and then everything is brought to rest.
+    pub(crate) async fn work(mut self, pods: usize, messages: usize) {
+        for number in 0..pods {
+            let body = json!({ "name": format!("pod-{number}") });
+            let made = self.carry_out("", "/api/v1/pods", body, Kind::Create).await;
+            let Some(id) = made.as_ref().and_then(|made| made["pod"]["worker_id"].as_str()) else { return };
+            self.world.has_pod(self.server, id);
+        }
+        let mut left = messages;
+        while left > 0 && self.world.now() < CALM {
+            let pods = self.world.pods(self.server);
+            let pod = self.chance.pick(&pods).clone();
+            match self.chance.below(12) {
+                10 => self.introduce(&pods).await,
+                11 => self.part(&pods).await,
+                0..=4 => {
+                    left -= 1;
+                    self.say(&pod).await;
+                }
+                5..=7 => self.answer_questions(&pod).await,
+                _ => {
+                    let verb = *self.chance.pick(&["pause", "resume", "resume", "cancel"]);
+                    self.control(&pod, verb).await;
+                }
+            }
+            self.wait(30, 900).await;
+        }
+        while self.world.now() < CALM {
+            self.wait(100, 300).await;
+        }
+        self.bring_to_rest().await;
+    }
+
+    async fn wait(&mut self, first: u64, last: u64) {
+        sleep(Duration::from_millis(self.chance.within(first, last))).await;
+    }
+
+    async fn say(&mut self, pod: &str) {
+        let text = script(&mut self.chance);
+        let body = json!({ "segments": [{ "type": "text", "text": text }], "queue": true });
+        self.carry_out(pod, &format!("{}/input", path(pod)), body, Kind::Message).await;
+    }
+
+    /// Makes two Pods peers.
+    async fn introduce(&mut self, pods: &[String]) {
+        let (one, other) = (self.chance.pick(pods).clone(), self.chance.pick(pods).clone());
+        let body = json!({ "target": format!("local/{other}") });
+        self.carry_out(&one, &format!("{}/peers", path(&one)), body, Kind::Other).await;
+    }
+
+    /// Ends a relation of two Pods, if there is one.
+    async fn part(&mut self, pods: &[String]) {
+        let (one, other) = (self.chance.pick(pods).clone(), self.chance.pick(pods).clone());
+        self.commands += 1;
+        let key = format!("{}-{}", self.me, self.commands);
+        let call =
+            Call { method: Method::DELETE, key: Some(key), ..Call::get(format!("{}/peers/local/{other}", path(&one))) };
+        let answer = call.ask(&self.name).await;
+        self.world.note(&self.me, format!("{one} and {other} part: {:?}", answer.map(|(status, _)| status)));
+    }
+
+    async fn control(&mut self, pod: &str, verb: &str) {
+        self.carry_out(pod, &format!("{}/{verb}", path(pod)), json!({}), Kind::Other).await;
+    }
+
+    async fn answer_questions(&mut self, pod: &str) {
+        let Some((200, page)) = Call::get(format!("{}/approvals", path(pod))).ask(&self.name).await else { return };
+        let items = page["items"].as_array().cloned().unwrap_or_default();
+        for id in items.iter().filter_map(|item| item["id"].as_str()) {
+            let decision = if self.chance.once_in(4) { "deny" } else { "allow" };
+            let path = format!("{}/approvals/{id}", path(pod));
+            self.carry_out(pod, &path, json!({ "decision": decision }), Kind::Other).await;
+        }
+    }
+
+    /// Sends a command until there is an answer, each time with the same key. Returns the answer unless it is a refusal.
+    async fn carry_out(&mut self, pod: &str, path: &str, body: Value, kind: Kind) -> Option<Value> {
+        self.commands += 1;
+        let id = format!("{}-{}", self.me, self.commands);
+        self.world.model(|model| model.sends(&id, &pod_name(self.server, pod), kind == Kind::Message));
+        let call = Call::post(path, &id, body);
+        let mut repeats = self.chance.below(3) / 2;
+        let mut accepted = None;
+        loop {
+            let answer = match self.chance.once_in(6) {
+                // Two at once: a person who presses twice.
+                true => {
+                    let (one, two) = tokio::join!(call.ask(&self.name), call.ask(&self.name));
+                    self.hear(&id, path, one.as_ref(), kind);
+                    two
+                }
+                false => call.ask(&self.name).await,
+            };
+            self.hear(&id, path, answer.as_ref(), kind);
+            match answer {
+                Some((200..=299, answer)) => {
+                    accepted = Some(answer);
+                    if repeats == 0 {
+                        return accepted;
+                    }
+                    repeats -= 1;
+                }
+                // It was refused, and nothing happened. After a yes, the model has seen to it already.
+                Some((400..=499, _)) => return accepted,
+                _ => (),
+            }
+            if self.world.now() > CALM + REST_MAX {
+                self.world.model(|model| model.breaks(format!("{id}, {path}, is never answered")));
+                return None;
+            }
+            self.wait(20, 900).await;
+        }
+    }
+
+    fn hear(&self, id: &str, path: &str, answer: Option<&(u16, Value)>, kind: Kind) {
+        let Some((status, answer)) = answer else {
+            return self.world.note(&self.me, format!("{id} {path}: no answer"));
+        };
+        // A Pod's summary says how it is now.
+        let answer = if kind == Kind::Create && *status < 300 { &answer["pod"] } else { answer };
+        self.world.note(&self.me, format!("{id} {path}: {status} {answer}"));
+        self.world.model(|model| model.answered(id, *status, answer));
+    }
+
+    /// Nothing breaks any more. Everything that has begun comes to its end, and the journals are what was seen of them.
+    async fn bring_to_rest(mut self) {
+        let pods = self.world.pods(self.server);
+        let mut rested = 0;
+        while rested < 2 {
+            let mut is_quiet = true;
+            for pod in &pods {
+                is_quiet &= self.settle(pod).await;
+            }
+            rested = if is_quiet { rested + 1 } else { 0 };
+            if self.world.now() > CALM + REST_MAX {
+                return self.world.model(|model| model.breaks(format!("{} never came to rest", self.name)));
+            }
+            self.wait(300, 600).await;
+        }
+        for pod in &pods {
+            let Some(records) = self.journal(pod).await else { return };
+            let name = pod_name(self.server, pod);
+            let head = records.last().and_then(|record| record["seq"].as_u64()).unwrap_or(0);
+            self.world.note(&self.me, format!("{name} rests at {head} with {} records", records.len()));
+            self.world.model(|model| model.rests(&name, &records));
+            let Some(peers) = self.peers(pod).await else { return };
+            self.world.model(|model| model.has_peers(&name, peers));
+            self.world.rests(&name, head);
+        }
+        self.world.is_done();
+    }
+
+    /// The names of a Pod's peers.
+    async fn peers(&mut self, pod: &str) -> Option<Vec<String>> {
+        while self.world.now() < CALM + 2 * REST_MAX {
+            if let Some((200, page)) = Call::get(format!("{}/peers", path(pod))).ask(&self.name).await {
+                let items = page["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let ids = items.iter().filter(|item| item["link"] == "linked" || item["link"] == "one_sided");
+                let ids = ids.filter_map(|item| item["pod"]["worker_id"].as_str());
+                return Some(ids.map(|id| pod_name(self.server, id)).collect());
+            }
+            self.wait(100, 300).await;
+        }
+        self.world.model(|model| model.breaks(format!("the peers of {pod} cannot be read")));
+        None
+    }
+
+    /// Helps a Pod on. True if it has nothing left to do.
+    async fn settle(&mut self, pod: &str) -> bool {
+        let Some((200, detail)) = Call::get(path(pod)).ask(&self.name).await else { return false };
+        let state = detail["state"].as_str().unwrap_or_default();
+        let is_idle = state == "idle" && detail["queued_count"].as_u64().unwrap_or(0) == 0;
+        self.world.note(&self.me, format!("{pod} is {state}, {} queued", detail["queued_count"]));
+        match state {
+            "waiting" => self.answer_questions(pod).await,
+            "paused" => {
+                let verb = if self.chance.once_in(3) { "cancel" } else { "resume" };
+                self.control(pod, verb).await;
+            }
+            _ => (),
+        }
+        is_idle
+    }
+
+    /// All records of a Pod, oldest first.
+    async fn journal(&mut self, pod: &str) -> Option<Vec<Value>> {
+        let mut pages: Vec<Vec<Value>> = Vec::new();
+        let mut before = String::new();
+        while self.world.now() < CALM + 2 * REST_MAX {
+            let call = Call::get(format!("{}/transcript?limit=1000{before}", path(pod)));
+            match call.ask(&self.name).await {
+                Some((200, page)) => {
+                    pages.push(page["items"].as_array().cloned().unwrap_or_default());
+                    match &page["next"] {
+                        Value::Null => return Some(pages.into_iter().rev().flatten().collect()),
+                        next => before = format!("&before={}", next.as_str().map_or(next.to_string(), str::to_owned)),
+                    }
+                }
+                _ => self.wait(100, 300).await,
+            }
+        }
+        self.world.model(|model| model.breaks(format!("the journal of {pod} cannot be read")));
+        None
+    }
+}
+
+/// What a command is, as far as the model has to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Create,
+    Message,
+    Other,
+}
+
+fn path(pod: &str) -> String {
+    format!("/api/v1/runtimes/local/workers/{pod}")
+}
+
+/// What a message has the rehearsal model do.
+fn script(chance: &mut Chance) -> String {
+    let lines: Vec<String> = (0..chance.within(1, 4)).map(|_| line(chance)).collect();
+    lines.join("\n")
+}
+
+fn line(chance: &mut Chance) -> String {
+    match chance.below(10) {
+        0 | 1 => format!("say {}", words(chance)),
+        2 => format!("think {}", words(chance)),
+        3 | 4 => format!("stream {} at {}", chance.within(1, 60), chance.pick(&[0, 20, 50, 200])),
+        5 | 6 => "call Asked {}".to_owned(),
+        9 => {
+            let text =
+                json!({ "name": format!("pod-{}", chance.below(3)), "message": format!("say {}", words(chance)) });
+            format!("call SendToPeerPod {text}")
+        }
+        7 => format!("wait 0.{}", chance.within(1, 9)),
+        _ => format!("fail {}", chance.pick(&[400, 429, 500, 503])),
+    }
+}
+
+fn words(chance: &mut Chance) -> String {
+    let words = ["one", "two", "three", "four", "ä", "„five“", "six", "seven"];
+    (0..chance.within(1, 12)).map(|_| *chance.pick(&words)).collect::<Vec<_>>().join(" ")
+}
+
+/// How a server's people are set to work.
+pub(crate) async fn work(folk: Folk, plan: (usize, usize)) -> turmoil::Result {
+    folk.work(plan.0, plan.1).await;
+    Ok(())
+}
+
+impl ServerPlan {
+    /// What its people have to know.
+    pub(crate) fn work(&self) -> (usize, usize) {
+        (self.pods, self.messages)
+    }
+}

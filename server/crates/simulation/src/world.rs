@@ -1,0 +1,99 @@
+//! What everyone in a simulated world shares: the log, the model, and who is done.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fmt::Display,
+    rc::Rc,
+    time::Duration,
+};
+
+use crate::{log::Log, model::Model};
+
+/// Shared by everyone in it.
+#[derive(Debug, Clone)]
+pub(crate) struct World(Rc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    log: RefCell<Log>,
+    model: RefCell<Model>,
+    /// Worker ids, by server.
+    pods: RefCell<Vec<Vec<String>>>,
+    /// The newest seq of each Pod, once everything is at rest.
+    heads: RefCell<BTreeMap<String, u64>>,
+    /// How many servers' people are not done yet.
+    at_work: Cell<usize>,
+    now: Cell<Duration>,
+}
+
+impl World {
+    pub(crate) fn new(log: Log, servers: usize) -> Self {
+        Self(Rc::new(Shared {
+            log: RefCell::new(log),
+            model: RefCell::default(),
+            pods: RefCell::new(vec![Vec::new(); servers]),
+            heads: RefCell::default(),
+            at_work: Cell::new(servers),
+            now: Cell::default(),
+        }))
+    }
+
+    /// The time since the morning.
+    pub(crate) fn now(&self) -> Duration {
+        turmoil::sim_elapsed().unwrap_or_else(|| self.0.now.get())
+    }
+
+    /// The time of whatever is not on a host.
+    pub(crate) fn set_now(&self, now: Duration) {
+        self.0.now.set(now);
+    }
+
+    pub(crate) fn note(&self, who: &str, what: impl Display) {
+        self.0.log.borrow_mut().write(self.now().as_millis(), who, what);
+    }
+
+    /// Asks or tells the model.
+    pub(crate) fn model<T>(&self, with: impl FnOnce(&mut Model) -> T) -> T {
+        with(&mut self.0.model.borrow_mut())
+    }
+
+    pub(crate) fn log<T>(&self, with: impl FnOnce(&Log) -> T) -> T {
+        with(&self.0.log.borrow())
+    }
+
+    pub(crate) fn pods(&self, server: usize) -> Vec<String> {
+        self.0.pods.borrow()[server].clone()
+    }
+
+    pub(crate) fn has_pod(&self, server: usize, worker_id: &str) {
+        self.0.pods.borrow_mut()[server].push(worker_id.to_owned());
+    }
+
+    /// A Pod is at rest, with its newest record at `head`.
+    pub(crate) fn rests(&self, pod: &str, head: u64) {
+        self.0.heads.borrow_mut().insert(pod.to_owned(), head);
+    }
+
+    /// The end of a Pod's journal, once everything is at rest.
+    pub(crate) fn head(&self, pod: &str) -> Option<u64> {
+        if self.0.at_work.get() > 0 {
+            return None;
+        }
+        self.0.heads.borrow().get(pod).copied()
+    }
+
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.0.at_work.get() == 0
+    }
+
+    /// One server's people are done.
+    pub(crate) fn is_done(&self) {
+        self.0.at_work.set(self.0.at_work.get() - 1);
+    }
+}
+
+/// The name of a Pod in log and model.
+pub(crate) fn pod_name(server: usize, worker_id: &str) -> String {
+    format!("server-{server}/{worker_id}")
+}
