@@ -79,18 +79,6 @@ impl Image {
         }
     }
 
-    /// It was created, and that has not been synced yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.unsynced.iter().any(|epoch| matches!(epoch.start, Start::Created))
-    }
-
-    /// Its folder was synced: if it was deleted, it stays so.
-    pub(super) fn folder_synced(&mut self) {
-        if self.now.is_none() {
-            self.adopt(None);
-        }
-    }
-
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
         let Some(now) = &mut self.now else { return };
         let end = at + bytes.len();
@@ -126,21 +114,45 @@ impl Image {
     /// Everything is on the disk now, except pages that an earlier sync lost.
     pub(super) fn sync(&mut self) {
         let Some(now) = &self.now else { return };
+        let epochs = std::mem::take(&mut self.unsynced);
+        let before = self.stored.take().unwrap_or_default();
+        // Only written pages are copied, if there is nothing but those.
+        let is_plain = epochs.iter().all(|epoch| matches!(epoch.start, Start::Writes));
         let mut newest: BTreeMap<usize, Page> = BTreeMap::new();
-        for epoch in std::mem::take(&mut self.unsynced) {
+        for epoch in epochs {
             newest.extend(epoch.pages);
         }
-        newest.retain(|number, page| page.is_lost && number * PAGE < now.len());
-        let before = self.stored.take().unwrap_or_default();
-        let mut stored = now.clone();
-        for number in newest.keys() {
-            put_page(&mut stored, *number, &page_of(&before, *number));
-        }
-        stored.truncate(now.len());
+        newest.retain(|number, _| number * PAGE < now.len());
+        let lost = newest.iter().filter(|(_, page)| page.is_lost);
+        let lost: Vec<_> = lost.map(|(number, _)| (*number, page_of(&before, *number))).collect();
+        let mut stored = if is_plain { before } else { now.clone() };
+        newest.keys().for_each(|number| put_page(&mut stored, *number, &page_of(now, *number)));
+        lost.iter().for_each(|(number, page)| put_page(&mut stored, *number, page));
+        stored.resize(now.len(), 0);
+        newest.retain(|_, page| page.is_lost);
         if !newest.is_empty() {
             self.unsynced.push(Epoch { pages: newest, ..Epoch::default() });
         }
         self.stored = Some(stored);
+    }
+
+    /// Whether nobody knows yet if the disk has the file's name.
+    pub(super) fn is_new(&self) -> bool {
+        self.unsynced.iter().any(|epoch| matches!(epoch.start, Start::Created))
+    }
+
+    /// The folder was synced: the disk knows whether there is a file of this name, and nothing new of its content.
+    pub(super) fn folder_synced(&mut self) {
+        let named = |epoch: &Epoch| matches!(epoch.start, Start::Created | Start::Deleted);
+        let Some(last) = self.unsynced.iter().rposition(named) else { return };
+        let is_there = matches!(self.unsynced[last].start, Start::Created);
+        self.stored = is_there.then(Vec::new);
+        self.unsynced.drain(..last);
+        if is_there {
+            self.unsynced[0].start = Start::Writes;
+        } else {
+            self.unsynced.clear();
+        }
     }
 
     /// The sync failed, and the kernel drops what it could not write.
@@ -293,6 +305,16 @@ mod tests {
         let possible = [&b""[..], b"one", b"two", b"\0\0\0"].map(|bytes| Some(bytes.to_vec()));
         assert!(found.iter().all(|found| found.is_none() || possible.contains(found)), "{found:?}");
         assert!(found.contains(&Some(b"one".to_vec())) && found.contains(&Some(b"two".to_vec())), "{found:?}");
+    }
+
+    #[test]
+    fn a_deletion_before_a_sync_of_the_folder_has_happened() {
+        let found = after_power_loss(|image| {
+            image.adopt(Some(b"one".to_vec()));
+            image.delete(false);
+            image.folder_synced();
+        });
+        assert_eq!(found, [None]);
     }
 
     #[test]

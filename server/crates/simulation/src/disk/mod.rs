@@ -47,6 +47,8 @@ pub enum Failure {
     Full,
     /// Half of a write is done, and then the disk is full. Other calls fail as with [`Failure::Full`].
     ShortWrite,
+    /// `EROFS`: files that exist are opened for reading only, and nothing is written.
+    ReadOnly,
     /// From before this call on nothing reaches the disk: see [`Disk::cut_power`].
     PowerCut,
 }
@@ -70,7 +72,7 @@ pub struct Fault {
     pub failure: Failure,
 }
 
-/// How many calls there were, those that failed among them.
+/// How many calls there were, and how many of them failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub opens: u64,
@@ -79,6 +81,7 @@ pub struct Counts {
     pub syncs: u64,
     pub truncates: u64,
     pub deletes: u64,
+    pub failed: u64,
 }
 
 impl Counts {
@@ -206,6 +209,10 @@ impl Disk {
         self.state().counts
     }
 
+    pub fn reset_counts(&self) {
+        self.state().counts = Counts::default();
+    }
+
     /// From now on each call fails and nothing of it reaches the disk. To be followed by closing all connections and
     /// [`Disk::power_off`].
     pub fn cut_power(&self) {
@@ -260,7 +267,11 @@ impl Disk {
 
     /// Somebody has written a file's bytes once more in their place, past SQLite, and synced them.
     pub fn rewritten(&self, path: &Path) {
-        if let Some(file) = self.state().files.get_mut(path) {
+        let mut state = self.state();
+        if state.is_off {
+            return;
+        }
+        if let Some(file) = state.files.get_mut(path) {
             let now = file.image.now().map(<[u8]>::to_vec);
             file.image.adopt(now);
         }
@@ -314,6 +325,7 @@ impl State {
         match failure {
             None => Ok(()),
             Some(failure) => {
+                self.counts.failed += 1;
                 self.is_off = failure == Failure::PowerCut;
                 Err(failure)
             }
@@ -334,6 +346,18 @@ impl State {
         file.open += 1;
     }
 
+    /// With the first sync of a new file, SQLite's VFS for Unix syncs its folder.
+    fn synced(&mut self, path: Option<&Path>) {
+        let Some(path) = path else { return };
+        let Some(file) = self.files.get_mut(path) else { return };
+        let is_new = file.image.is_new();
+        file.image.sync();
+        if is_new {
+            let beside = self.files.iter_mut().filter(|(other, _)| other.parent() == path.parent());
+            beside.for_each(|(_, file)| file.image.folder_synced());
+        }
+    }
+
     fn is_open(&self, path: &Path) -> bool {
         self.files.get(path).is_some_and(|file| file.open > 0)
     }
@@ -341,17 +365,6 @@ impl State {
     fn closed(&mut self, path: &Path) {
         if let Some(file) = self.files.get_mut(path) {
             file.open = file.open.saturating_sub(1);
-        }
-    }
-
-    /// With the first sync of a new file, SQLite's VFS for Unix syncs its folder, too.
-    fn synced(&mut self, path: Option<&Path>) {
-        let Some(image) = self.image(path) else { return };
-        let is_new = image.is_new();
-        image.sync();
-        if let Some(folder) = path.and_then(Path::parent).filter(|_| is_new) {
-            let beside = self.files.iter_mut().filter(|(path, _)| path.parent() == Some(folder));
-            beside.for_each(|(_, file)| file.image.folder_synced());
         }
     }
 

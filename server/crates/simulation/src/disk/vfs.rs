@@ -179,9 +179,11 @@ unsafe extern "C" fn open(
         (*file).pMethods = ptr::null();
         let (disk, path) = (disk_of(vfs), path_of(name));
         let mut state = disk.state();
-        if let Err(failure) = state.call(Op::Open) {
-            return failure.code(Op::Open);
-        }
+        let flags = match state.call(Op::Open) {
+            Ok(()) => flags,
+            Err(Failure::ReadOnly) => flags & !(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY,
+            Err(failure) => return failure.code(Op::Open),
+        };
         let known = path.as_deref().filter(|path| !state.is_open(path));
         let found = known.and_then(|path| fs::read(path).ok());
         let real = real_file(file);
@@ -270,16 +272,14 @@ unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     // SAFETY: the file is open.
     let open = unsafe { open_of(file) };
     let mut state = open.disk.state();
-    let called = state.call(Op::Sync);
-    match called {
+    match state.call(Op::Sync) {
         Ok(()) => {
             state.synced(open.path.as_deref());
             SQLITE_OK
         }
         Err(failure) => {
-            if failure != Failure::PowerCut {
-                let image = state.image(open.path.as_deref());
-                image.into_iter().for_each(super::Image::sync_failed);
+            if let Some(image) = state.image(open.path.as_deref()).filter(|_| failure != Failure::PowerCut) {
+                image.sync_failed();
             }
             failure.code(Op::Sync)
         }

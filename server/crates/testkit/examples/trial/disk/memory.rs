@@ -70,7 +70,7 @@ impl Memory {
     /// What is found when the power is back. It must not be mounted.
     pub(super) fn power_off(&self, seed: &mut dyn FnMut() -> u64) {
         let mut tree = self.tree();
-        if seed() % 2 == 0 {
+        if seed().is_multiple_of(2) {
             tree.names = tree.stored.clone();
         }
         let Tree { nodes, names, .. } = &mut *tree;
