@@ -361,8 +361,8 @@ pub(crate) fn is_thorough() -> bool {
 pub(crate) fn calls(counts: &Counts, op: Op) -> impl Iterator<Item = u64> + use<> {
     let step = match op {
         _ if is_thorough() => 1,
-        Op::Read | Op::Write => 29,
-        Op::Change => 13,
+        Op::Read | Op::Write => 37,
+        Op::Change => 17,
         _ => 1,
     };
     (1..=counts.of(op)).step_by(step)
