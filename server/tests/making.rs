@@ -196,7 +196,7 @@ async fn browser_a_session_of_another_agent_is_the_history_of_a_new_pod() {
     let (yoi, work) = with_folders().await;
     let session = Path::new(&work).join("session.jsonl");
     std::fs::write(&session, SESSION).unwrap();
-    let browser = Browser::open(&yoi, 1280, 800).await;
+    let browser = Browser::open(&yoi, 1280, 1_200).await;
     browser.wait_live().await;
     browser.keys("n").await;
     browser.wait_focus("new-pod-name").await;

@@ -151,7 +151,7 @@ async fn browser_an_answer_in_the_page_is_in_the_audit_with_what_it_was_about() 
     let pod = yoi.new_pod("ada").await;
     yoi.say(&pod, r#"call Bash {"command":"ls -l"}"#).await;
     let browser = Browser::open(&yoi, 1440, 900).await;
-    browser.goto(&format!("{}/approvals", yoi.console_url())).await;
+    browser.goto_page(&yoi, "/approvals").await;
     browser.find("main .answers .primary").await.click().await.unwrap();
     browser
         .wait_until("it is answered", async |_| {
