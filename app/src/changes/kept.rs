@@ -35,7 +35,7 @@ impl Kept {
     /// Nothing yet; the notes come with the page of the Pod at this address.
     pub(crate) fn of(address: Memo<String>) -> Self {
         let kept = Self {
-            name: Memo::new(move |_| address.with(|address| format!("review:{address}"))),
+            name: Memo::new(move |_| address.with(|address| name_of(address))),
             comments: RwSignal::default(),
             seen: RwSignal::default(),
             error: RwSignal::default(),
@@ -44,9 +44,9 @@ impl Kept {
             is_sending: StoredValue::default(),
         };
         // Another Pod's page.
-        Effect::new(move |before: Option<()>| {
-            kept.name.track();
-            if before.is_some() {
+        Effect::new(move |_| {
+            let name = kept.name.get();
+            if kept.pod.with_value(|pod| pod.as_ref().is_some_and(|pod| name != name_of(&pod.to_string()))) {
                 kept.pod.set_value(None);
                 kept.is_sending.set_value(false);
                 kept.error.set(None);
@@ -56,7 +56,7 @@ impl Kept {
         kept
     }
 
-    /// Shows what the server has, as it came with the page, changed by what only this browser has, which is sent.
+    /// Shows what the server has, as it came with the page.
     pub(super) fn take(self, pod: &PodRef, drafts: ReviewDrafts) {
         let is_new = self.pod.with_value(|known| known.as_ref() != Some(pod));
         let is_newer = drafts.version > self.base.with_value(|base| base.version);
@@ -65,13 +65,15 @@ impl Kept {
         }
         self.pod.set_value(Some(pod.clone()));
         self.base.set_value(drafts.clone());
+        self.show(drafts);
+    }
+
+    /// Adds what only this browser has, and sends it. After the page is taken over: the server has not drawn it.
+    pub(super) fn add_own(self) {
         let own = self.name.with_untracked(|name| live::kept(Memory::Local, name));
-        match own.and_then(|own| codec::read::<(ReviewDrafts, ReviewDrafts)>(&own).ok()) {
-            Some((base, own)) => {
-                self.show(merged(&base, own, drafts));
-                self.save();
-            }
-            None => self.show(drafts),
+        if let Some((base, own)) = own.and_then(|own| codec::read::<(ReviewDrafts, ReviewDrafts)>(&own).ok()) {
+            self.show(merged(&base, own, self.base.get_value()));
+            self.save();
         }
     }
 
@@ -138,4 +140,9 @@ impl Kept {
             self.base.set_value(known);
         }
     }
+}
+
+/// The name of a Pod's notes in this browser's storage.
+fn name_of(address: &str) -> String {
+    format!("review:{address}")
 }

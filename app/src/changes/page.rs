@@ -241,8 +241,8 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
     let console = use_console();
     let ChangesData { pod, changes, drafts } = data;
     let address = pod.pod.clone();
-    // After the page is taken over: what only this browser has is added.
-    Effect::new(move |_| lasting.seen.0.take(&address, drafts.clone()));
+    lasting.seen.0.take(&address, drafts);
+    Effect::new(move |_| lasting.seen.0.add_own());
     let files: Arc<[FileChange]> = changes.files.into();
     let review = Review {
         console,

@@ -309,7 +309,11 @@ async fn what_one_host_writes_the_others_find_and_are_woken_for() {
     .await;
     moved.borrow_and_update();
     done(&one, one_record(ada, 1)).await;
-    within("it is woken", moved.changed()).await.unwrap();
+    until_so("it is woken", async || {
+        done(&one, one_record(eve, seqs_of_eve.next().unwrap())).await;
+        moved.has_changed().unwrap()
+    })
+    .await;
     let followed = two.hosts().follow(&[(ada, Seq(0))], 10).await.unwrap();
     assert_eq!((followed.len(), seqs(&followed[0].records)), (1, vec![1]));
     assert!(two.hosts().follow(&[(ada, Seq(1))], 10).await.unwrap().is_empty());

@@ -62,7 +62,8 @@ pub fn rule_for(
         pod,
         decision: asked.decision,
     };
-    match call.is_covered(&rule, cwd) {
+    let is_loose = tool::facts(tool).subject == tool::Subject::Command && redirects_anywhere(pattern);
+    match call.is_covered(&rule, cwd) && !is_loose {
         true => Ok(rule),
         false => Err(not_covered(tool, pattern)),
     }
@@ -72,6 +73,13 @@ pub fn rule_for(
 fn everywhere(pattern: &str, call: &Call<'_>) -> Option<String> {
     let is_below = call.whole_path().is_some() && !pattern.starts_with(['/', '*']);
     is_below.then(|| format!("{}/{pattern}", pattern::of_text(call.folder().trim_end_matches('/'))))
+}
+
+/// Whether a star stands for a file that a command is redirected to. Rules that you write yourself may say so; an answer
+/// to a question may not.
+fn redirects_anywhere(pattern: &str) -> bool {
+    let targets = pattern.split(['>', '<']).skip(1).map(|rest| rest.trim_start_matches(['&', '|']));
+    targets.filter_map(|rest| rest.split_whitespace().next()).any(|target| target.contains('*'))
 }
 
 fn check(pattern: &str) -> Result<(), String> {

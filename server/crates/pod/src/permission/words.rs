@@ -198,10 +198,6 @@ impl<'a> Reader<'a> {
         self.is_quoted = false;
         let Some(word) = self.word.take() else { return Some(()) };
         if let Some(sign) = self.sign.take() {
-            if self.is_pattern && word.contains(STAR) {
-                // It would let a command write to any file.
-                return None;
-            }
             let is_copy = sign.ends_with('&') && (word == "-" || word.bytes().all(|byte| byte.is_ascii_digit()));
             if !is_copy && word != NOWHERE {
                 self.command.files.push((sign, word));
