@@ -135,8 +135,7 @@ async fn browser_notes_on_changes_outlive_the_page_and_are_on_the_phone_too() {
         .await;
     let audit = stage.yoi.get("/api/v1/audit?action=drafts").await.expect(200);
     assert_eq!(audit["items"], json!([]), "what is only noted is in no audit");
-    // The desk is told 409 once, reads what the phone has done, and says so in its console.
-    phone.no_errors().await;
+    // Whoever is told 409 reads what the other has done and goes on; the browser's console keeps the 409 as an error.
     for browser in [desk, phone] {
         browser.quit().await;
     }
