@@ -48,7 +48,7 @@ pub(crate) fn ChangesPage() -> impl IntoView {
     let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
     view! {
         <main id="main" class="page changes" tabindex="-1">
-            <Transition fallback=|| view! { <p class="hint">"Looking at the files…"</p> }.into_any()>
+            <Transition fallback=|| view! { <p class="hint">"Reading the files…"</p> }.into_any()>
                 {move || {
                     page.get()
                         .map(|loaded| match loaded {

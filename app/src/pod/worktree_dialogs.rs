@@ -19,7 +19,7 @@ pub(crate) fn CommitDialog(pod: PodSummary) -> impl IntoView {
     let deed = Deed::default();
     let on = pod.git.as_ref().map(|git| format!(" on {}", git.branch)).unwrap_or_default();
     let facts = format!(
-        "Commits everything that is changed in {}{on}. Hooks do not run; the author is the one of git's settings.",
+        "Commits everything that is changed in {}{on}. Hooks do not run; the author comes from git's settings.",
         pod.cwd
     );
     let title = format!("Commit the changes of {}", pod.name);
@@ -100,7 +100,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
                                     class="button danger"
                                     on:click=move |_| force.with_value(|force| force(true))
                                 >
-                                    "Throw it away nevertheless"
+                                    "Discard it anyway"
                                 </button>
                             </p>
                         }.into_any()

@@ -82,7 +82,7 @@ fn Server(
         McpServerState::Idle => "no Pod uses it now",
         McpServerState::Connecting => "connecting",
         McpServerState::Ready => "ready",
-        McpServerState::Away => "away; it is tried again by itself",
+        McpServerState::Away => "away; yoi keeps trying",
         McpServerState::Login => "wants a login",
     };
     let tools = tools.map(|tools| {

@@ -169,7 +169,7 @@ pub struct UndoCommand {
 pub struct ReviewCommand {
     #[serde(default)]
     pub comments: Vec<ReviewComment>,
-    /// A word to go with them.
+    /// A note to go with them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }

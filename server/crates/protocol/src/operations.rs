@@ -467,7 +467,7 @@ operations! {
 
         /// Commits what is changed in the Pod's folder: the files that its scope lets it write.
         ///
-        /// The author is the one of git's settings, and `yoi` if there is none. Hooks do not run, and nothing is
+        /// The author comes from git's settings, or is `yoi` if there is none. Hooks do not run, and nothing is
         /// signed. Without changes: `nothing_to_commit`.
         CommitChanges "commit_changes" "commit" "commit": Post at_pod!("/changes/commit"), "changes" {
             pod pod: PodRef,

@@ -46,7 +46,7 @@ pub(crate) fn of_run(child: PodLabel, outcome: Outcome, detail: Option<&str>) ->
         Outcome::Limit | Outcome::RolledBack => (ChildChange::TurnEnded, detail.map(str::to_owned)),
         Outcome::Error => (ChildChange::Errored, detail.map(str::to_owned)),
         Outcome::Interrupted => {
-            let detail = "interrupted when yoi stopped; it is paused, and goes on when it gets a message";
+            let detail = "interrupted when yoi stopped; it is paused, and continues when it gets a message";
             (ChildChange::Errored, Some(detail.to_owned()))
         }
         Outcome::Paused => return None,

@@ -63,7 +63,7 @@ impl Trees {
         let is_merge = committing.is_merge();
         if is_merge && paths.is_some() {
             let sentence =
-                "a merge is going on, which is committed as a whole; leave out `paths`, or end the merge first";
+                "a merge is in progress, which is committed as a whole; leave out `paths`, or end the merge first";
             return Err(ApiError::invalid(sentence));
         }
         committing.check_solved().await?;
@@ -174,7 +174,7 @@ impl Committing<'_> {
             return Ok(());
         }
         let sentence =
-            format!("still in conflict: {}; solve it, and say so with `git add`, or abort the merge", some(&files));
+            format!("still in conflict: {}; resolve it and mark it with `git add`, or abort the merge", some(&files));
         Err(about(ErrorCode::MergeConflict, sentence, files))
     }
 

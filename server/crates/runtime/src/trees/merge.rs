@@ -132,7 +132,7 @@ impl Merge<'_> {
         if ran.code == Some(1) {
             let paths: Vec<String> = told.collect();
             let sentence = format!(
-                "{} and {} both changed {}; nothing was merged: let the Pod merge {} into its branch and solve it there",
+                "{} and {} both changed {}; nothing was merged: let the Pod merge {} into its branch and resolve the conflict there",
                 self.tree.branch,
                 self.into,
                 some(&paths),
