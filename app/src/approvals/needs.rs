@@ -151,7 +151,7 @@ fn place(console: Console, pod: &PodRef, parent: Option<&PodRef>) -> String {
     }
 }
 
-/// A run that failed: why, and how it goes on.
+/// A run that failed: why, and how to continue.
 #[component]
 fn FailedCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
     let console = use_console();

@@ -48,7 +48,7 @@ impl Drafts {
         self.kept.error
     }
 
-    /// Begins a comment, or goes on with the one that is there.
+    /// Begins a comment, or continues the one that is there.
     pub(super) fn begin(self, path: &str, line: u64) {
         let place = Some((path.to_owned(), line));
         let text = self.comments.with_untracked(|comments| {

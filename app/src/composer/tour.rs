@@ -93,7 +93,7 @@ impl Place {
         }
     }
 
-    /// The text of the present step was sent. If that step goes on, a reload ends it.
+    /// The text of the present step was sent. If that step is still shown, a reload ends it.
     fn sent(self) {
         let at = self.step.get_untracked().filter(|at| STEPS.get(*at).is_some_and(|step| step.end == End::Over));
         match at.and_then(|at| STEPS.get(at + 1)) {

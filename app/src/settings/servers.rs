@@ -115,7 +115,7 @@ fn Server(
     }
 }
 
-/// The button that begins a login, then the link to the page where it goes on; and the button that forgets a login.
+/// The button that begins a login, then the link to the page where it continues; and the button that forgets a login.
 fn way_in(
     deed: Deed,
     servers: RwSignal<Vec<McpServerItem>>,

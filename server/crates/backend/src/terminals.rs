@@ -192,7 +192,7 @@ impl ShellProcess {
     pub async fn end(mut self, grace: Duration) {
         let over = Instant::now() + grace;
         self.signal(Signal::HUP);
-        // A stopped process does not act on a signal until it goes on.
+        // A stopped process does not act on a signal until it is continued.
         self.signal(Signal::CONT);
         while self.is_there() && Instant::now() < over {
             sleep(LOOK_EVERY).await;

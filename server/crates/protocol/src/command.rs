@@ -282,7 +282,7 @@ pub enum ControlVerb {
     Cancel,
     Stop,
     Restore,
-    /// Puts a summary in the place of what came before the newest turn.
+    /// Replaces what came before the newest turn with a summary.
     Compact,
     /// Asks the model again where its last answer was cut off or is missing.
     Retry,

@@ -38,7 +38,8 @@ impl Letter {
     }
 }
 
-/// What a parent is told about the end of a child's run. A run that a person paused will go on, so it is no news yet.
+/// What a parent is told about the end of a child's run. A run that a person paused will continue, so it is no news
+/// yet.
 pub(crate) fn of_run(child: PodLabel, outcome: Outcome, detail: Option<&str>) -> Option<Letter> {
     let (what, detail) = match outcome {
         Outcome::Completed => (ChildChange::TurnEnded, None),

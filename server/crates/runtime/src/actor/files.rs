@@ -22,7 +22,7 @@ async fn folders(actors: &Actors, state: &State) -> Result<Folders, ApiError> {
     Ok(Folders { cwd: spec.cwd.clone(), scope, snapshots: actors.snapshots_of(worker_id), also: Vec::new() })
 }
 
-/// The snapshots around a turn of the Pod's agent. Without them, the turn goes on all the same.
+/// The snapshots around a turn of the Pod's agent. Without them, the turn continues all the same.
 pub(super) async fn step_of_turn(actors: &Actors, state: &State, shelf: &Arc<Shelf>) -> Option<Step> {
     match folders(actors, state).await {
         Ok(folders) => Some(Step::new(shelf.clone(), folders)),

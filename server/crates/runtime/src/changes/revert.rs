@@ -11,7 +11,7 @@ use super::{
 };
 
 /// What the Pod's own work left of a file, as its version: what somebody means who reverts it and has not looked at the
-/// changes, or was told of them by a server that has been started anew since. `None` if the Pod did not change it. Blocks.
+/// changes, or was told of them by a server that has been restarted since. `None` if the Pod did not change it. Blocks.
 pub(crate) fn left_by_pod(folders: &Folders, path: &str) -> Result<Option<String>, ApiError> {
     let archive = Archive::read(&folders.snapshots)?;
     let left = archive.chronicle.left_by_pod(path);

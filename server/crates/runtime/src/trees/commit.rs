@@ -27,11 +27,11 @@ impl Trees {
     /// Commits what is changed in the Pod's folder and may be written by it: `cwd`, or the whole work tree of its own. A
     /// commit that this command made before, without that having been recorded, is found again.
     ///
-    /// While a merge is going on, its result is committed whole, as git has it.
+    /// While a merge is in progress, its result is committed whole, as git has it.
     ///
     /// # Errors
     /// `no_repository`, `nothing_to_commit`; `merge_conflict` if files are still in conflict; `invalid_input` for a message
-    /// or paths that are none, and for paths while a merge is going on.
+    /// or paths that are none, and for paths while a merge is in progress.
     pub(crate) async fn commit(
         &self,
         cwd: &str,
