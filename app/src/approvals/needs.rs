@@ -179,7 +179,7 @@ fn FailedCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
                 <span class="figure"><Age at=pod.updated_at /></span>
             </header>
             <p class="card-says">
-                {move || if is_open.get() { "Failed: " } else { "Goes on. It had failed: " }}
+                {move || if is_open.get() { "Failed: " } else { "Continued. It had failed: " }}
                 {why}
             </p>
             <Problem error=deed.error />

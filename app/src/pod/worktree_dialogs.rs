@@ -125,20 +125,20 @@ impl Words {
             WorktreeVerb::Merge => Self {
                 title: format!("Merge {branch} into {from}"),
                 facts: format!(
-                    "Everything that {} committed on {branch} goes into {from}; where {from} is checked out, the files \
-                     follow. The work tree stays. If anything is in conflict or not committed, nothing is done.",
+                    "Everything that {} committed on {branch} is merged into {from}; where {from} is checked out, the \
+                     files change too. The work tree stays. Nothing is done if there are conflicts or uncommitted changes.",
                     pod.name
                 ),
                 submit: "Merge",
             },
             WorktreeVerb::Discard => Self {
-                title: format!("Throw away {branch}"),
+                title: format!("Discard {branch}"),
                 facts: format!(
                     "This removes the work tree {} and its branch. {} stays, with its transcript and without a folder. \
                      If commits or changes would be lost, you are asked once more.",
                     pod.cwd, pod.name
                 ),
-                submit: "Throw away",
+                submit: "Discard",
             },
         }
     }
@@ -168,6 +168,6 @@ mod tests {
         let merge = Words::of(&pod, WorktreeVerb::Merge);
         assert_eq!(merge.title, "Merge refund-rounding into main");
         let discard = Words::of(&pod, WorktreeVerb::Discard);
-        assert!(discard.title == "Throw away refund-rounding" && discard.facts.contains(&pod.cwd));
+        assert!(discard.title == "Discard refund-rounding" && discard.facts.contains(&pod.cwd));
     }
 }
