@@ -96,7 +96,7 @@ async fn play_all(binary: &str, rounds: u32) -> Result<bool> {
             doubled.len()
         );
     }
-    let anew = servers.count_in_logs("takes part anew");
+    let anew = servers.count_in_logs("has rejoined");
     tell(&mut sum, cutter.cuts(), anew);
     Ok(sum.verdict.lost.is_empty() && sum.verdict.doubled.is_empty() && sum.stuck.is_empty())
 }
@@ -273,7 +273,7 @@ fn tell(sum: &mut Sum, cuts: usize, anew: usize) {
     for (what, figure) in [
         ("promotions", sum.promotions.to_string()),
         ("connections cut at a statement", cuts.to_string()),
-        ("servers that took part anew", anew.to_string()),
+        ("servers that rejoined", anew.to_string()),
         ("records shown to viewers", shown.to_string()),
         ("viewers that went on elsewhere", sum.resumed.to_string()),
         ("inputs accepted", sum.inputs.to_string()),
