@@ -47,7 +47,7 @@ fn value(field: &Value, text: &str) -> Result<Value, String> {
             _ => return Err(format!("{text} is neither yes nor no")),
         },
         "integer" | "number" => {
-            text.parse::<serde_json::Number>().map(Value::Number).map_err(|_| format!("{text} is no number"))?
+            text.parse::<serde_json::Number>().map(Value::Number).map_err(|_| format!("{text} is not a number"))?
         }
         "array" => text.split(',').map(|item| Value::from(item.trim())).collect(),
         _ => Value::from(text),

@@ -132,7 +132,7 @@ impl Growing<'_> {
             return match names::refusal(wish) {
                 Some(why) => {
                     let shown: String = wish.chars().filter(|shown| !shown.is_control()).take(100).collect();
-                    Err(ApiError::invalid(format!("\"{shown}\" is no name for a branch: {why}")))
+                    Err(ApiError::invalid(format!("\"{shown}\" is not a valid branch name: {why}")))
                 }
                 None if names::is_taken(wish, &others) => Err(taken(wish)),
                 None => Ok(wish.to_owned()),
