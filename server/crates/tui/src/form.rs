@@ -83,7 +83,8 @@ mod tests {
         } });
         let expected = json!({ "name": "Ada L", "age": 36, "sure": true, "many": ["a", "b"] });
         assert_eq!(content(&form, "name=\"Ada L\" age=36 sure=yes many=a,b"), Ok(expected));
-        for (text, told) in [("", ":fill"), ("ada", ":fill"), ("other=1", "no field other"), ("age=x", "no number")] {
+        for (text, told) in [("", ":fill"), ("ada", ":fill"), ("other=1", "no field other"), ("age=x", "not a number")]
+        {
             assert!(content(&form, text).unwrap_err().contains(told), "{text}");
         }
         let one = json!({ "properties": { "name": { "type": "string" } } });
