@@ -15,7 +15,7 @@ use crate::{
 /// The id of the button that sends them.
 pub(super) const SEND: &str = "review-send";
 
-/// The comments that are finished, and sending them.
+/// The finished comments, and the form that sends them.
 #[component]
 pub(super) fn Side(review: Review, name: String, children: Children) -> impl IntoView {
     let drafts = review.drafts;

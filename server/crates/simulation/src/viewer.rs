@@ -102,7 +102,7 @@ impl Viewer {
                 frames.push(json!({ "type": "ping" }));
             }
             for frame in frames {
-                // What it sends may be lost with nobody to tell.
+                // What it sends may be lost without anyone noticing.
                 let sent = timeout(CONNECT_MAX, socket.send(Message::text(frame.to_string()))).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return "it cannot be written to";

@@ -19,7 +19,7 @@ const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 const PATHS_MAX: usize = 10_000;
 /// How many entries of git's log of `HEAD` are searched for a commit that was made before.
 const LOGGED_MAX: usize = 100;
-/// Who commits if nobody is set.
+/// The author if git's settings name none.
 const NAME: &str = "yoi";
 const ADDRESS: &str = "yoi@localhost";
 
@@ -68,7 +68,7 @@ impl Trees {
         }
         committing.check_solved().await?;
         let files = match committing.files(scope, paths.as_deref()).await {
-            // A merge that leaves everything as it was is one all the same.
+            // A merge that changes nothing is still committed.
             Err(error) if is_merge && error.code == ErrorCode::NothingToCommit => Vec::new(),
             files => files?,
         };
@@ -113,7 +113,7 @@ impl Trees {
 struct Committing<'a> {
     trees: &'a Trees,
     cwd: &'a str,
-    /// Where changes count.
+    /// The folder whose changes are committed.
     folder: PathBuf,
     scope: Scope,
     repository: Repository,
@@ -163,7 +163,7 @@ impl Committing<'_> {
         ["MERGE_HEAD", "CHERRY_PICK_HEAD"].iter().any(|name| folder.join(name).symlink_metadata().is_ok())
     }
 
-    /// Fails if files are in conflict: to commit them would call them solved as they are.
+    /// Fails if files are in conflict, because committing them would mark them as resolved.
     async fn check_solved(&self) -> Result<(), ApiError> {
         let told = self.trees.git.told(self.call(["ls-files", "--unmerged", "-z"]).at_most(LIST_BYTES_MAX)).await;
         let told = parts(&told.map_err(failed("the files in conflict could not be listed"))?);
