@@ -36,7 +36,7 @@ use crate::witness::{self, Verdict, count};
 pub(crate) const ROUNDS: u32 = 24;
 /// The time from the first input to the fault, in milliseconds: the minimum, and the maximum added to it.
 const BEFORE: (u64, u64) = (300, 1_500);
-/// How long everything goes on after it has healed.
+/// How long the work continues after everything has healed.
 const AFTER: Duration = Duration::from_millis(800);
 const STILL_MAX: Duration = Duration::from_secs(60);
 /// At most this many violations are printed.
@@ -46,7 +46,7 @@ const TOLD_MAX: usize = 20;
 #[derive(Debug, Default)]
 struct Sum {
     verdict: Verdict,
-    /// What did not come to an end.
+    /// Work that did not end.
     stuck: Vec<String>,
     rounds: BTreeMap<&'static str, usize>,
     promotions: usize,
