@@ -19,8 +19,9 @@ use crate::{
     RewindCommand, RewindPreview, RuleItem, RuntimeId, RuntimeView, SearchHit, Seq, SessionView, Since, ToolAnswer,
     ToolCommand, ToolDefault, UndoCommand, UsageReport, VisiblePod, WallItem, WorktreeAnswer, WorktreeCommand,
     operation::{
-        Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation,
+        Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod,
         list::{answers, operations},
+        operation,
     },
 };
 
