@@ -208,7 +208,7 @@ async fn preview(pod: PodRef, act: PreviewAct) -> Result<String, UiError> {
         PreviewAct::List => list_previews(pod).await?,
         PreviewAct::Open(port) => {
             open_preview(pod, port).await?;
-            return Ok(format!("the preview of port {port} is open; its link is in the inspector"));
+            return Ok(format!("the preview of port {port} is open; its link is in the Pod's details"));
         }
         PreviewAct::Close(port) => {
             close_preview(pod, port).await?;

@@ -58,7 +58,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Ctrl-K  Cmd-K", "Open the palette (also while writing)"),
             ("a", "Go to the next pending approval"),
             ("u", "Undo the last stop or unpeer"),
-            ("Esc", "Close; on a Pod that works or asks: stop its run"),
+            ("Esc", "Close; on a running or waiting Pod: stop its run"),
         ],
     ),
     (
@@ -78,7 +78,7 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Shift-J  Shift-K", "Next or previous turn"),
             ("g e", "Jump to the end"),
             ("/", "Find in the transcript"),
-            ("i  Enter", "Focus the message field (Esc leaves it when no run goes on)"),
+            ("i  Enter", "Focus the message field (Esc leaves it when no run is in progress)"),
             (":", "Command for this Pod"),
             ("Shift-Tab", "Next mode, in the message field"),
             ("Ctrl-`", "Open the terminal, go to it, or leave it"),

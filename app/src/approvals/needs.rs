@@ -151,7 +151,7 @@ fn place(console: Console, pod: &PodRef, parent: Option<&PodRef>) -> String {
     }
 }
 
-/// A run that failed: why, and how it goes on.
+/// A run that failed: why, and how to continue.
 #[component]
 fn FailedCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
     let console = use_console();
@@ -179,7 +179,7 @@ fn FailedCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
                 <span class="figure"><Age at=pod.updated_at /></span>
             </header>
             <p class="card-says">
-                {move || if is_open.get() { "Failed: " } else { "Goes on. It had failed: " }}
+                {move || if is_open.get() { "Failed: " } else { "Continued. It had failed: " }}
                 {why}
             </p>
             <Problem error=deed.error />

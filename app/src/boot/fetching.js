@@ -39,10 +39,10 @@
         return answer;
       }
       if (answer?.status === 404) {
-        tell("The server was updated; this page is of the version before.");
+        tell("The server was updated; this page is from the previous version.");
         return new Promise(() => {});
       }
-      if (attempt) tell("A part of this page could not be fetched. It is tried again.");
+      if (attempt) tell("A part of this page could not be fetched. Trying again.");
       await pause(Math.min(WAIT_MS_MAX, WAIT_MS_MIN * 2 ** attempt));
     }
   };

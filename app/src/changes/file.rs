@@ -127,7 +127,7 @@ fn HunkView(
         _ => first.to_string(),
     };
     let label = format!("Lines {span} of {path}");
-    // Drawn anew only when something of this hunk is commented on.
+    // Drawn again only when something of this hunk is commented on.
     let marks = {
         let path = path.clone();
         Memo::new(move |_| {

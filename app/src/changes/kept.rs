@@ -12,7 +12,7 @@ use crate::{
     server_fns::{keep_drafts, review_drafts},
 };
 
-/// What is noted is collected for so long before it is sent, in milliseconds: whoever types does not send every letter.
+/// How long changes are collected before they are sent, in milliseconds, so that not every letter is sent.
 const COLLECTING_MS: u32 = 800;
 
 /// The notes on one Pod's changes.
@@ -24,7 +24,7 @@ pub(crate) struct Kept {
     pub(super) seen: RwSignal<Vec<String>>,
     /// Why the newest notes are only in this browser.
     pub(super) error: RwSignal<Option<UiError>>,
-    /// What the server has, as far as is known here.
+    /// The server's state, as last read or written here.
     base: StoredValue<ReviewDrafts>,
     /// `None` until the page of this Pod has been read.
     pod: StoredValue<Option<PodRef>>,
@@ -71,7 +71,7 @@ impl Kept {
         self.show(drafts);
     }
 
-    /// Adds what only this browser has, and sends it. After the page is taken over: the server has not drawn it.
+    /// Adds and sends what only this browser has. Called after hydration, because the server has not drawn it.
     pub(super) fn add_own(self) {
         let own = self.name.with_untracked(|name| live::kept(Memory::Local, name));
         if let Some((base, own)) = own.and_then(|own| codec::read::<(ReviewDrafts, ReviewDrafts)>(&own).ok()) {
@@ -94,7 +94,7 @@ impl Kept {
         }
     }
 
-    /// Keeps what is noted now: in this browser at once, on the server soon.
+    /// Stores the notes: in this browser at once, on the server soon.
     pub(super) fn save(self) {
         let Some(pod) = self.pod.get_value() else { return };
         let json = serde_json::to_string(&(self.base.get_value(), self.now())).ok();
@@ -105,7 +105,7 @@ impl Kept {
                 let done = self.send(&pod).await;
                 if self.is_of(&pod) {
                     self.is_sending.set_value(false);
-                    // What was not taken is sent with the next note, or when the page is opened again.
+                    // What the server did not accept is sent with the next note, or when the page is opened again.
                     self.error.set(done.err());
                 }
             });
@@ -123,7 +123,7 @@ impl Kept {
         self.pod.try_get_value().flatten().as_ref() == Some(pod)
     }
 
-    /// Sends what is noted until the server has all of it. If somebody else has changed it, both changes are kept.
+    /// Sends the notes until the server has all of them. If somebody else has changed them, both changes are kept.
     async fn send(self, pod: &PodRef) -> Result<(), UiError> {
         loop {
             live::rest(COLLECTING_MS).await;

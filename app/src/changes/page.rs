@@ -48,7 +48,7 @@ pub(crate) fn ChangesPage() -> impl IntoView {
     let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
     view! {
         <main id="main" class="page changes" tabindex="-1">
-            <Transition fallback=|| view! { <p class="hint">"Looking at the files…"</p> }.into_any()>
+            <Transition fallback=|| view! { <p class="hint">"Reading the files…"</p> }.into_any()>
                 {move || {
                     page.get()
                         .map(|loaded| match loaded {
@@ -94,7 +94,7 @@ fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
     }
 }
 
-/// What stays when the changes are read again.
+/// The state that survives when the changes are read again.
 #[derive(Clone, Copy)]
 struct Lasting {
     drafts: Drafts,
@@ -117,7 +117,7 @@ pub(super) struct Review {
     pub(super) deed: Deed,
     /// The newest revert, which can be undone.
     undo: Undo,
-    /// A revert that would delete a file and waits for a yes: the path, and the hunk.
+    /// A revert that would delete a file and waits for confirmation: the path and the hunk.
     sure: RwSignal<Option<(String, Option<String>)>>,
     /// The hunk that keys act on: the number of its file, and its own in that file.
     at: RwSignal<(usize, usize)>,
@@ -161,7 +161,7 @@ impl Review {
         }));
     }
 
-    /// Whether it is asked about this file, and about which hunk of it.
+    /// The hunk of this file whose revert waits for confirmation, if any.
     pub(super) fn asks_about(self, path: &str) -> Option<Option<String>> {
         self.sure.with(|sure| sure.as_ref().filter(|(asked, _)| asked == path).map(|(_, hunk)| hunk.clone()))
     }

@@ -15,7 +15,7 @@ use crate::{
 /// The id of the button that sends them.
 pub(super) const SEND: &str = "review-send";
 
-/// The comments that are finished, and sending them.
+/// The finished comments, and the form that sends them.
 #[component]
 pub(super) fn Side(review: Review, name: String, children: Children) -> impl IntoView {
     let drafts = review.drafts;
@@ -50,7 +50,7 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
     };
     let unkept = move || {
         drafts.error().get().map(|error| {
-            let words = format!("Your notes are only in this browser as yet: {}.", error.sentence());
+            let words = format!("Your notes are only in this browser so far: {}.", error.sentence());
             view! { <p class="problem" role="alert">{words}</p> }.into_any()
         })
     };
@@ -66,9 +66,9 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
             <form on:submit=send>
                 <Saying
                     id="review-text"
-                    label="A word to go with them"
+                    label="A note to go with them"
                     rows="2"
-                    placeholder="A word to go with them (optional)"
+                    placeholder="A note to go with them (optional)"
                     text=text
                 />
                 <Submit

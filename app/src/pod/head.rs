@@ -158,8 +158,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
     let of_tree = move || {
         has_tree.get().then(|| {
             let merge = act("Merge its branch…", |console, pod| worktree(console, pod, WorktreeVerb::Merge));
-            let discard =
-                act("Throw away its work tree…", |console, pod| worktree(console, pod, WorktreeVerb::Discard));
+            let discard = act("Discard its work tree…", |console, pod| worktree(console, pod, WorktreeVerb::Discard));
             (merge, discard).into_any()
         })
     };

@@ -33,7 +33,7 @@ use crate::{
 pub(crate) fn Inspector() -> impl IntoView {
     let transcript = use_pod().pod.with_value(pod_href);
     view! {
-        <aside class="inspect" aria-label="Inspector">
+        <aside class="inspect" aria-label="Details">
             <a class="button to-transcript" href=transcript>
                 "Transcript"
             </a>

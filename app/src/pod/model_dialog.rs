@@ -31,7 +31,7 @@ fn OfAgent(pod: PodSummary, agent: String) -> impl IntoView {
     let console = use_console();
     let (deed, value) = (Deed::default(), RwSignal::new(String::new()));
     let title = format!("Model of {}", pod.name);
-    let now = format!("Now {} of {agent}. A change counts from its next turn on.", pod.model);
+    let now = format!("Currently {} of {agent}. A change takes effect from its next turn on.", pod.model);
     let (address, target) = (pod.pod.clone(), pod.pod);
     let found = LocalResource::new(move || pod_detail(address.clone()));
     let items = Memo::new(move |_| {

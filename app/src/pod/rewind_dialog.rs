@@ -91,7 +91,7 @@ impl FilesToo {
 
     fn view(self) -> AnyView {
         let preview = match self.found.get() {
-            None => return view! { <p class="hint">"Looking at the files…"</p> }.into_any(),
+            None => return view! { <p class="hint">"Reading the files…"</p> }.into_any(),
             Some(Err(error)) => {
                 let words = format!("Files stay as they are: {}.", error.sentence());
                 return view! { <p class="hint">{words}</p> }.into_any();

@@ -19,7 +19,7 @@ pub(crate) fn CommitDialog(pod: PodSummary) -> impl IntoView {
     let deed = Deed::default();
     let on = pod.git.as_ref().map(|git| format!(" on {}", git.branch)).unwrap_or_default();
     let facts = format!(
-        "Commits everything that is changed in {}{on}. Hooks do not run; the author is the one of git's settings.",
+        "Commits everything that is changed in {}{on}. Hooks do not run; the author comes from git's settings.",
         pod.cwd
     );
     let title = format!("Commit the changes of {}", pod.name);
@@ -100,7 +100,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
                                     class="button danger"
                                     on:click=move |_| force.with_value(|force| force(true))
                                 >
-                                    "Throw it away nevertheless"
+                                    "Discard it anyway"
                                 </button>
                             </p>
                         }.into_any()
@@ -125,20 +125,20 @@ impl Words {
             WorktreeVerb::Merge => Self {
                 title: format!("Merge {branch} into {from}"),
                 facts: format!(
-                    "Everything that {} committed on {branch} goes into {from}; where {from} is checked out, the files \
-                     follow. The work tree stays. If anything is in conflict or not committed, nothing is done.",
+                    "Everything that {} committed on {branch} is merged into {from}; where {from} is checked out, the \
+                     files change too. The work tree stays. Nothing is done if there are conflicts or uncommitted changes.",
                     pod.name
                 ),
                 submit: "Merge",
             },
             WorktreeVerb::Discard => Self {
-                title: format!("Throw away {branch}"),
+                title: format!("Discard {branch}"),
                 facts: format!(
                     "This removes the work tree {} and its branch. {} stays, with its transcript and without a folder. \
                      If commits or changes would be lost, you are asked once more.",
                     pod.cwd, pod.name
                 ),
-                submit: "Throw away",
+                submit: "Discard",
             },
         }
     }
@@ -168,6 +168,6 @@ mod tests {
         let merge = Words::of(&pod, WorktreeVerb::Merge);
         assert_eq!(merge.title, "Merge refund-rounding into main");
         let discard = Words::of(&pod, WorktreeVerb::Discard);
-        assert!(discard.title == "Throw away refund-rounding" && discard.facts.contains(&pod.cwd));
+        assert!(discard.title == "Discard refund-rounding" && discard.facts.contains(&pod.cwd));
     }
 }

@@ -247,7 +247,7 @@ fn WorktreeField(form: NewPodForm) -> impl IntoView {
                 id="new-pod-branch"
                 label="Branch"
                 value=form.branch
-                hint="Begins with what is checked out in the folder. Empty: called like the Pod."
+                hint="It starts from what is checked out in the folder. Empty: named after the Pod."
             />
         </Show>
     }

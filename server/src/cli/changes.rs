@@ -83,7 +83,7 @@ pub(crate) struct ModeOptions {
     pub(crate) target: String,
     /// ask, accept_edits, plan or free, from its next call on; or a mode that its agent offers; without it, both are printed
     pub(crate) mode: Option<String>,
-    /// A mode of its agent is meant, even if it is called like one of the Pod's
+    /// Take it as a mode of its agent, even if the Pod has a mode of that name
     #[arg(long, requires = "mode")]
     pub(crate) agent: bool,
 }

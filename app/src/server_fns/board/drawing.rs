@@ -223,7 +223,7 @@ fn home_of(cwd: &str) -> &str {
 
 fn group(folder: &str, pods: &[(&Done, usize)], axis: Axis) -> AnyView {
     let rows = pods.iter().enumerate().map(|(index, (done, depth))| {
-        // The line goes on to the next child of the same depth.
+        // The line continues to the next child of the same depth.
         let is_last = pods[index + 1..].iter().find(|(_, other)| other <= depth).is_none_or(|(_, other)| other < depth);
         row(done, *depth, is_last, axis)
     });

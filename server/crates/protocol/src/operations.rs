@@ -125,7 +125,7 @@ operations! {
 
         /// Makes a Pod with this one's history up to a record and with its settings; it is idle, and nothing ties it to another Pod.
         ///
-        /// A record inside a run that is going on is `busy`, one inside an answer or a tool call `invalid_input`, and both say where
+        /// A record inside a run in progress is `busy`, one inside an answer or a tool call `invalid_input`, and both say where
         /// a fork can begin. A history may have up to 64 MiB.
         Fork "fork" "fork" "fork": Post at_pod!("/fork"), "pods" {
             pod pod: PodRef,
@@ -225,7 +225,7 @@ operations! {
 
         /// Commits what is changed in the Pod's folder: the files that its scope lets it write.
         ///
-        /// The author is the one of git's settings, and `yoi` if there is none. Hooks do not run, and nothing is
+        /// The author comes from git's settings, or is `yoi` if there is none. Hooks do not run, and nothing is
         /// signed. Without changes: `nothing_to_commit`.
         CommitChanges "commit_changes" "commit" "commit": Post at_pod!("/changes/commit"), "changes" {
             pod pod: PodRef,
@@ -244,7 +244,7 @@ operations! {
             body body: UndoCommand,
         } -> 200 "It is as before the revert" Reverted;
 
-        /// Sends comments on changes as one message, each with its line. If a run is going on, the message is queued.
+        /// Sends comments on changes as one message, each with its line. If a run is in progress, the message is queued.
         Review "review" "review" "input": Post at_pod!("/changes/review"), "changes" {
             pod pod: PodRef,
             body body: ReviewCommand,
@@ -614,7 +614,7 @@ operations! {
             path name: String,
         } -> 204 "It is gone" ();
 
-        /// The agents that Pods can be made with: those of the configuration, and those known by name whose program is there. Never a
+        /// The agents that can answer in Pods: those of the configuration, and those known by name whose program is there. Never a
         /// command or what is in its environment.
         Agents "agents": Get "/api/v1/agents", "runtimes" {
             part page: Page,
@@ -645,7 +645,7 @@ operations! {
         RestartMcpServer "restart": Post "/api/v1/mcp/{name}/restart", "mcp" {
             /// The server's name
             path name: String,
-        } -> 200 "The server as it was told" McpServerItem;
+        } -> 200 "The server's state" McpServerItem;
 
         /// What an MCP server's processes wrote on their standard error: the newest 64 KiB.
         McpServerLog "log": Get "/api/v1/mcp/{name}/log", "mcp" {
@@ -653,7 +653,7 @@ operations! {
             path name: String,
         } -> 200 "Its log" McpLog;
 
-        /// Begins a login to an MCP server that is reached at an address and wants one. A person goes on at `url` in a browser, which
+        /// Begins a login to an MCP server that is reached at an address and wants one. A person continues at `url` in a browser, which
         /// comes back to `/mcp/oauth/callback/{name}` of this server; after that the Pods that use the server get new connections.
         LogInToMcpServer "log_in": Post "/api/v1/mcp/{name}/login", "mcp" {
             /// The server's name

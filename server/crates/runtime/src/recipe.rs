@@ -128,7 +128,7 @@ struct Answering {
 }
 
 impl Answering {
-    /// Lets this agent answer. It chooses its model by itself, unless one is named.
+    /// Lets this agent answer. It chooses its own model, unless one is named.
     fn by_agent(recipes: &Recipes, agent: String, model: Option<String>) -> Result<Self, ApiError> {
         recipes.agents.check(&agent).map_err(|unusable| match unusable {
             Unusable::Unknown(refusal) => ApiError::invalid(refusal.sentence),

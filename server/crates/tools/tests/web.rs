@@ -200,7 +200,7 @@ async fn long_pages_are_cut() {
     let outcome = site.get("/big").await;
     assert_eq!(outcome.summary, "200 text/plain, 2.1 MB from 127.0.0.1");
     let content = outcome.content.unwrap();
-    assert!(content.starts_with("0123456789") && content.ends_with("[the page goes on; the rest is left out]"));
+    assert!(content.starts_with("0123456789") && content.ends_with("[the page continues; the rest is left out]"));
     assert!(content.chars().count() <= 60_000);
     let content = site.get("/long").await.content.unwrap();
     assert!(content.chars().count() <= 60_000 && content.ends_with("left out]"));

@@ -23,7 +23,7 @@ pub fn duration_words(ms: u64) -> String {
 /// Says whether an agent began a session or continued one.
 pub fn agent_words(agent: &str, resumed: bool) -> String {
     match resumed {
-        true => format!("{agent} was started again and goes on with its session"),
+        true => format!("{agent} was restarted and continues its session"),
         false => format!("{agent} was started with a new session"),
     }
 }

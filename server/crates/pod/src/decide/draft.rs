@@ -37,7 +37,7 @@ impl Draft {
         self.decision.steps.push(Step { run_id: self.pod.run_id(), event });
     }
 
-    /// An event that belongs to no run, even if one is going on.
+    /// An event that belongs to no run, even if one is in progress.
     pub(super) fn outside(&mut self, event: impl Into<Event>) {
         self.event(event);
         if let Some(step) = self.decision.steps.last_mut() {

@@ -125,7 +125,7 @@ fn content_of(
         (None, None) => Ok(None),
         (None, Some(_)) => Err(ApiError::invalid("`content` is for questions with a form; leave it out")),
         (Some(_), _) if remember => {
-            Err(ApiError::invalid("`remember`: what a tool's server asks is answered anew each time; leave it out"))
+            Err(ApiError::invalid("`remember`: what a tool's server asks is answered each time; leave it out"))
         }
         (Some(_), _) if decision == Decision::Deny => Ok(None),
         (Some(form), content) => {

@@ -25,7 +25,7 @@ use crate::{error, ground::Ground, rules};
 
 /// How many ancestors of a Pod are looked at. No real tree is that deep.
 const LEADERS_MAX: usize = 256;
-/// What the name of a command's kept output begins with, which Read takes in the place of a path.
+/// What the name of a command's kept output begins with, which Read takes in place of a path.
 const OUTPUT: &str = "output:";
 /// How many symbolic links are followed, as in the kernel.
 const LINKS_MAX: usize = 40;

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// What the Pod's own work left of a file, as its version: what somebody means who reverts it and has not looked at the
-/// changes, or was told of them by a server that has been started anew since. `None` if the Pod did not change it. Blocks.
+/// changes, or was told of them by a server that has been restarted since. `None` if the Pod did not change it. Blocks.
 pub(crate) fn left_by_pod(folders: &Folders, path: &str) -> Result<Option<String>, ApiError> {
     let archive = Archive::read(&folders.snapshots)?;
     let left = archive.chronicle.left_by_pod(path);
@@ -37,7 +37,7 @@ pub(crate) fn revert(
         Side::Absent => None,
         Side::File(content) => Some(content),
         Side::Link(_) => {
-            return Err(ApiError::invalid(format!("{path} was a symbolic link; make it anew in the folder itself")));
+            return Err(ApiError::invalid(format!("{path} was a symbolic link; create it again in the folder itself")));
         }
         Side::Unknown(SAME) => return Err(changed(format!("{path} is as in the branch; look at the changes again"))),
         Side::Unknown(why) => return Err(ApiError::invalid(format!("{path} cannot be reverted: {why}"))),
@@ -76,7 +76,7 @@ pub(crate) fn undo(folders: &Folders, archive: &Archive, command: &UndoCommand) 
     let new = match command.before.as_str() {
         ABSENT => None,
         before => Some(archive.find(&path, before).ok_or_else(|| {
-            ApiError::new(ErrorCode::NotFound, format!("the former version of {path} is not kept; write it anew"))
+            ApiError::new(ErrorCode::NotFound, format!("the former version of {path} is not kept; write it again"))
         })?),
     };
     replace(folders, &path, present.as_ref(), new.as_ref())?;

@@ -172,7 +172,7 @@ impl Bash {
         Self { options, helpers: Standby::default(), background: Background::default() }
     }
 
-    /// With a place for commands that go on after their call.
+    /// With a place for commands that keep running after their call.
     #[must_use]
     pub fn with_background(self, background: Background) -> Self {
         Self { background, ..self }
@@ -263,7 +263,7 @@ impl Bash {
         running.map_err(|error| Failure::NotStarted(error.to_string()))
     }
 
-    /// Starts a command that goes on after this call.
+    /// Starts a command that keeps running after this call.
     async fn start(
         &self,
         place: &Place,

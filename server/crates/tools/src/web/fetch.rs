@@ -87,7 +87,7 @@ fn redirect_of(response: &Response, url: &Url) -> Result<Option<Url>, Failure> {
         return Ok(None);
     };
     let next = location.to_str().ok().and_then(|location| url.join(location).ok());
-    next.map(Some).ok_or_else(|| Failure::BadUrl(format!("{} redirects to something that is no url", host(url))))
+    next.map(Some).ok_or_else(|| Failure::BadUrl(format!("{} redirects to something that is not a URL", host(url))))
 }
 
 async fn get(url: &Url, policy: &AddressPolicy) -> Result<Response, Failure> {

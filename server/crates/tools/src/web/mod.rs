@@ -102,7 +102,7 @@ fn bounded(redirected: &str, page: &Page, limit: usize) -> String {
     if !is_long && !page.is_cut {
         return format!("{redirected}{}", page.text);
     }
-    let last = "\n\n[the page goes on; the rest is left out]";
+    let last = "\n\n[the page continues; the rest is left out]";
     let room = limit.saturating_sub(last.len());
     let kept = redirected.chars().chain(page.text.chars()).take(room).collect::<String>();
     format!("{kept}{last}")
