@@ -4,7 +4,8 @@ use transcript::unseen;
 
 use super::{
     lines::{Line, lines_of},
-    page::{Review, SURE, hunk_id, mark_of},
+    mark_of,
+    page::{Review, SURE, hunk_id},
 };
 
 /// A file with more lines than this in its hunks is folded at first.

@@ -11,6 +11,7 @@ use super::{
     file::FileView,
     kept::Kept,
     lines::commented,
+    mark_of,
     meanwhile::Meanwhile,
     seen::Seen,
     side::{SEND, Side},
@@ -435,14 +436,5 @@ fn Index(review: Review, files: Arc<[FileChange]>, notes: Vec<String>) -> impl I
                     .map(|(key, what)| view! { <li><kbd>{key}</kbd> " " {what}</li> }.into_any())}
             </ul>
         </nav>
-    }
-}
-
-/// A letter and a word for what became of a file.
-pub(super) fn mark_of(status: FileStatus) -> (&'static str, &'static str) {
-    match status {
-        FileStatus::Added => ("A", "added"),
-        FileStatus::Modified => ("M", "modified"),
-        FileStatus::Deleted => ("D", "deleted"),
     }
 }
