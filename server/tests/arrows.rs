@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Which crate may depend on which. An arrow also allows what its target may depend on, because a crate can be reached
 /// through another one anyway. The dependencies of `testkit`, and dependencies of tests only, are not restricted.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -37,20 +37,23 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("xtask", &["testkit"]),
     ("testkit", &[]),
     ("simulation", &["api", "backend", "runtime", "pod-store", "provider"]),
-    ("yoi", &["api", "app", "bundle", "compat", "stdio", "tui"]),
+    ("telemetry", &[]),
+    ("yoi", &["api", "app", "bundle", "compat", "stdio", "telemetry", "tui"]),
 ];
 
 /// In the browser, `app` has no server behind it, whatever its server half may depend on.
 const APP_IN_THE_BROWSER: [&str; 4] = ["transcript", "commands", "follow", "protocol"];
 
 /// Libraries that only some crates may use, and those crates.
-const BORDERS: [(&str, &[&str]); 7] = [
+const BORDERS: [(&str, &[&str]); 9] = [
     ("sqlx", &["pod-store"]),
     ("axum", &["api", "app", "yoi", "testkit"]),
     ("leptos_axum", &["app", "yoi"]),
     ("genai", &["provider"]),
     ("ratatui", &["tui"]),
     ("rmcp", &["mcp", "mcp-server"]),
+    ("opentelemetry", &["telemetry"]),
+    ("opentelemetry_sdk", &["telemetry"]),
     ("agent-client-protocol", &["acp", "stdio"]),
 ];
 
