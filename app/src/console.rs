@@ -122,6 +122,8 @@ pub(crate) enum Over {
     FirstModel,
     /// A terminal in this Pod's folder.
     Terminal(Box<PodContext>),
+    /// What the inspector of a Pod's page folds.
+    Facts,
 }
 
 /// Draws an [`Over`] once its code has been fetched. Provided by the module that knows all dialogs, for those that

@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     components::{state_mark::StateWord, when::Since},
-    console::{pod_href, use_pod},
+    console::{Over, drawn_over, pod_href, use_pod},
     format::percent,
     live::{self, Memory},
     pod::changed::ChangedFiles,
@@ -65,24 +65,25 @@ fn More() -> impl IntoView {
         is_open.update(|is_open| *is_open = !*is_open);
         live::remember(Memory::Local, MORE, is_open.get_untracked().then_some("open"));
     };
-    let body = move || {
-        is_open.get().then(|| {
-            view! {
-                <Facts />
-                <Scope />
-                <Previews />
-                <UsageFacts />
-                <Rules />
-                <Audit />
-            }
-            .into_any()
-        })
-    };
+    let body = move || is_open.get().then(|| drawn_over(Over::Facts));
     view! {
         <details class="more inspect-more" prop:open=move || is_open.get()>
             <summary on:click=flip>"Folder, scope, usage, rules, audit"</summary>
             {body}
         </details>
+    }
+}
+
+/// What [`More`] contains.
+#[component]
+pub(crate) fn AllFacts() -> impl IntoView {
+    view! {
+        <Facts />
+        <Scope />
+        <Previews />
+        <UsageFacts />
+        <Rules />
+        <Audit />
     }
 }
 
