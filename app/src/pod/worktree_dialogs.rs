@@ -1,7 +1,7 @@
 //! What people do with the git state of a Pod's folder: commit, merge its own work tree, throw it away.
 
 use leptos::prelude::*;
-use protocol::{CommitCommand, ErrorCode, PodSummary, WorktreeCommand, WorktreeVerb};
+use protocol::{ApiError, CommitCommand, ErrorCode, PodSummary, WorktreeCommand, WorktreeVerb};
 
 use crate::{
     UiError,
@@ -60,7 +60,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
         let (name, pod) = (pod.name.clone(), pod.pod.clone());
         deed.begin(Box::pin(async move {
             let command = WorktreeCommand { verb, into: None, force };
-            let done = change_worktree(pod, fresh_command(), command).await?;
+            let done = change_worktree(pod, fresh_command(), command).await.map_err(as_here)?;
             live::close_dialog("worktree");
             console.note(format!("{name}: {}.", done.words()));
             Ok(())
@@ -110,6 +110,12 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
     }
 }
 
+/// What the server calls a field of the request is a button here.
+fn as_here(refusal: UiError) -> UiError {
+    let detail = refusal.sentence().replace("send `force` to remove it nevertheless", "discard it anyway");
+    UiError(ApiError { detail, ..refusal.0 })
+}
+
 /// What the dialog says.
 struct Words {
     title: String,
@@ -150,6 +156,19 @@ mod tests {
     use protocol::{GitView, PodState};
 
     use super::*;
+
+    #[test]
+    fn a_refusal_names_the_button_and_not_the_field() {
+        let said = "removing the work tree of refunds would lose 1 file not committed (a); merge or commit first, or \
+                    send `force` to remove it nevertheless";
+        let refusal = as_here(ApiError::new(ErrorCode::NotMerged, said).with_paths(vec!["a".to_owned()]).into());
+        assert_eq!(
+            refusal.sentence(),
+            "removing the work tree of refunds would lose 1 file not committed (a); merge or commit first, or discard \
+             it anyway"
+        );
+        assert_eq!((refusal.code(), refusal.0.paths), (ErrorCode::NotMerged, vec!["a".to_owned()]));
+    }
 
     #[test]
     fn a_merge_names_both_branches_and_a_discard_what_goes() {

@@ -62,10 +62,14 @@ impl WebFetch {
         Self { options }
     }
 
+    /// Reads the arguments and checks what needs no network: a host that is an address shows whether it is public.
+    fn checked(&self, arguments: Value) -> Result<Url, Failure> {
+        let arguments: Arguments = arguments::parsed("WebFetch", arguments).map_err(Failure::BadUrl)?;
+        fetch::checked(&arguments.url, &self.options.addresses)
+    }
+
     async fn fetch(&self, arguments: Value, redirects: Option<&Redirects>) -> Result<ToolOutcome, ToolOutcome> {
-        let invalid = |sentence| ToolOutcome::failed("invalid_input", sentence);
-        let arguments: Arguments = arguments::parsed("WebFetch", arguments).map_err(invalid)?;
-        let url = fetch::checked(&arguments.url)?;
+        let url = self.checked(arguments)?;
         let asked = host(&url).to_owned();
         let fetched = tokio::time::timeout(self.options.time_limit, self.page(url, redirects)).await;
         let seconds = self.options.time_limit.as_secs();
@@ -125,7 +129,7 @@ impl Tool for WebFetch {
     }
 
     fn misfit(&self, arguments: &Value) -> Option<String> {
-        arguments::parsed::<Arguments>(self.name(), arguments.clone()).err()
+        self.checked(arguments.clone()).err().map(|failure| failure.to_string())
     }
 
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
