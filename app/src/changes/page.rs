@@ -19,7 +19,7 @@ use super::{
 use crate::{
     UiError,
     codec::fetched,
-    components::deed::Deed,
+    components::{deed::Deed, read_first::TryAgain},
     console::{Console, fresh_command, pod_href, use_console},
     format::{counted, sentence_case},
     live,
@@ -46,17 +46,17 @@ pub(crate) fn ChangesPage() -> impl IntoView {
         at: RwSignal::default(),
     };
     let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
+    let again = Callback::new(move |()| page.refetch());
     view! {
         <main id="main" class="page changes" tabindex="-1">
             <Transition fallback=|| view! { <p class="hint">"Reading the files…"</p> }.into_any()>
                 {move || {
                     page.get()
                         .map(|loaded| match loaded {
-                            Ok(data) => {
-                                let again = Callback::new(move |()| page.refetch());
-                                view! { <ChangesView data=data lasting=lasting again=again /> }.into_any()
+                            Ok(data) => view! { <ChangesView data=data lasting=lasting again=again /> }.into_any(),
+                            Err(error) => {
+                                view! { <Missing error=error wanted=wanted.get_untracked() again=again /> }.into_any()
                             }
-                            Err(error) => view! { <Missing error=error wanted=wanted.get_untracked() /> }.into_any(),
                         })
                 }}
             </Transition>
@@ -65,11 +65,10 @@ pub(crate) fn ChangesPage() -> impl IntoView {
 }
 
 #[component]
-fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
-    let title = match error.code() {
-        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => "No such Pod",
-        _ => "Changes unavailable",
-    };
+fn Missing(error: UiError, wanted: (String, Since), again: Callback<()>) -> impl IntoView {
+    let is_gone = matches!(error.code(), ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound);
+    let title = if is_gone { "No such Pod" } else { "Changes unavailable" };
+    let again = (!is_gone).then(|| view! { <TryAgain again=move || again.run(()) /> }.into_any());
     let (address, since) = wanted;
     let start = (since != Since::Start).then(|| {
         view! {
@@ -85,7 +84,7 @@ fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
             <h1>{title}</h1>
             <p>{sentence_case(error.sentence())}</p>
             <p>
-                {start} " "
+                {again} " " {start} " "
                 <a class="button" href=format!("/pods/{address}")>
                     "Transcript"
                 </a>
