@@ -279,6 +279,20 @@ async fn browser_a_click_with_shift_selects_all_rows_up_to_there_and_opens_none(
     assert_eq!(browser.eval(chosen).await, json!(["ada", "bob", "cat", "dan"]));
     browser.wait_text("main h1", "Pods").await;
     assert!(!browser.url().await.contains("/pods/"), "no Pod was opened");
+    // By keyboard: the row keeps the focus while the bar comes, even where its code is fetched only now.
+    browser.keys(Key::Escape + "").await;
+    browser.reload().await;
+    browser.wait_live().await;
+    browser.eval(&format!("document.querySelector(\"main {}\").focus()", row(&pods[1]))).await;
+    browser.keys("x").await;
+    browser.wait_text("main .selection", "1 selected").await;
+    browser.keys("jx").await;
+    browser.wait_text("main .selection", "2 selected").await;
+    browser.chord(Key::Shift, Key::Down).await;
+    browser.chord(Key::Shift, Key::Down).await;
+    browser.wait_text("main .selection", "4 selected").await;
+    assert_eq!(browser.eval(chosen).await, json!(["bob", "cat", "dan", "eve"]));
+    browser.keys(Key::Escape + "").await;
     // Without Shift, a click opens the Pod.
     browser.find(&format!("main {}", row(&pods[4]))).await.click().await.unwrap();
     browser.wait_text("main h1", "eve").await;
