@@ -44,6 +44,7 @@ pub(crate) fn ChangesPage() -> impl IntoView {
         seen: Seen(kept),
         undo: Undo::of(address),
         at: RwSignal::default(),
+        is_read: StoredValue::default(),
     };
     let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
     let again = Callback::new(move |()| page.refetch());
@@ -100,6 +101,8 @@ struct Lasting {
     seen: Seen,
     undo: Undo,
     at: RwSignal<(usize, usize)>,
+    /// Whether the changes have been read before.
+    is_read: StoredValue<bool>,
 }
 
 /// What the parts of the page share.
@@ -259,6 +262,11 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
     if review.at.get_untracked().0 >= files.len() {
         review.at.set((0, 0));
     }
+    if lasting.is_read.get_value() {
+        // The hunk that had the focus may be gone.
+        live::focus_card(&hunk_id(review.at.get_untracked()));
+    }
+    lasting.is_read.set_value(true);
     console.page_keys.set_value(Some(Callback::new(move |key: String| review.press(&key))));
     on_cleanup(move || console.page_keys.set_value(None));
     let count = files.len();
