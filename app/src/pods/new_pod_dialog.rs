@@ -194,8 +194,8 @@ fn More(form: NewPodForm) -> impl IntoView {
             hint="The Pod works here. Type / for folders on the machine, or a word for folders that Pods work in."
             runtime=runtime
         />
-        <HistoryField />
         <WorktreeField form=form />
+        <HistoryField />
         <ProfileField form=form choices=choices is_here=is_here />
         <AgentField chosen=form.agent is_here=is_here />
         <Show when=asks_model>
