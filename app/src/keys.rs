@@ -57,7 +57,7 @@ const SHEET: [(&str, &[Line]); 5] = [
         &[
             ("Ctrl-K  Cmd-K", "Open the palette (also while writing)"),
             ("a", "Go to the next pending approval"),
-            ("u", "Undo the last stop or unpeer"),
+            ("u", "Undo the last archive or unpeer"),
             ("Esc", "Close; on a running or waiting Pod: stop its run"),
         ],
     ),
