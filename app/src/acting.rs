@@ -85,6 +85,9 @@ pub(crate) fn here(console: Console, at: Option<&AtHand>) -> Here {
 }
 
 /// Carries out a command. Returns the address to go to, if the command leads to another page.
+///
+/// What commands do is fetched with the first one: it is most of the requests that a page can send.
+#[lazy]
 pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) -> Result<Option<String>, UiError> {
     let at = match command {
         Command::New(name) => {

@@ -57,6 +57,8 @@ pub(crate) struct TranscriptKeys {
     pub(crate) to_question: fn() -> bool,
     /// Answers the next approval as if this key had been pressed on its card.
     pub(crate) answer: fn(&str) -> Answering,
+    /// Asks the model of this Pod again, if it can be asked now.
+    pub(crate) retry: fn(Console, PodContext),
     /// Ends the run of this Pod. Returns false if it has none.
     pub(crate) end_run: fn(Console, PodContext) -> bool,
 }

@@ -43,6 +43,8 @@ const PODS_STOP_MAX: Duration = Duration::from_secs(5);
 const HOST_STOP_MAX: Duration = Duration::from_millis(5_200);
 /// … and how long connections have to end.
 const CONNECTIONS_STOP_MAX: Duration = Duration::from_millis(400);
+/// How long to wait at the end for a collector of traces.
+const TELEMETRY_STOP_MAX: Duration = Duration::from_secs(1);
 
 /// The file of added servers, in the data folder.
 const RUNTIMES: &str = "runtimes.json";
@@ -51,15 +53,17 @@ const KEYS: &str = "keys.json";
 
 /// Runs the server until SIGTERM or SIGINT.
 pub(crate) async fn serve(common: CommonOptions, options: ServeOptions, environment: Environment) -> Result<()> {
-    logging::start(&config::log_filter(&environment))?;
+    // An error only means that it is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let traces = logging::start(&config::log_filter(&environment), &environment)?;
     let compat_folder = compat_sockets::folder(&options)?;
     let config = Config::load(&common, &options, &environment)?;
-    Box::pin(run(config, compat_folder)).await
+    let served = Box::pin(run(config, compat_folder)).await;
+    traces.end(TELEMETRY_STOP_MAX).await;
+    served
 }
 
 async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
-    // An error only means that it is installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut signals = Signals::listen()?;
     let data = DataDir::hold(&config.data)?;
     let mut keys = KeptKeys::open(data.path().join(KEYS))?;

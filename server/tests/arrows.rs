@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Which crate may depend on which. An arrow also allows what its target may depend on, because a crate can be reached
 /// through another one anyway. The dependencies of `testkit`, and dependencies of tests only, are not restricted.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -37,20 +37,23 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("xtask", &["testkit"]),
     ("testkit", &[]),
     ("simulation", &["api", "backend", "runtime", "pod-store", "provider"]),
-    ("yoi", &["api", "app", "bundle", "compat", "stdio", "tui"]),
+    ("telemetry", &[]),
+    ("yoi", &["api", "app", "bundle", "compat", "stdio", "telemetry", "tui"]),
 ];
 
 /// In the browser, `app` has no server behind it, whatever its server half may depend on.
 const APP_IN_THE_BROWSER: [&str; 4] = ["transcript", "commands", "follow", "protocol"];
 
 /// Libraries that only some crates may use, and those crates.
-const BORDERS: [(&str, &[&str]); 7] = [
+const BORDERS: [(&str, &[&str]); 9] = [
     ("sqlx", &["pod-store"]),
     ("axum", &["api", "app", "yoi", "testkit"]),
     ("leptos_axum", &["app", "yoi"]),
     ("genai", &["provider"]),
     ("ratatui", &["tui"]),
     ("rmcp", &["mcp", "mcp-server"]),
+    ("opentelemetry", &["telemetry"]),
+    ("opentelemetry_sdk", &["telemetry"]),
     ("agent-client-protocol", &["acp", "stdio"]),
 ];
 
@@ -113,6 +116,14 @@ fn app_hydrate_knows_no_server() {
     for arrow in of_app().filter(|arrow| arrow.is_optional) {
         let by_name = format!("dep:{}", arrow.to);
         assert!(!brought.contains(&by_name) && !brought.contains(&arrow.to), "app[hydrate] → {}", arrow.to);
+    }
+}
+
+#[test]
+fn the_browsers_half_is_built_again_when_one_of_its_crates_changes() {
+    let build = std::fs::read_to_string(root().join("app/hydrate/build/main.rs")).unwrap();
+    for name in APP_IN_THE_BROWSER {
+        assert!(build.contains(&format!("\"server/crates/{name}\"")), "the build script does not watch {name}");
     }
 }
 

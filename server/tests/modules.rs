@@ -34,6 +34,7 @@ const CRATES: [&str; 26] = [
     "server/crates/runtime",
     "server/crates/simulation",
     "server/crates/stdio",
+    "server/crates/telemetry",
     "server/crates/testkit",
     "server/crates/tools",
     "server/crates/transcript",

@@ -91,7 +91,7 @@ impl Drafts {
     /// Removes the comments that were sent. The server has already removed them.
     pub(super) fn sent(self, sent: &[ReviewComment]) {
         self.comments.try_update(|comments| comments.retain(|comment| !sent.contains(comment)));
-        self.kept.save();
+        self.kept.save_after_sending();
     }
 
     /// How many comments a file has.

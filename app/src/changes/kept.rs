@@ -29,6 +29,8 @@ pub(crate) struct Kept {
     /// `None` until the page of this Pod has been read.
     pod: StoredValue<Option<PodRef>>,
     is_sending: StoredValue<bool>,
+    /// The server has changed what it has: it is read before anything is sent.
+    is_behind: StoredValue<bool>,
 }
 
 impl Kept {
@@ -42,6 +44,7 @@ impl Kept {
             base: StoredValue::default(),
             pod: StoredValue::default(),
             is_sending: StoredValue::default(),
+            is_behind: StoredValue::default(),
         };
         // Another Pod's page.
         Effect::new(move |_| {
@@ -109,6 +112,12 @@ impl Kept {
         }
     }
 
+    /// After a message with comments, which the server takes out of what it has.
+    pub(super) fn save_after_sending(self) {
+        self.is_behind.set_value(true);
+        self.save();
+    }
+
     /// Whether the page of this Pod is still open.
     fn is_of(self, pod: &PodRef) -> bool {
         self.pod.try_get_value().flatten().as_ref() == Some(pod)
@@ -126,15 +135,23 @@ impl Kept {
                 self.name.with_untracked(|name| live::remember(Memory::Local, name, None));
                 return Ok(());
             }
-            let (known, is_theirs) = match keep_drafts(pod.clone(), fresh_command(), own.clone()).await {
-                Ok(kept) => (ReviewDrafts { version: kept.version, ..own }, false),
-                Err(error) if error.code() == ErrorCode::Changed => (review_drafts(pod.clone()).await?, true),
-                Err(error) => return Err(error),
-            };
+            let mut is_theirs = self.is_behind.get_value();
+            let mut known = own.clone();
+            if !is_theirs {
+                match keep_drafts(pod.clone(), fresh_command(), own).await {
+                    Ok(kept) => known.version = kept.version,
+                    Err(error) if error.code() == ErrorCode::Changed => is_theirs = true,
+                    Err(error) => return Err(error),
+                }
+            }
+            if is_theirs {
+                known = review_drafts(pod.clone()).await?;
+            }
             if !self.is_of(pod) {
                 return Ok(());
             }
             if is_theirs {
+                self.is_behind.set_value(false);
                 self.show(merged(&self.base.get_value(), self.now(), known.clone()));
             }
             self.base.set_value(known);

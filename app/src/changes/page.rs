@@ -3,14 +3,15 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
-use protocol::{ErrorCode, FileChange, FileStatus, PodRef, RevertCommand, Since, UndoCommand};
+use protocol::{ErrorCode, FileChange, FileStatus, GitView, PodRef, RevertCommand, Since, UndoCommand};
 
 use super::{
-    commit::{CommitBox, Committed},
+    commit::{BranchBox, CommitBox, Committed},
     drafts::Drafts,
     file::FileView,
     kept::Kept,
     lines::commented,
+    mark_of,
     meanwhile::Meanwhile,
     seen::Seen,
     side::{SEND, Side},
@@ -140,7 +141,7 @@ impl Review {
         let pod = self.pod.get_value();
         self.deed.begin(Box::pin(async move {
             let done = revert_change(pod, fresh_command(), command).await?;
-            self.console.note(format!("{} is reverted", done.path));
+            self.console.note(format!("Reverted {}.", done.path));
             self.undo.put(UndoCommand { path: done.path, before: done.before, after: done.after });
             self.again.try_run(());
             Ok(())
@@ -275,6 +276,12 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
         Memo::new(move |_| files.iter().filter(|file| review.seen.has(file)).count())
     };
     let name = pod.name.to_string();
+    let place = pod.git.as_ref().map(place_view);
+    let branch = pod
+        .git
+        .clone()
+        .filter(|git| git.worktree.is_some())
+        .map(|git| view! { <BranchBox pod=pod.clone() git=git /> }.into_any());
     let git = pod.git.clone().filter(|_| count > 0);
     let commit = git.map(|git| match git.dirty {
         true => view! { <CommitBox review=review git=git files=files.clone() /> }.into_any(),
@@ -322,6 +329,7 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
                 {name.clone()}
             </a>
             <h1>"Changes"</h1>
+            {place}
             <nav class="changes-since" aria-label="Compare with">
                 {[(Since::Turn, "Last turn"), (Since::Start, "Since start"), (Since::Branch, "Branch")]
                     .map(|(since, words)| {
@@ -363,9 +371,24 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
                 {nothing}
                 {views.collect_view()}
             </section>
-            <Side review=review name=name>{commit}</Side>
+            <Side review=review name=name>
+                {commit}
+                {branch}
+            </Side>
         </div>
     }
+}
+
+/// The branch and its repository.
+fn place_view(git: &GitView) -> AnyView {
+    let repository = (!git.repository.is_empty()).then(|| format!(" in {}", git.repository));
+    view! {
+        <small class="changes-place">
+            <code>{git.branch.clone()}</code>
+            {repository}
+        </small>
+    }
+    .into_any()
 }
 
 fn sentence_of(note: String) -> String {
@@ -412,18 +435,13 @@ fn Index(review: Review, files: Arc<[FileChange]>, notes: Vec<String>) -> impl I
         <nav class="changes-index" aria-label="Files">
             {rows}
             {notes.into_iter().map(|note| view! { <p class="hint">{note}</p> }.into_any()).collect_view()}
-            <p class="changes-keys hint">
-                <kbd>"j"</kbd> " " <kbd>"k"</kbd> " hunk " <kbd>"c"</kbd> " comment " <kbd>"v"</kbd> " seen " <kbd>"x"</kbd> " revert " <kbd>"S"</kbd> " to Send"
-            </p>
+            <ul class="changes-keys">
+                <li>
+                    <kbd>"j"</kbd> " " <kbd>"k"</kbd> " hunk"
+                </li>
+                {[("c", "comment"), ("v", "seen"), ("x", "revert"), ("S", "to Send")]
+                    .map(|(key, what)| view! { <li><kbd>{key}</kbd> " " {what}</li> }.into_any())}
+            </ul>
         </nav>
-    }
-}
-
-/// A letter and a word for what became of a file.
-pub(super) fn mark_of(status: FileStatus) -> (&'static str, &'static str) {
-    match status {
-        FileStatus::Added => ("A", "added"),
-        FileStatus::Modified => ("M", "modified"),
-        FileStatus::Deleted => ("D", "deleted"),
     }
 }

@@ -1,7 +1,7 @@
 mod stream;
 mod visits;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
 use leptos_router::hooks::{use_location, use_params_map, use_query_map};
 use protocol::{ErrorCode, Seq};
@@ -12,7 +12,10 @@ use self::{
 };
 use crate::{
     UiError,
-    acting::stopping::{has_run, stop_run},
+    acting::{
+        self, AtHand,
+        stopping::{has_run, stop_run},
+    },
     codec::fetched,
     components::read_first::TryAgain,
     composer::Composer,
@@ -30,11 +33,28 @@ const TRANSCRIPT_KEYS: TranscriptKeys = TranscriptKeys {
     to_turn: live::log_to_turn,
     to_question: live::log_to_question,
     answer,
+    retry,
     end_run,
 };
 
 fn answer(key: &str) -> Answering {
     live::answer_question(key, live::log_to_question)
+}
+
+fn retry(console: Console, view: PodContext) {
+    let (at, here) = untrack(|| {
+        let at = AtHand::viewed(view);
+        let here = acting::here(console, Some(&at));
+        (at, here)
+    });
+    match commands::parse("retry", here) {
+        Ok(command) => spawn_local(async move {
+            if let Err(refusal) = acting::run(console, Some(at), command).await {
+                console.fail(&refusal);
+            }
+        }),
+        Err(sentence) => console.note(sentence_case(&sentence)),
+    }
 }
 
 fn end_run(console: Console, view: PodContext) -> bool {

@@ -15,8 +15,10 @@ use crate::{cli::LsOptions, output};
 /// idle, is stopped. As JSON they are in the order of the API.
 pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
     let is_filtered = options.state.is_some() || options.find.is_some();
-    let filter = Pods { state: Filled(options.state), q: Loose(options.find), ..Pods::default() };
-    let listing = pods_of(caller, filter).await?;
+    let state = options.state.map(Sign::state);
+    let filter = Pods { state: Filled(state), q: Loose(options.find), ..Pods::default() };
+    let mut listing = pods_of(caller, filter).await?;
+    listing.items.retain(|pod| options.state.is_none_or(|wanted| Sign::of(pod) == wanted));
     if caller.config.json {
         return output::json(&listing);
     }

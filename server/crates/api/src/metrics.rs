@@ -68,7 +68,9 @@ impl Metrics {
 }
 
 /// Unknown methods share one label, because the number of labels has to be bounded.
-fn label(method: &Method) -> &'static str {
+pub(crate) const OTHER: &str = "other";
+
+pub(crate) fn label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",
@@ -77,7 +79,7 @@ fn label(method: &Method) -> &'static str {
         Method::PUT => "PUT",
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
-        _ => "other",
+        _ => OTHER,
     }
 }
 

@@ -211,17 +211,29 @@ impl Writer {
     }
 
     async fn commit(&mut self, group: &[Job]) -> Result<Vec<Committed>, Failure> {
+        let records: usize = group.iter().map(Job::records).sum();
+        // Of no run: a transaction writes for many at once.
+        let span = tracing::span!(
+            target: "otel", parent: None, tracing::Level::TRACE, "commit",
+            "yoi.commit.batches" = group.len(),
+            "yoi.commit.records" = records,
+            "error.type" = tracing::field::Empty,
+            "otel.status_code" = tracing::field::Empty,
+        );
         let began = Instant::now();
         let tried = self.committer.commit_in_txn(group).await;
         match &tried {
             Ok(_) => {
-                let records = group.iter().map(Job::records).sum();
                 self.meters.committed(began.elapsed(), group.len(), records);
             }
             Err(Failure::All(StoreError::Fenced)) => {
                 self.meters.fenced.inc();
             }
             Err(_) => (),
+        }
+        if let Err(failure) = &tried {
+            span.record("error.type", failure.word());
+            span.record("otel.status_code", "ERROR");
         }
         tried
     }

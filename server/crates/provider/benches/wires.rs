@@ -34,6 +34,7 @@ async fn read(vendor: &Vendor) -> usize {
         attached: provider::Attached::default(),
         tools: Vec::new(),
         context_limit: None,
+        conversation: None,
     };
     let (mut answer, mut pieces, mut is_whole) = (vendor.stream(request), 0, false);
     while let Some(event) = answer.next().await {

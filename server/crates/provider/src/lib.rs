@@ -21,6 +21,7 @@ mod registry;
 mod rehearsal;
 mod request;
 mod retry;
+mod traced;
 mod vendor;
 
 pub use accounted::Unfinished;

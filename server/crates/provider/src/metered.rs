@@ -16,7 +16,9 @@ use prometheus_client::{
 };
 use protocol::ModelView;
 
-use crate::{ModelEvent, ModelRequest, ModelStream, Provider, ProviderError, ProviderErrorCode};
+use crate::{
+    ModelEvent, ModelRequest, ModelStream, Provider, ProviderError, ProviderErrorCode, ProviderKind, traced::Traced,
+};
 
 /// Upper bounds of the time to the first piece, in seconds.
 const FIRST_PIECE_SECONDS: [f64; 12] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0];
@@ -93,6 +95,7 @@ impl Meters {
 /// A provider whose answers are counted.
 pub(crate) struct Metered {
     provider: Arc<dyn Provider>,
+    kind: ProviderKind,
     counters: Counters,
 }
 
@@ -104,16 +107,17 @@ impl fmt::Debug for Metered {
 
 impl Metered {
     /// `name` is the configured name of the provider.
-    pub(crate) fn new(provider: Arc<dyn Provider>, name: &str, meters: &Meters) -> Self {
-        Self { provider, counters: Counters::of(name, meters) }
+    pub(crate) fn new(provider: Arc<dyn Provider>, name: &str, kind: ProviderKind, meters: &Meters) -> Self {
+        Self { provider, kind, counters: Counters::of(name, meters) }
     }
 }
 
 #[async_trait::async_trait]
 impl Provider for Metered {
     fn stream(&self, request: ModelRequest) -> ModelStream {
+        let traced = Traced::begin(&self.counters.name, self.kind, &request);
         let began = Instant::now();
-        let count = Count { counters: self.counters.clone(), began, has_begun: false, is_over: false };
+        let count = Count { counters: self.counters.clone(), began, has_begun: false, is_over: false, traced };
         Box::pin(Counted { stream: self.provider.stream(request), count })
     }
 
@@ -167,15 +171,21 @@ struct Count {
     /// A piece of its answer has arrived.
     has_begun: bool,
     is_over: bool,
+    traced: Traced,
 }
 
 impl Count {
     fn take(&mut self, item: Option<&Result<ModelEvent, ProviderError>>) {
+        if let Some(Ok(event)) = item {
+            self.traced.heed(event);
+        }
         match item {
             Some(Ok(event)) if event.is_delta() => {
                 if !self.has_begun {
                     self.has_begun = true;
-                    self.counters.first_piece.observe(self.began.elapsed().as_secs_f64());
+                    let after = self.began.elapsed();
+                    self.counters.first_piece.observe(after.as_secs_f64());
+                    self.traced.first_piece(after);
                 }
             }
             Some(Ok(ModelEvent::Retry { wait, code, .. })) => self.retry(*wait, code),
@@ -200,6 +210,7 @@ impl Count {
     fn end(&mut self, outcome: &'static str) {
         if !std::mem::replace(&mut self.is_over, true) {
             self.counters.end(outcome);
+            self.traced.end(outcome, (![OK, CANCELLED].contains(&outcome)).then_some(outcome));
         }
     }
 }
@@ -263,13 +274,14 @@ mod tests {
             attached: crate::Attached::default(),
             tools: Vec::new(),
             context_limit: None,
+            conversation: None,
         }
     }
 
     /// Reads so many items of an answer, drops it, and returns the metrics.
     async fn after(items: Vec<Result<ModelEvent, ProviderError>>, read: usize) -> String {
         let meters = Meters::default();
-        let provider = Metered::new(Arc::new(Scripted(Mutex::new(items))), "mine", &meters);
+        let provider = Metered::new(Arc::new(Scripted(Mutex::new(items))), "mine", ProviderKind::OpenAi, &meters);
         let answer: Vec<_> = provider.stream(request()).take(read).collect().await;
         assert_eq!(answer.len(), read);
         let mut registry = Registry::default();

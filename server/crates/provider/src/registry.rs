@@ -315,7 +315,7 @@ impl Maker {
         let catalogue = Arc::clone(&self.catalogue);
         let source = (config.name.clone(), config.kind);
         let accounted = Arc::new(Accounted { provider: retrying, source, catalogue: Arc::clone(&catalogue) });
-        let provider = Arc::new(Metered::new(accounted, &config.name, &self.meters));
+        let provider = Arc::new(Metered::new(accounted, &config.name, config.kind, &self.meters));
         Ok(Arc::new(Entry { config, provider, catalogue }))
     }
 }

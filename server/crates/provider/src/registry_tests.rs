@@ -114,6 +114,7 @@ async fn what_a_call_used_says_the_models_room_and_what_it_cost() {
         attached: Default::default(),
         tools: Vec::new(),
         context_limit: None,
+        conversation: None,
     };
     let items: Vec<_> = Providers::of(options).unwrap().get("mine").unwrap().stream(request).collect().await;
     let usage = items.iter().find_map(|item| match item {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{Message, Proof, Thinking, Usage};
+use protocol::{Message, Proof, Thinking, Usage, WorkerId};
 use serde_json::Value;
 
 use crate::Attached;
@@ -20,6 +20,8 @@ pub struct ModelRequest {
     pub tools: Vec<ToolSpec>,
     /// The known context size of the model, for servers that allocate as much as the request asks for.
     pub context_limit: Option<u64>,
+    /// The Pod whose conversation it is, for tracing; never sent to the provider.
+    pub conversation: Option<WorkerId>,
 }
 
 /// The purpose of a request.

@@ -38,6 +38,7 @@ async fn run(scripts: Vec<Script>) -> (Vec<Item>, usize, f64) {
         attached: Default::default(),
         tools: Vec::new(),
         context_limit: None,
+        conversation: None,
     };
     let began = Instant::now();
     let items = Retrying::new(Arc::clone(&provider) as Arc<dyn Provider>, policy).stream(request).collect().await;

@@ -45,6 +45,7 @@ mod recipe;
 mod records;
 mod rules;
 mod session_files;
+mod spans;
 mod trees;
 mod usage;
 mod view;

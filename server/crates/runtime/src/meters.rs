@@ -125,7 +125,7 @@ pub(crate) fn word(outcome: Outcome) -> &'static str {
 }
 
 /// Servers and hooks may give any code.
-fn failure(code: Option<&str>) -> &'static str {
+pub(crate) fn failure(code: Option<&str>) -> &'static str {
     match code {
         Some("permission_denied") => "denied",
         Some("cancelled") => "cancelled",

@@ -7,6 +7,7 @@ mod body;
 mod entry;
 mod login;
 mod origin;
+mod traced;
 
 pub(crate) use self::entry::redirect;
 
@@ -53,12 +54,14 @@ async fn guard(State(api): State<Api>, request: Request, next: Next) -> Response
     let began = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
+    let span = traced::begin(&request);
     let answer = match admit(&api, request).await {
         Ok(request) => next.run(request).await,
         Err(refusal) => refusal,
     };
     let answer = finished(&path, answer);
     api.metrics().count(&method, answer.status());
+    traced::end(span, answer.status());
     tracing::debug!(%method, path, status = answer.status().as_u16(), ms = began.elapsed().as_millis(), "answered");
     answer
 }

@@ -46,7 +46,7 @@ impl Cluster for Hosts {
     }
 
     fn has_others(&self) -> bool {
-        self.has_others.load(Ordering::Acquire)
+        self.others.are_there()
     }
 
     fn lost(&self) -> watch::Receiver<bool> {

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -28,7 +28,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(5);
 const REAP: &str = "delete from hosts where id <> $1 and heartbeat_at < now() - interval '5 s' returning id, name";
 /// How long the wake-ups of a busy host are gathered.
 const NOTIFY_EVERY: Duration = Duration::from_millis(25);
-/// How long the listener waits before it reconnects.
+/// How long to wait before the listener reconnects, and before wake-ups that could not be sent are sent again.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
 /// Connections besides the readers and the writer: heartbeat, calls, and the listener.
 const BUS_CONNECTIONS_MAX: u32 = 5;
@@ -45,7 +45,7 @@ pub(crate) struct Hosts {
     pub(super) id: AtomicI64,
     /// Its first number, under which its calls are answered even after it has taken another one.
     caller: i64,
-    pub(super) has_others: AtomicBool,
+    pub(super) others: Others,
     /// Something was committed that the others have not been told about.
     pub(super) unsaid: Notify,
     pub(super) lost: watch::Sender<bool>,
@@ -55,7 +55,45 @@ pub(crate) struct Hosts {
     pub(super) meters: Meters,
 }
 
-/// Takes a new number under this identity. A previous host with the same identity is removed and owns nothing any more.
+/// Whether other hosts serve the database: the lowest bit. The rest counts those that have joined, so that a heartbeat
+/// that counted the hosts before one joined does not make it forgotten.
+#[derive(Debug)]
+pub(super) struct Others(AtomicU64);
+
+impl Others {
+    /// They may be there.
+    fn unknown() -> Self {
+        Self(AtomicU64::new(1))
+    }
+
+    pub(super) fn are_there(&self) -> bool {
+        self.0.load(Ordering::Acquire) & 1 == 1
+    }
+
+    /// One has joined, or may have.
+    fn joined(&self) {
+        let joined = |others| Some((others | 1) + 2);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, joined).expect("it always is something");
+    }
+
+    /// What [`Self::counted`] wants from before the hosts are counted.
+    fn before(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// There are so many hosts, with this one.
+    fn counted(&self, hosts: i64, before: u64) {
+        if hosts > 1 {
+            self.0.fetch_or(1, Ordering::AcqRel);
+        } else {
+            // If it is another one by now, somebody has joined meanwhile.
+            let _ = self.0.compare_exchange(before, before & !1, Ordering::AcqRel, Ordering::Acquire);
+        }
+    }
+}
+
+/// Takes a new number under this identity, and tells the other hosts: one that was alone tells nobody what it writes. A
+/// previous host with the same identity is removed and owns nothing any more.
 pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdentity) -> Result<i64, sqlx::Error> {
     let mut txn = connection.begin().await?;
     let former: Vec<i64> = sqlx::query_scalar("delete from hosts where uid = $1 returning id")
@@ -69,6 +107,7 @@ pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdent
         .fetch_one(&mut *txn)
         .await?;
     sqlx::query("insert into host_marks (host, mark) values ($1, 0)").bind(id).execute(&mut *txn).await?;
+    sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(format!("joined {id}")).execute(&mut *txn).await?;
     txn.commit().await?;
     Ok(id)
 }
@@ -123,7 +162,7 @@ impl Hosts {
             identity,
             id: AtomicI64::new(id),
             caller: id,
-            has_others: AtomicBool::new(true),
+            others: Others::unknown(),
             unsaid: Notify::new(),
             lost: watch::Sender::new(false),
             moved: watch::Sender::new(0),
@@ -150,12 +189,13 @@ impl Hosts {
         self.lost.send_if_modified(|lost| std::mem::replace(lost, false));
     }
 
-    /// Best effort: a host that misses it polls as well.
-    pub(super) async fn notify(&self, what: &str) {
+    /// Best effort: a host that misses it polls as well. Whether it was sent.
+    pub(super) async fn notify(&self, what: &str) -> bool {
         let sent = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(what).execute(&self.bus).await;
-        if let Err(error) = sent {
+        if let Err(error) = &sent {
             tracing::debug!(%error, "other hosts could not be woken");
         }
+        sent.is_ok()
     }
 
     async fn beat_on(self: Arc<Self>) {
@@ -168,10 +208,11 @@ impl Hosts {
                 last_beat = Instant::now();
                 continue;
             }
+            let before = self.others.before();
             match self.beat().await {
                 Ok(Some(hosts)) => {
                     last_beat = Instant::now();
-                    self.has_others.store(hosts > 1, Ordering::Release);
+                    self.others.counted(hosts, before);
                 }
                 Ok(None) => {
                     tracing::error!("this host was declared dead; it lets go of its Pods");
@@ -242,8 +283,11 @@ impl Hosts {
     async fn notify_on(self: Arc<Self>) {
         loop {
             self.unsaid.notified().await;
-            self.notify(&format!("moved {}", self.id())).await;
-            tokio::time::sleep(NOTIFY_EVERY).await;
+            let is_said = self.notify(&format!("moved {}", self.id())).await;
+            if !is_said {
+                self.unsaid.notify_one();
+            }
+            tokio::time::sleep(if is_said { NOTIFY_EVERY } else { LISTEN_AGAIN }).await;
         }
     }
 
@@ -259,20 +303,27 @@ impl Hosts {
     async fn listen(&self) -> Result<(), sqlx::Error> {
         let mut listener = PgListener::connect_with(&self.bus).await?;
         listener.listen(CHANNEL).await?;
-        // Notifications from before the listener connected are lost.
-        self.stir_all();
+        self.catch_up();
         loop {
             match listener.try_recv().await? {
                 Some(notice) => self.heard(notice.payload()),
-                None => self.stir_all(),
+                None => self.catch_up(),
             }
         }
     }
 
-    fn stir_all(&self) {
+    /// Whatever was said before the listener connected is lost.
+    fn catch_up(&self) {
+        self.meet();
         for wake_up in [&self.moved, &self.called, &self.answered] {
             wake_up.send_modify(|count| *count += 1);
         }
+    }
+
+    /// A host has joined, or may have. It may not have been told of what was committed since.
+    fn meet(&self) {
+        self.others.joined();
+        self.unsaid.notify_one();
     }
 
     fn heard(&self, payload: &str) {
@@ -280,11 +331,34 @@ impl Hosts {
         let number = host.parse();
         let is_own = number == Ok(self.id());
         let wake_up = match what {
+            "joined" if !is_own => return self.meet(),
             "moved" if !is_own => &self.moved,
             "called" if is_own => &self.called,
             "answered" if number == Ok(self.caller) => &self.answered,
             _ => return,
         };
         wake_up.send_modify(|count| *count += 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_from_before_a_host_joined_does_not_make_it_forgotten() {
+        let others = Others::unknown();
+        assert!(others.are_there(), "until they are counted");
+        others.counted(1, others.before());
+        assert!(!others.are_there());
+        let before = others.before();
+        others.joined();
+        others.counted(1, before);
+        assert!(others.are_there(), "the count is older");
+        others.counted(1, others.before());
+        assert!(!others.are_there());
+        let before = others.before();
+        others.counted(2, before);
+        assert!(others.are_there());
     }
 }

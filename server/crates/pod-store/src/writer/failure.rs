@@ -22,6 +22,20 @@ pub(crate) enum Failure {
     All(StoreError),
 }
 
+impl Failure {
+    /// For tracing.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::One(..) | Self::Someone(_) => "refused",
+            Self::Again(_) => "conflict",
+            Self::Away(_) => "away",
+            Self::Lost(_) => "lost",
+            Self::All(StoreError::Fenced) => "fenced",
+            Self::All(_) => "failed",
+        }
+    }
+}
+
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         match error {

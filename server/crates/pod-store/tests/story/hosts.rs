@@ -8,8 +8,9 @@ use std::{
 
 use pod_store::{
     Batch, Committed, Faults, ForeignPod, HostIdentity, PeerChange, PodChange, PodKey, PodUpdate, Step, Store,
-    StoreError, StoreOptions,
+    StoreError, StoreOptions, WakeUps,
 };
+use prometheus_client::registry::Registry;
 use protocol::Seq;
 use testkit::{until_so, within};
 
@@ -236,6 +237,59 @@ async fn a_host_that_starts_again_has_its_pods_at_once_and_the_one_before_is_ove
     assert_eq!(owner_of(two.commit(one_record(ada, 2)).await), "one");
 }
 
+/// A counter, as a scrape has it.
+fn counter(store: &Store, name: &str) -> u64 {
+    let mut registry = Registry::default();
+    store.register(&mut registry);
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("_total "));
+    value.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn leases_that_are_taken_kept_and_lost_are_counted() {
+    let world = World::postgres().await;
+    let (one, two) = (host(&world, "one").await, host(&world, "two").await);
+    let leased = async |store: &Store| store.census().await.unwrap().leased;
+    let lost_and_fenced = |store: &Store| ["leases_lost", "lease_fenced"].map(|name| counter(store, name));
+    let (ada, eve) = (create(&one, "ada").await, create(&one, "eve").await);
+    assert_eq!((leased(&one).await, leased(&two).await), (2, 0), "taken");
+    let beat = "select (extract(epoch from heartbeat_at) * 1000000)::bigint from hosts where name = 'one'";
+    let first = world.count(beat).await;
+    until_so("its lease is renewed", async || world.count(beat).await > first).await;
+    done(&one, one_record(ada, 1)).await;
+    assert_eq!((leased(&one).await, lost_and_fenced(&one)), (2, [0, 0]), "kept");
+    until_so("the other one has a Pod of it", async || {
+        silence(&world, "one").await;
+        two.hosts().claim(ada).await.is_ok()
+    })
+    .await;
+    assert_eq!((leased(&one).await, leased(&two).await), (0, 1), "lost");
+    until_so("it has noticed", async || counter(&one, "leases_lost") == 1).await;
+    assert!(matches!(one.commit(one_record(eve, 1)).await, Err(StoreError::Fenced)));
+    assert!(matches!(one.commit(one_record(ada, 2)).await, Err(StoreError::Fenced)));
+    assert_eq!((lost_and_fenced(&one), lost_and_fenced(&two)), ([1, 2], [0, 0]));
+    one.hosts().rejoin().await.unwrap();
+    one.hosts().claim(eve).await.unwrap();
+    done(&one, one_record(eve, 1)).await;
+    assert_eq!((leased(&one).await, lost_and_fenced(&one)), (1, [1, 2]), "one lease, lost once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_heartbeat_that_fails_is_counted_and_a_host_that_is_alone_keeps_its_pods() {
+    let world = World::postgres().await;
+    let one = host(&world, "one").await;
+    let ada = create(&one, "ada").await;
+    until_so("it knows that it is alone", async || !one.hosts().has_others()).await;
+    assert_eq!(counter(&one, "lease_renewals_failed"), 0);
+    world.tamper("alter table hosts rename to hosts_elsewhere").await;
+    until_so("heartbeats fail", async || counter(&one, "lease_renewals_failed") > 0).await;
+    world.tamper("alter table hosts_elsewhere rename to hosts").await;
+    done(&one, one_record(ada, 1)).await;
+    assert_eq!((counter(&one, "leases_lost"), one.census().await.unwrap().leased), (0, 1));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_held() {
     let world = World::postgres().await;
@@ -309,11 +363,7 @@ async fn what_one_host_writes_the_others_find_and_are_woken_for() {
     .await;
     moved.borrow_and_update();
     done(&one, one_record(ada, 1)).await;
-    until_so("it is woken", async || {
-        done(&one, one_record(eve, seqs_of_eve.next().unwrap())).await;
-        moved.has_changed().unwrap()
-    })
-    .await;
+    within("it is woken", moved.changed()).await.unwrap();
     let followed = two.hosts().follow(&[(ada, Seq(0))], 10).await.unwrap();
     assert_eq!((followed.len(), seqs(&followed[0].records)), (1, vec![1]));
     assert!(two.hosts().follow(&[(ada, Seq(1))], 10).await.unwrap().is_empty());
@@ -324,6 +374,29 @@ async fn what_one_host_writes_the_others_find_and_are_woken_for() {
     done(&one, alone(deletion(ada))).await;
     let moves = two.hosts().moves_since(Some(&moves.position)).await.unwrap();
     assert_eq!(moves.gone, [worker("ada")]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_host_that_was_alone_wakes_one_that_has_just_joined() {
+    let world = World::postgres().await;
+    let one = host(&world, "one").await;
+    let ada = create(&one, "ada").await;
+    // Repeated: a heartbeat of the first one that falls between the two steps would tell it of the second one as well.
+    for seq in 1..=3 {
+        until_so("it knows that it is alone", async || !one.hosts().has_others()).await;
+        let two = host(&world, "two").await;
+        let WakeUps { mut moved, called, .. } = two.hosts().wake_ups().unwrap();
+        let number = two.hosts().this().unwrap().id;
+        until_so("the second one hears, at least itself", async || {
+            two.hosts().call_put(number, "listen").await.unwrap();
+            called.has_changed().unwrap()
+        })
+        .await;
+        moved.borrow_and_update();
+        done(&one, one_record(ada, seq)).await;
+        within("it is woken by the first thing that is written", moved.changed()).await.unwrap();
+        two.close().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -219,7 +219,7 @@ impl Draft {
         let is_its = |open: &&OpenBlock| open.id == call.block && open.kind == BlockKind::ToolOutput;
         let written = self.pod.open_blocks.iter().find(is_its).map(|open| open.text.clone());
         let summary = match written {
-            Some(_) => format!("{summary}; interrupted, and this is what it wrote until then"),
+            Some(_) => format!("{summary}; what it wrote until then is kept"),
             None => summary.to_owned(),
         };
         let failed = ToolOutcome::failed(code, summary);

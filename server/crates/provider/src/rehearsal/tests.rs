@@ -17,6 +17,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         attached: Default::default(),
         tools: Vec::new(),
         context_limit: None,
+        conversation: None,
     }
 }
 

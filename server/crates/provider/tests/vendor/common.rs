@@ -51,6 +51,7 @@ pub(crate) fn request() -> ModelRequest {
         attached: Default::default(),
         tools: Vec::new(),
         context_limit: None,
+        conversation: None,
     }
 }
 

@@ -21,7 +21,7 @@ use tokio::{
 use tools::{Lifeline, Place, Tool, proxy::Wish};
 
 use super::{asked::Asked, running, state::State, ways::Ways};
-use crate::{blobs, changes::Step};
+use crate::{blobs, changes::Step, spans::CallSpan};
 
 /// Pieces of a tool's live output that may wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
@@ -225,6 +225,7 @@ impl Calls {
         place: Place,
         step: Option<(Step, Seq)>,
         store: &Store,
+        span: CallSpan,
     ) {
         let (sender, _) = self.output.get_or_insert_with(|| mpsc::channel(OUTPUT_PIECES_MAX));
         let (sender, store) = (sender.clone(), store.clone());
@@ -234,7 +235,10 @@ impl Calls {
         let work = async move {
             let tool = match tool {
                 Ok(tool) => tool,
-                Err(outcome) => return (call_id, outcome),
+                Err(outcome) => {
+                    span.end(&outcome);
+                    return (call_id, outcome);
+                }
             };
             let mut step = step;
             if let Some((step, head)) = &mut step {
@@ -261,6 +265,7 @@ impl Calls {
             });
             blobs::keep_shown(&store, &mut outcome).await;
             outcome.duration_ms = began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
+            span.end(&outcome);
             if let Some((step, head)) = step {
                 step.end(head.next()).await;
             }

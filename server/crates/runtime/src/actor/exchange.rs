@@ -321,10 +321,10 @@ impl Exchange {
         let thinking = state.spec.thinking.filter(|level| refusal(level).is_none());
         let name = ModelName { provider: name.to_owned(), model: model.to_owned() };
         let (model, context_limit) = (name.model.clone(), None);
-        let purpose = Purpose::Answer;
-        let request = ModelRequest { purpose, model, thinking, messages, attached, tools, context_limit };
+        let (purpose, conversation) = (Purpose::Answer, Some(state.worker_id.clone()));
+        let request = ModelRequest { purpose, model, thinking, messages, attached, tools, context_limit, conversation };
         self.asked_of = Some(name.clone());
-        self.answer = Some(Answer::new(provider.stream(request), asked, name));
+        self.answer = Some(Answer::new(state.span.within(|| provider.stream(request)), asked, name));
     }
 
     /// Makes a request that cannot be sent look like an answer that fails, so that both are handled alike.
@@ -354,9 +354,11 @@ impl Exchange {
             attached: Attached::default(),
             tools: Vec::new(),
             context_limit: None,
+            conversation: Some(state.worker_id.clone()),
         };
         self.asked_of = Some(name.clone());
-        self.summary = Some(Summarising::new(provider.stream(request), cut, Tally::new(name, asked)));
+        self.summary =
+            Some(Summarising::new(state.span.within(|| provider.stream(request)), cut, Tally::new(name, asked)));
         Ok(())
     }
 

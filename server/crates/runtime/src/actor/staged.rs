@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use pod::{Pod, Step};
 use pod_store::{Fold, MessageChange, NewRecord, PodChange, Spent};
 use protocol::{
-    ControlEvent, Event, Outcome as RunOutcome, PeerLabel, ReceiptState, Seq, ToolAnswer, ToolBy, Trigger, TurnEvent,
-    WorkerId,
+    ControlEvent, Event, Outcome as RunOutcome, PeerLabel, PodState, ReceiptState, Seq, ToolAnswer, ToolBy, Trigger,
+    TurnEvent, WorkerId,
 };
 
 use super::{spending, state::State};
@@ -100,6 +100,7 @@ impl Staged {
         self.spent.extend(spending::spent(&state.pod, asked, self.at, &step.event));
         self.counted.extend(meters::counted(&state.pod, &step.event));
         state.pod.evolve_at(seq, self.at, &step.event);
+        trace(state, &step.event);
         self.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
         self.note(seq, &step.event);
         self.records.push(encode::record(seq, &self.at_text, step, state.spec.reasoning));
@@ -143,6 +144,17 @@ impl Staged {
             }
             _ => (),
         }
+    }
+}
+
+/// Begins and ends the span of a run. A run that goes on after it waited for a person begins another one.
+fn trace(state: &mut State, event: &Event) {
+    match event {
+        Event::Control(ControlEvent::RunStarted { .. }) => state.begin_span(),
+        Event::Control(ControlEvent::RunFinished { outcome, usage, .. }) => state.span.end(*outcome, usage),
+        Event::Control(_) if state.is_running() && state.span.is_none() => state.begin_span(),
+        Event::Control(_) if state.pod.state == PodState::Waiting => state.span.wait(),
+        _ => (),
     }
 }
 

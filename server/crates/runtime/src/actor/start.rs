@@ -18,6 +18,7 @@ use super::{
 use crate::{
     changes::{Folders, Shelf, Step},
     looking_in::Entered,
+    spans::{CallSpan, Called},
 };
 
 /// The network proxy out of a command and the way into it.
@@ -63,7 +64,8 @@ impl Starting<'_> {
                 }
             };
             let step = (tool.is_ok() && may_change(&call)).then(|| self.step(&place, &call));
-            self.calls.run_tool(call, tool, place, step, &actors.store);
+            let span = self.span(&call, tool.as_ref().ok().map(|tool| tool.name()));
+            self.calls.run_tool(call, tool, place, step, &actors.store, span);
         }
     }
 
@@ -83,7 +85,14 @@ impl Starting<'_> {
             }
         };
         let step = tool.is_ok().then(|| self.step(&place, &call));
-        self.calls.run_tool(call, tool, place, step, &self.actors.store);
+        let span = self.span(&call, tool.as_ref().ok().map(|tool| tool.name()));
+        self.calls.run_tool(call, tool, place, step, &self.actors.store, span);
+    }
+
+    /// The span of a call of this tool; `None` if nobody offers it.
+    fn span(&self, call: &Call, tool: Option<&str>) -> CallSpan {
+        let Call { call_id, by, arguments, .. } = call;
+        self.state.span.call(&self.state.worker_id, Called { call_id, tool, by: *by, arguments })
     }
 
     /// The snapshots around a call, with the Pod's head.

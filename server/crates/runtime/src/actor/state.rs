@@ -5,7 +5,7 @@ use pod_store::{Checkpoint, ParentRow, PodKey, PodRow};
 use protocol::{ApiError, ErrorCode, ModelName, PodLabel, PodName, PodRef, PodState, Record, RuntimeId, Seq, WorkerId};
 
 use super::{Actors, queue::Queue, running};
-use crate::{error, view};
+use crate::{error, spans::RunSpan, view};
 
 /// Records read at once while the journal's tail is folded in.
 const CATCH_UP_RECORDS: u32 = 10_000;
@@ -21,6 +21,8 @@ pub(super) struct State {
     pub(super) parent: Option<ParentRow>,
     pub(super) queue: Queue,
     pub(super) is_deleted: bool,
+    /// The span of the current run.
+    pub(super) span: RunSpan,
 }
 
 /// The folded state, as the store keeps it.
@@ -43,7 +45,7 @@ impl State {
             ApiError::new(ErrorCode::NotRestorable, format!("pod \"{}\" cannot be used: {reason}", row.name))
         })?;
         let inbox = actors.patiently(|| actors.store.inboxes().inputs(row.key)).await?;
-        let state = Self {
+        let mut state = Self {
             key: row.key,
             worker_id: worker_id.clone(),
             name: row.name.clone(),
@@ -63,7 +65,11 @@ impl State {
             parent: row.parent.clone(),
             queue: Queue::new(inbox),
             is_deleted: false,
+            span: RunSpan::none(),
         };
+        if state.is_running() {
+            state.begin_span();
+        }
         Ok((state, row))
     }
 
@@ -120,6 +126,16 @@ impl State {
             Some(ModelName { provider, model }) => (provider, model),
             None => (&self.spec.provider, &self.spec.model),
         }
+    }
+
+    /// True during a run that does not wait for a person.
+    pub(super) fn is_running(&self) -> bool {
+        self.pod.run.is_some() && self.pod.state == PodState::Running
+    }
+
+    /// Begins the span of the current run.
+    pub(super) fn begin_span(&mut self) {
+        self.span = RunSpan::begin(&self.worker_id, self.pod.runs, &self.spec, self.asked());
     }
 
     /// The fallback model in use, if the Pod's settings still list it.

@@ -26,6 +26,9 @@ const TIME_MAX: Duration = Duration::from_secs(8);
 /// # Errors
 /// The files or the snapshots cannot be read in time.
 pub(crate) fn changes(folders: &Folders, archive: &Archive, since: Since, base: &Base) -> Result<Changes, ApiError> {
+    if let Some(gone) = folders.gone() {
+        return Ok(Changes { since, notes: vec![gone], ..Changes::default() });
+    }
     let now = match base {
         // There is nothing to compare with, so no file is read.
         Base::Snapshot(None) => Found::default(),

@@ -22,7 +22,7 @@ pub(crate) fn left_by_pod(folders: &Folders, path: &str) -> Result<Option<String
 ///
 /// # Errors
 /// `changed`; `scope_not_held` outside of what the Pod may write; `invalid_input` for what is no text file;
-/// `not_found`.
+/// `not_found`, also if the Pod's folder is gone.
 pub(crate) fn revert(
     folders: &Folders,
     archive: &Archive,
@@ -30,6 +30,7 @@ pub(crate) fn revert(
     command: &RevertCommand,
     seen: Option<&str>,
 ) -> Result<Reverted, ApiError> {
+    folders.check_there()?;
     let path = named(&folders.cwd, &command.path).map_err(refused)?;
     let present = present_file(folders, &path)?;
     let version = version_of(present.as_ref());
@@ -67,6 +68,7 @@ pub(crate) fn revert(
 /// # Errors
 /// As [`revert`]; `not_found` if that version is not kept.
 pub(crate) fn undo(folders: &Folders, archive: &Archive, command: &UndoCommand) -> Result<Reverted, ApiError> {
+    folders.check_there()?;
     let path = named(&folders.cwd, &command.path).map_err(refused)?;
     let present = present_file(folders, &path)?;
     let version = version_of(present.as_ref());

@@ -101,7 +101,7 @@ fn a_bad_line_is_named_and_nothing_is_taken() {
     assert!(refusal(&[]).contains("nothing to import"));
     assert!(refusal(&[String::new(), String::new()]).contains("nothing to import"));
     assert!(refusal(&[good.clone(), String::new(), String::new()]).starts_with("line 2: it is empty"));
-    assert!(refusal(&["\u{feff}".to_owned() + &good]).starts_with("line 1: this is not a record"));
+    assert!(refusal(&["\u{feff}".to_owned() + good.as_str()]).starts_with("line 1: this is not a record"));
 }
 
 #[test]

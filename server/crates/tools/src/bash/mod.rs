@@ -329,6 +329,10 @@ impl Tool for Bash {
         arguments::schema_of::<Arguments>()
     }
 
+    fn misfit(&self, arguments: &Value) -> Option<String> {
+        arguments::parsed::<Arguments>(self.name(), arguments.clone()).err()
+    }
+
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
         self.run(place, arguments, output).await.unwrap_or_else(ToolOutcome::from)
     }

@@ -124,6 +124,10 @@ impl Tool for WebFetch {
         arguments::schema_of::<Arguments>()
     }
 
+    fn misfit(&self, arguments: &Value) -> Option<String> {
+        arguments::parsed::<Arguments>(self.name(), arguments.clone()).err()
+    }
+
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
         let started = Instant::now();
         let outcome = self.fetch(arguments, place.redirects.as_ref()).await.unwrap_or_else(|failed| failed);

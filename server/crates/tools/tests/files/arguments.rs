@@ -51,3 +51,14 @@ fn arguments_that_do_not_fit_are_refused_by_field_and_with_the_way_out() {
     let outcome = desk.call("Read", json!({}));
     assert!(outcome.summary.ends_with("it takes {path, offset?, limit?}"), "{}", outcome.summary);
 }
+
+#[test]
+fn what_does_not_fit_is_known_without_a_call() {
+    let tools = tools::files::tools();
+    let misfit = |name: &str, arguments| tools.iter().find(|tool| tool.name() == name).unwrap().misfit(&arguments);
+    let sentence = misfit("Write", json!({ "path": "a.txt", "contents": "x" })).unwrap();
+    assert!(sentence.contains("unknown field `contents`"), "{sentence}");
+    assert!(sentence.ends_with("it takes {path, content}"), "{sentence}");
+    assert_eq!(misfit("Write", json!({ "path": "a.txt", "content": "x" })), None);
+    assert!(misfit("Edit", json!({ "path": "a.txt" })).is_some());
+}
