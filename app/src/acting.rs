@@ -239,7 +239,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
         ControlVerb::Pause => "Pause",
         ControlVerb::Resume => "Resume",
         ControlVerb::Cancel => "Cancel",
-        ControlVerb::Stop => "Stop",
+        ControlVerb::Stop => "Archive",
         ControlVerb::Restore => "Restore",
         ControlVerb::Compact => "Compact…",
         ControlVerb::Retry => "Retry",
@@ -247,7 +247,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
 }
 
 /// Carries out a verb, or asks first: compacting says what it drops, and restoring a Pod with children offers to
-/// restore them too. A stop is done at once and can be undone for a moment.
+/// restore them too. Archiving is done at once and can be undone for a moment.
 pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
     match (verb, refusal(verb, pod.state)) {
         (_, Some(reason)) => console.note(format!("{} is not available: {reason}", label(verb).trim_end_matches('…'))),

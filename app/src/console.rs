@@ -9,7 +9,7 @@ pub(crate) mod undoing;
 
 use std::{future::Future, pin::Pin};
 
-use commands::{Page, Sign, Topic, family};
+use commands::{Page, Topic, family, is_stuck};
 use leptos::prelude::*;
 use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp, WorktreeVerb};
 
@@ -218,14 +218,14 @@ impl Console {
         requests + self.questioning()
     }
 
-    /// How many Pods' last runs failed.
-    pub(crate) fn failed(self) -> usize {
-        self.with_pods(|pods| pods.iter().filter(|pod| Sign::of(pod) == Sign::Failed).count())
+    /// How many Pods' last runs failed or were interrupted.
+    pub(crate) fn stuck(self) -> usize {
+        self.with_pods(|pods| pods.iter().filter(|pod| is_stuck(pod)).count())
     }
 
     /// How many things need you: the board's count.
     pub(crate) fn on_board(self) -> usize {
-        self.asking() + self.failed()
+        self.asking() + self.stuck()
     }
 
     fn questioning(self) -> usize {

@@ -278,7 +278,7 @@ async fn lands(desk: &Browser) {
     desk.find("#worktree-submit").await.click().await.unwrap();
     desk.wait_text(".notices", "refunds: main was fast-forwarded to refunds.").await;
     choose(desk, "Archive").await;
-    desk.wait_text(".notices", "Stopped refunds.").await;
+    desk.wait_text(".notices", "Archived refunds.").await;
     desk.wait_text("main .head", "stopped").await;
 }
 

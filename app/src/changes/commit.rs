@@ -84,7 +84,7 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
     }
 }
 
-/// The branch of the Pod's own work tree: how far it is, merging it, throwing it away.
+/// The branch of the Pod's own work tree: how far it is, merging it, discarding it.
 #[component]
 pub(super) fn BranchBox(pod: PodSummary, git: GitView) -> impl IntoView {
     let console = use_console();
@@ -110,7 +110,7 @@ pub(super) fn BranchBox(pod: PodSummary, git: GitView) -> impl IntoView {
                     "…"
                 </button>
                 <button type="button" class="quiet" on:click=move |_| ask(WorktreeVerb::Discard)>
-                    "Throw away…"
+                    "Discard…"
                 </button>
             </p>
         </section>

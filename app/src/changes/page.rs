@@ -20,7 +20,7 @@ use super::{
 use crate::{
     UiError,
     codec::fetched,
-    components::deed::Deed,
+    components::{deed::Deed, read_first::TryAgain},
     console::{Console, fresh_command, pod_href, use_console},
     format::{counted, sentence_case},
     live,
@@ -45,19 +45,20 @@ pub(crate) fn ChangesPage() -> impl IntoView {
         seen: Seen(kept),
         undo: Undo::of(address),
         at: RwSignal::default(),
+        is_read: StoredValue::default(),
     };
     let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
+    let again = Callback::new(move |()| page.refetch());
     view! {
         <main id="main" class="page changes" tabindex="-1">
             <Transition fallback=|| view! { <p class="hint">"Reading the files…"</p> }.into_any()>
                 {move || {
                     page.get()
                         .map(|loaded| match loaded {
-                            Ok(data) => {
-                                let again = Callback::new(move |()| page.refetch());
-                                view! { <ChangesView data=data lasting=lasting again=again /> }.into_any()
+                            Ok(data) => view! { <ChangesView data=data lasting=lasting again=again /> }.into_any(),
+                            Err(error) => {
+                                view! { <Missing error=error wanted=wanted.get_untracked() again=again /> }.into_any()
                             }
-                            Err(error) => view! { <Missing error=error wanted=wanted.get_untracked() /> }.into_any(),
                         })
                 }}
             </Transition>
@@ -66,11 +67,10 @@ pub(crate) fn ChangesPage() -> impl IntoView {
 }
 
 #[component]
-fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
-    let title = match error.code() {
-        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => "No such Pod",
-        _ => "Changes unavailable",
-    };
+fn Missing(error: UiError, wanted: (String, Since), again: Callback<()>) -> impl IntoView {
+    let is_gone = matches!(error.code(), ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound);
+    let title = if is_gone { "No such Pod" } else { "Changes unavailable" };
+    let again = (!is_gone).then(|| view! { <TryAgain again=move || again.run(()) /> }.into_any());
     let (address, since) = wanted;
     let start = (since != Since::Start).then(|| {
         view! {
@@ -86,7 +86,7 @@ fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
             <h1>{title}</h1>
             <p>{sentence_case(error.sentence())}</p>
             <p>
-                {start} " "
+                {again} " " {start} " "
                 <a class="button" href=format!("/pods/{address}")>
                     "Transcript"
                 </a>
@@ -102,6 +102,8 @@ struct Lasting {
     seen: Seen,
     undo: Undo,
     at: RwSignal<(usize, usize)>,
+    /// Whether the changes have been read before.
+    is_read: StoredValue<bool>,
 }
 
 /// What the parts of the page share.
@@ -261,6 +263,11 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
     if review.at.get_untracked().0 >= files.len() {
         review.at.set((0, 0));
     }
+    if lasting.is_read.get_value() {
+        // The hunk that had the focus may be gone.
+        live::focus_card(&hunk_id(review.at.get_untracked()));
+    }
+    lasting.is_read.set_value(true);
     console.page_keys.set_value(Some(Callback::new(move |key: String| review.press(&key))));
     on_cleanup(move || console.page_keys.set_value(None));
     let count = files.len();

@@ -9,11 +9,14 @@ use crate::{
     components::deed::Deed,
     console::{fresh_command, pod_href},
     format::counted,
+    live,
     server_fns::review_changes,
 };
 
 /// The id of the button that sends them.
 pub(super) const SEND: &str = "review-send";
+/// The id of the link that leads on after sending.
+const SENT: &str = "review-sent";
 
 /// The finished comments, and the form that sends them.
 #[component]
@@ -34,6 +37,8 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
             drafts.sent(&comments);
             text.try_set(String::new());
             is_sent.try_set(true);
+            // Nothing is left to send, so the button cannot keep the focus.
+            live::focus_soon(SENT);
             Ok(())
         }));
     };
@@ -89,7 +94,7 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
 }
 
 fn sent(name: String, href: String) -> AnyView {
-    view! { <p role="status">"Sent. " <a href=href>"See what " {name} " does with it"</a></p> }.into_any()
+    view! { <p role="status">"Sent. " <a id=SENT href=href>"See what " {name} " does with it"</a></p> }.into_any()
 }
 
 fn row(review: Review, comment: ReviewComment) -> AnyView {

@@ -57,7 +57,7 @@ pub(crate) fn ReviewButton() -> impl IntoView {
             let count = counted(changes.files.len() as u64, "file");
             view! {
                 <a class="button review-button" href=href>
-                    "Review " {count} " " <b class="is-added">"+" {changes.added}</b> " "
+                    "Review " <span>{count}</span> " " <b class="is-added">"+" {changes.added}</b> " "
                     <b class="is-removed">"−" {changes.removed}</b>
                 </a>
             }

@@ -1,7 +1,7 @@
-//! What people do with the git state of a Pod's folder: commit, merge its own work tree, throw it away.
+//! What people do with the git state of a Pod's folder: commit, merge its own work tree, discard it.
 
 use leptos::prelude::*;
-use protocol::{ApiError, CommitCommand, ErrorCode, PodSummary, WorktreeCommand, WorktreeVerb};
+use protocol::{CommitCommand, ErrorCode, PodSummary, WorktreeCommand, WorktreeVerb};
 
 use crate::{
     UiError,
@@ -60,7 +60,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
         let (name, pod) = (pod.name.clone(), pod.pod.clone());
         deed.begin(Box::pin(async move {
             let command = WorktreeCommand { verb, into: None, force };
-            let done = change_worktree(pod, fresh_command(), command).await.map_err(as_here)?;
+            let done = change_worktree(pod, fresh_command(), command).await.map_err(would_lose)?;
             live::close_dialog("worktree");
             console.note(format!("{name}: {}.", done.words()));
             Ok(())
@@ -110,10 +110,14 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
     }
 }
 
-/// What the server calls a field of the request is a button here.
-fn as_here(refusal: UiError) -> UiError {
-    let detail = refusal.sentence().replace("send `force` to remove it nevertheless", "discard it anyway");
-    UiError(ApiError { detail, ..refusal.0 })
+/// The refusal in this dialog's words: its button does what a request says with a field.
+fn would_lose(mut refusal: UiError) -> UiError {
+    if refusal.code() == ErrorCode::NotMerged
+        && let Some((loss, _)) = refusal.0.detail.split_once(';')
+    {
+        refusal.0.detail = format!("{loss}; merge or commit first, or discard it anyway");
+    }
+    refusal
 }
 
 /// What the dialog says.
@@ -138,9 +142,9 @@ impl Words {
                 submit: "Merge",
             },
             WorktreeVerb::Discard => Self {
-                title: format!("Discard {branch}"),
+                title: format!("Discard the work tree of {}", pod.name),
                 facts: format!(
-                    "This removes the work tree {} and its branch. {} stays, with its transcript and without a folder. \
+                    "This removes the work tree {} and its branch {branch}. {} stays, with its transcript and without a folder. \
                      If commits or changes would be lost, you are asked once more.",
                     pod.cwd, pod.name
                 ),
@@ -153,7 +157,7 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use commands::samples;
-    use protocol::{GitView, PodState};
+    use protocol::{ApiError, GitView, PodState};
 
     use super::*;
 
@@ -161,7 +165,7 @@ mod tests {
     fn a_refusal_names_the_button_and_not_the_field() {
         let said = "removing the work tree of refunds would lose 1 file not committed (a); merge or commit first, or \
                     send `force` to remove it nevertheless";
-        let refusal = as_here(ApiError::new(ErrorCode::NotMerged, said).with_paths(vec!["a".to_owned()]).into());
+        let refusal = would_lose(ApiError::new(ErrorCode::NotMerged, said).with_paths(vec!["a".to_owned()]).into());
         assert_eq!(
             refusal.sentence(),
             "removing the work tree of refunds would lose 1 file not committed (a); merge or commit first, or discard \
@@ -187,6 +191,19 @@ mod tests {
         let merge = Words::of(&pod, WorktreeVerb::Merge);
         assert_eq!(merge.title, "Merge refund-rounding into main");
         let discard = Words::of(&pod, WorktreeVerb::Discard);
-        assert!(discard.title == "Discard refund-rounding" && discard.facts.contains(&pod.cwd));
+        assert_eq!(discard.title, "Discard the work tree of refunds");
+        assert!(discard.facts.contains(&pod.cwd) && discard.facts.contains("its branch refund-rounding."));
+    }
+
+    #[test]
+    fn what_would_be_lost_is_said_in_the_words_of_the_dialog() {
+        let sentence = "removing the work tree of a would lose 1 commit; merge or commit first, or send `force`";
+        let said = would_lose(UiError::new(ErrorCode::NotMerged, sentence)).0.detail;
+        assert_eq!(
+            said,
+            "removing the work tree of a would lose 1 commit; merge or commit first, or discard it anyway"
+        );
+        let busy = would_lose(UiError::new(ErrorCode::Busy, "it works; wait")).0.detail;
+        assert_eq!(busy, "it works; wait");
     }
 }
