@@ -85,6 +85,9 @@ pub(crate) fn here(console: Console, at: Option<&AtHand>) -> Here {
 }
 
 /// Carries out a command. Returns the address to go to, if the command leads to another page.
+///
+/// What commands do is fetched with the first one: it is most of the requests that a page can send.
+#[lazy]
 pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) -> Result<Option<String>, UiError> {
     let at = match command {
         Command::New(name) => {
@@ -208,7 +211,7 @@ async fn preview(pod: PodRef, act: PreviewAct) -> Result<String, UiError> {
         PreviewAct::List => list_previews(pod).await?,
         PreviewAct::Open(port) => {
             open_preview(pod, port).await?;
-            return Ok(format!("the preview of port {port} is open; its link is in the inspector"));
+            return Ok(format!("the preview of port {port} is open; its link is in the Pod's details"));
         }
         PreviewAct::Close(port) => {
             close_preview(pod, port).await?;
@@ -236,7 +239,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
         ControlVerb::Pause => "Pause",
         ControlVerb::Resume => "Resume",
         ControlVerb::Cancel => "Cancel",
-        ControlVerb::Stop => "Stop",
+        ControlVerb::Stop => "Archive",
         ControlVerb::Restore => "Restore",
         ControlVerb::Compact => "Compact…",
         ControlVerb::Retry => "Retry",
@@ -244,7 +247,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
 }
 
 /// Carries out a verb, or asks first: compacting says what it drops, and restoring a Pod with children offers to
-/// restore them too. A stop is done at once and can be undone for a moment.
+/// restore them too. Archiving is done at once and can be undone for a moment.
 pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
     match (verb, refusal(verb, pod.state)) {
         (_, Some(reason)) => console.note(format!("{} is not available: {reason}", label(verb).trim_end_matches('…'))),

@@ -23,7 +23,8 @@ navigator.serviceWorker?.register('WORKER',{scope:'/'}).catch(()=>{})";
 /// Keeps files that are dropped onto the page from navigating away.
 const DROPS_SCRIPT: &str = include_str!("boot/drops.js");
 
-/// Retries parts of the program that could not be fetched, and says so.
+/// Retries parts of the program that could not be fetched, and says so. The files of the page's own part come in one,
+/// `PACK_URL`, at `PACK_PLACES`.
 const FETCHING_SCRIPT: &str = include_str!("boot/fetching.js");
 
 /// Starts the program, `SCRIPT` and `MODULE`, once the page is painted.
@@ -37,14 +38,27 @@ pub(crate) fn is_bare(options: &LeptosOptions) -> bool {
     options.site_pkg_dir.ends_with("absent")
 }
 
-/// The parts of the WebAssembly that are fetched later, each with its files. The binary provides them to every page.
+/// The parts of the WebAssembly that are fetched later, each with its files and their uncompressed sizes in bytes. The
+/// binary provides them to every page.
 #[derive(Debug, Clone, Copy)]
-pub struct LaterParts(pub &'static [(&'static str, &'static [&'static str])]);
+pub struct LaterParts(pub &'static [(&'static str, &'static [(&'static str, usize)])]);
 
 impl LaterParts {
-    pub(crate) fn of(self, part: &str) -> Option<&'static [&'static str]> {
+    pub(crate) fn of(self, part: &str) -> Option<&'static [(&'static str, usize)]> {
         self.0.iter().find(|(name, _)| *name == part).map(|(_, files)| *files)
     }
+}
+
+/// The address of the file that a page's part comes in, and as JSON where in it each file of the part lies.
+fn pack(pkg: &str, part: Option<&'static str>) -> Option<(String, String)> {
+    let part = part?;
+    let mut end = 0;
+    let places = use_context::<LaterParts>()?.of(part)?.iter().map(|(file, bytes)| {
+        let begin = end;
+        end += bytes;
+        format!("\"{pkg}/{file}\":[{begin},{end}]")
+    });
+    Some((format!("{pkg}/{part}.pack"), format!("{{{}}}", places.collect::<Vec<_>>().join(","))))
 }
 
 #[cfg(feature = "ssr")]
@@ -66,21 +80,18 @@ pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl I
     let name = options.output_name.to_string();
     let (script, wasm, style) =
         (format!("{pkg}/{name}.js"), format!("{pkg}/{name}_bg.wasm"), format!("{pkg}/{name}.css"));
-    let files = use_context::<LaterParts>().and_then(|parts| parts.of(part?)).unwrap_or_default();
-    let preloads = files.iter().map(|file| {
-        let href = format!("{pkg}/{file}");
-        view! { <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=href /> }
-            .into_any()
-    });
-    let preloads = preloads.collect_view();
+    let (pack, places) = pack(&pkg, part).unwrap_or_else(|| (String::new(), "{}".to_owned()));
+    let fetching = bare(FETCHING_SCRIPT).replace("PACK_URL", &pack).replace("PACK_PLACES", &places);
+    let preload = (!pack.is_empty())
+        .then(|| view! { <link rel="preload" r#as="fetch" crossorigin="anonymous" href=pack /> }.into_any());
     let start = bare(STARTING_SCRIPT).replace("SCRIPT", &script).replace("MODULE", &wasm);
     let loads = (!is_bare(&options)).then(|| {
         view! {
             <link rel="stylesheet" href=style />
             <link rel="modulepreload" href=script />
             <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=wasm />
-            {preloads}
-            <script nonce=nonce.clone()>{bare(FETCHING_SCRIPT)}</script>
+            {preload}
+            <script nonce=nonce.clone()>{fetching}</script>
             <script type="module" nonce=nonce.clone()>
                 {start}
             </script>
@@ -162,6 +173,8 @@ mod tests {
         }
         assert_eq!(STARTING_SCRIPT.matches("SCRIPT").count(), 1);
         assert_eq!(STARTING_SCRIPT.matches("MODULE").count(), 1);
+        assert_eq!(FETCHING_SCRIPT.matches("PACK_URL").count(), 1);
+        assert_eq!(FETCHING_SCRIPT.matches("PACK_PLACES").count(), 1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) mod seen;
 mod side;
 mod undo;
 
-use protocol::{PodRef, Since};
+use protocol::{FileStatus, PodRef, Since};
 
 use crate::console::pod_href;
 
@@ -25,4 +25,13 @@ pub(crate) fn changes_href(pod: &PodRef) -> String {
 /// The same, compared with what was there then.
 pub(crate) fn changes_since(pod: &PodRef, since: Since) -> String {
     format!("{}?since={}", changes_href(pod), since.as_str())
+}
+
+/// A letter and a word for what became of a file.
+pub(crate) fn mark_of(status: FileStatus) -> (&'static str, &'static str) {
+    match status {
+        FileStatus::Added => ("A", "added"),
+        FileStatus::Modified => ("M", "modified"),
+        FileStatus::Deleted => ("D", "deleted"),
+    }
 }

@@ -1,7 +1,7 @@
 //! The encoding of server functions: JSON both ways.
 //!
 //! The framework has one codec for server functions and one for the data embedded in a page, and each is compiled
-//! anew for every type. This one serves both and is small ([`tree`]).
+//! again for every type. This one serves both and is small ([`tree`]).
 
 mod tree;
 
@@ -78,7 +78,7 @@ impl<T: DeserializeOwned> Decoder<T> for JsonText {
 /// Data that a page needs: fetched by the server while it renders the page, and embedded in it.
 pub(crate) type Fetched<T> = Resource<T, JsonText>;
 
-/// A resource that is fetched anew whenever the source changes.
+/// A resource that is fetched again whenever the source changes.
 pub(crate) fn fetched<S, T, Fut>(
     source: impl Fn() -> S + Send + Sync + 'static,
     fetcher: impl Fn(S) -> Fut + Send + Sync + 'static,

@@ -9,7 +9,7 @@ pub(crate) mod undoing;
 
 use std::{future::Future, pin::Pin};
 
-use commands::{Page, Sign, Topic, family};
+use commands::{Page, Topic, family, is_stuck};
 use leptos::prelude::*;
 use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp, WorktreeVerb};
 
@@ -57,6 +57,8 @@ pub(crate) struct TranscriptKeys {
     pub(crate) to_question: fn() -> bool,
     /// Answers the next approval as if this key had been pressed on its card.
     pub(crate) answer: fn(&str) -> Answering,
+    /// Asks the model of this Pod again, if it can be asked now.
+    pub(crate) retry: fn(Console, PodContext),
     /// Ends the run of this Pod. Returns false if it has none.
     pub(crate) end_run: fn(Console, PodContext) -> bool,
 }
@@ -120,6 +122,8 @@ pub(crate) enum Over {
     FirstModel,
     /// A terminal in this Pod's folder.
     Terminal(Box<PodContext>),
+    /// What the inspector of a Pod's page folds.
+    Facts,
 }
 
 /// Draws an [`Over`] once its code has been fetched. Provided by the module that knows all dialogs, for those that
@@ -214,14 +218,14 @@ impl Console {
         requests + self.questioning()
     }
 
-    /// How many Pods' last runs failed.
-    pub(crate) fn failed(self) -> usize {
-        self.with_pods(|pods| pods.iter().filter(|pod| Sign::of(pod) == Sign::Failed).count())
+    /// How many Pods' last runs failed or were interrupted.
+    pub(crate) fn stuck(self) -> usize {
+        self.with_pods(|pods| pods.iter().filter(|pod| is_stuck(pod)).count())
     }
 
     /// How many things need you: the board's count.
     pub(crate) fn on_board(self) -> usize {
-        self.asking() + self.failed()
+        self.asking() + self.stuck()
     }
 
     fn questioning(self) -> usize {

@@ -51,14 +51,14 @@ pub(crate) enum Shortcut {
 pub(crate) type Line = (&'static str, &'static str);
 
 /// The keys that belong to no command, in groups.
-const SHEET: [(&str, &[Line]); 4] = [
+const SHEET: [(&str, &[Line]); 5] = [
     (
-        "Anywhere",
+        ANYWHERE,
         &[
             ("Ctrl-K  Cmd-K", "Open the palette (also while writing)"),
             ("a", "Go to the next pending approval"),
-            ("u", "Undo the last stop or unpeer"),
-            ("Esc", "Close; on a Pod that works or asks: stop its run"),
+            ("u", "Undo the last archive or unpeer"),
+            ("Esc", "Close; on a running or waiting Pod: stop its run"),
         ],
     ),
     (
@@ -67,18 +67,18 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("j  k", "Next or previous Pod"),
             ("Enter", "Open the Pod"),
             ("f", "Filter Pods (also / outside a transcript)"),
-            ("x", "Toggle selection"),
+            ("x", "Select the Pod, or deselect it"),
             ("Shift-↓  Shift-↑", "Extend the selection"),
             ("Ctrl-A", "Select all shown"),
         ],
     ),
     (
-        "Transcript and message",
+        TRANSCRIPT,
         &[
             ("Shift-J  Shift-K", "Next or previous turn"),
             ("g e", "Jump to the end"),
             ("/", "Find in the transcript"),
-            ("i  Enter", "Focus the message field (Esc leaves it when no run goes on)"),
+            ("i  Enter", "Focus the message field (Esc leaves it when no run is in progress)"),
             (":", "Command for this Pod"),
             ("Shift-Tab", "Next mode, in the message field"),
             ("Ctrl-`", "Open the terminal, go to it, or leave it"),
@@ -96,16 +96,37 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Alt-a  Alt-A  Alt-d", "The same for the oldest approval, from anywhere"),
         ],
     ),
+    (
+        "Review",
+        &[
+            ("j  k", "Next or previous hunk"),
+            ("c", "Comment on the hunk"),
+            ("v", "Mark its file as seen"),
+            ("x", "Revert the hunk"),
+            ("S", "Go to Send"),
+        ],
+    ),
 ];
 
-/// The help: keys from the table of commands come first.
+/// The group of the commands whose keys work on every page, and of those that need the page of a Pod.
+const ANYWHERE: &str = "Anywhere";
+const TRANSCRIPT: &str = "Transcript and message";
+
+/// The help: keys from the table of commands come first in their group.
 pub(crate) fn sheet() -> Vec<(&'static str, Vec<Line>)> {
-    let of_commands = TABLE.iter().filter(|entry| !entry.key.is_empty() && !entry.place.is_terminal());
-    let mut sheet: Vec<(&str, Vec<Line>)> = SHEET.iter().map(|(title, lines)| (*title, lines.to_vec())).collect();
-    if let Some((_, anywhere)) = sheet.first_mut() {
-        anywhere.splice(0..0, of_commands.map(|entry| (entry.key, entry.what)));
+    let of_commands = || TABLE.iter().filter(|entry| !entry.key.is_empty() && !entry.place.is_terminal());
+    let group = |title: &'static str, lines: &[Line]| {
+        let here = of_commands().filter(|entry| group_of(entry.word) == title).map(|entry| (entry.key, entry.what));
+        (title, here.chain(lines.iter().copied()).collect())
+    };
+    SHEET.iter().map(|(title, lines)| group(title, lines)).collect()
+}
+
+fn group_of(word: &str) -> &'static str {
+    match word {
+        "retry" => TRANSCRIPT,
+        _ => ANYWHERE,
     }
-    sheet
 }
 
 /// Interprets keys one by one; `g` waits for a second key.
@@ -216,6 +237,17 @@ mod tests {
             assert_eq!(read(&keys).len(), 1, ":{}", entry.word);
             assert!(lines.contains(&(entry.key, entry.what)), ":{}", entry.word);
         }
+    }
+
+    #[test]
+    fn the_sheet_has_the_keys_of_the_review_page_and_says_where_a_retry_works() {
+        let has = |title: &str, key: &str| {
+            sheet().into_iter().any(|(group, lines)| group == title && lines.iter().any(|(keys, _)| *keys == key))
+        };
+        for key in ["j  k", "c", "v", "x", "S"] {
+            assert!(has("Review", key), "{key}");
+        }
+        assert!(has(TRANSCRIPT, "r") && !has(ANYWHERE, "r"));
     }
 
     #[test]

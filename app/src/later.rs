@@ -19,6 +19,7 @@ use crate::{
     pod::{
         compact_dialog::CompactDialog,
         fork_dialog::ForkDialog,
+        inspector::AllFacts,
         model_dialog::ModelDialog,
         name_dialogs::{DeleteDialog, RenameDialog},
         page::PodPage,
@@ -43,6 +44,7 @@ pub(crate) async fn over_view(over: Over) -> AnyView {
     match over {
         Over::Needs(questions, requests) => needs_view((questions, requests)).await,
         Over::Terminal(pod) => terminal_view(*pod).await,
+        Over::Facts => facts_view(()).await,
         over => dialog_view(over).await,
     }
 }
@@ -59,6 +61,12 @@ fn terminal_view(pod: PodContext) -> AnyView {
     view! { <TerminalPane pod=pod /> }.into_any()
 }
 
+/// What is looked up about a Pod now and then, once its code has been fetched.
+#[lazy]
+fn facts_view(_facts: ()) -> AnyView {
+    view! { <AllFacts /> }.into_any()
+}
+
 /// The dialog or other overlay, once its code has been fetched.
 #[lazy]
 fn dialog_view(over: Over) -> AnyView {
@@ -66,7 +74,7 @@ fn dialog_view(over: Over) -> AnyView {
         Over::Dialog(dialog) => dialog,
         Over::FirstModel => return view! { <FirstModel /> }.into_any(),
         Over::Selection(selected) => return view! { <SelectionActs selected=selected /> }.into_any(),
-        Over::Needs(..) | Over::Terminal(_) => return ().into_any(),
+        Over::Needs(..) | Over::Terminal(_) | Over::Facts => return ().into_any(),
     };
     match dialog {
         Dialog::NewPod => view! { <NewPodDialog /> }.into_any(),

@@ -51,6 +51,25 @@ impl Link {
     }
 }
 
+/// Notices when a connection that was lost is back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Outage {
+    is_on: bool,
+}
+
+impl Outage {
+    /// Takes the connection's state. Returns true if it was lost and is back.
+    pub(crate) fn is_over(&mut self, link: Link) -> bool {
+        let was_on = self.is_on;
+        match link {
+            Link::Live => self.is_on = false,
+            Link::Reconnecting { .. } | Link::Offline => self.is_on = true,
+            Link::AsLoaded | Link::Connecting => (),
+        }
+        was_on && !self.is_on
+    }
+}
+
 /// What was missed while the connection was down, until it has been made up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Gap {
@@ -108,6 +127,21 @@ impl Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_outage_is_over_when_a_lost_connection_is_live_again() {
+        let over = |links: &[Link]| {
+            let mut outage = Outage::default();
+            links.iter().map(|link| outage.is_over(*link)).collect::<Vec<_>>()
+        };
+        let lost = Link::Reconnecting { attempt: 1 };
+        assert_eq!(over(&[Link::AsLoaded, Link::Connecting, Link::Live]), [false; 3], "nothing was lost");
+        assert_eq!(
+            over(&[Link::Live, lost, Link::Offline, Link::Live, Link::Live]),
+            [false, false, false, true, false]
+        );
+        assert_eq!(over(&[lost, Link::Connecting, Link::Live]), [false, false, true], "lost before anyone looked");
+    }
 
     #[test]
     fn a_gap_is_over_when_the_screen_has_come_as_far_as_the_list() {

@@ -115,7 +115,7 @@ mod door {
     pub(super) fn return_address() -> Result<ReturnAddress, UiError> {
         let parts = use_context::<axum::http::request::Parts>();
         let address = parts.and_then(|parts| parts.extensions.get::<ReturnAddress>().cloned());
-        address.ok_or_else(|| UiError::new(ErrorCode::Internal, "it is not known where this page is"))
+        address.ok_or_else(|| UiError::new(ErrorCode::Internal, "the address of this page is not known"))
     }
 
     /// Sets the HTTP status that the API would return. When the server renders a page, this becomes the page's

@@ -87,7 +87,7 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
         "No other browser is logged in.",
         "of this server",
         "at most 10000 (max)",
-        "of all that one Pod leads",
+        "of all descendants of one Pod",
         "at most 128 (family_max)",
         "yoi token",
         "yoi open",

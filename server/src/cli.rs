@@ -164,7 +164,7 @@ pub(crate) enum Verb {
     Key(KeyVerb),
     /// List the models with their limits and prices, and where each fact comes from
     Models,
-    /// List the agents that Pods can be made with
+    /// List the agents that can answer in Pods
     Agents,
     /// List the profiles: templates for new Pods
     Profiles,

@@ -56,7 +56,7 @@ fn make_private(folder: &Path) -> Result<()> {
     let mode = fs::metadata(folder).with_context(|| format!("{} cannot be read", folder.display()))?.mode();
     if mode & 0o022 != 0 {
         let sentence = format!(
-            "others may write to {}; give --socket a path in a folder of your own, such as {0}/yoi/yoi.sock",
+            "other accounts can write to {}; give --socket a path in a folder of your own, such as {0}/yoi/yoi.sock",
             folder.display()
         );
         return Err(BadConfig(sentence).into());
@@ -182,7 +182,7 @@ mod tests {
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, Permissions::from_mode(0o777)).unwrap();
         let error = listen(&open.join("yoi.sock")).await.unwrap_err();
-        assert!(error.is::<BadConfig>() && error.to_string().contains("others may write"), "{error}");
+        assert!(error.is::<BadConfig>() && error.to_string().contains("other accounts can write"), "{error}");
 
         let long = root.path().join("l".repeat(PATH_BYTES_MAX)).join("yoi.sock");
         assert!(listen(&long).await.unwrap_err().to_string().contains("too long"));

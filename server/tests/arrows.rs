@@ -120,6 +120,14 @@ fn app_hydrate_knows_no_server() {
 }
 
 #[test]
+fn the_browsers_half_is_built_again_when_one_of_its_crates_changes() {
+    let build = std::fs::read_to_string(root().join("app/hydrate/build/main.rs")).unwrap();
+    for name in APP_IN_THE_BROWSER {
+        assert!(build.contains(&format!("\"server/crates/{name}\"")), "the build script does not watch {name}");
+    }
+}
+
+#[test]
 fn sql_http_and_vendors_stay_behind_their_borders() {
     let (_, arrows) = workspace();
     let broken: Vec<String> = arrows

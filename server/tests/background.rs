@@ -1,5 +1,5 @@
-//! A command that goes on after its call, from outside: it is listed, read and stopped, tells of its end, and ends with
-//! its Pod and with yoi, however that ends.
+//! A command that keeps running after its call, from outside: it is listed, read and stopped, tells of its end, and
+//! ends with its Pod and with yoi, however that ends.
 
 #![allow(clippy::unwrap_used)]
 

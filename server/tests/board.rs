@@ -47,7 +47,7 @@ async fn browser_what_needs_you_is_answered_on_the_board_and_nothing_below_it_mo
     browser.wait_text("main h1", "One thing needs you.").await;
     assert_eq!(browser.eval(place).await, before, "nothing below it moves");
 
-    // Retry fails again: another card, for the same Pod.
+    // Retry fails again: its card says so, and there is no other.
     browser.find(".failed-card button[aria-label='Retry old']").await.click().await.unwrap();
     browser
         .wait_until("it has failed twice", async |_| {
@@ -55,6 +55,8 @@ async fn browser_what_needs_you_is_answered_on_the_board_and_nothing_below_it_mo
             page.to_string().matches("\"outcome\":\"error\"").count() == 2
         })
         .await;
+    browser.wait_text(".need .failed-card", "Failed again: ").await;
+    assert_eq!(browser.eval("return document.querySelectorAll('.failed-card').length").await, 1);
 
     // By keyboard: a row has the focus and keeps it while the rows change.
     browser.shortcut("j").await;

@@ -134,6 +134,25 @@ async fn browser_a_server_restart_in_mid_answer_costs_nothing() {
 }
 
 #[tokio::test]
+async fn browser_a_page_that_could_not_be_read_is_read_when_the_server_is_back() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    let (ada, bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
+    yoi.say(&bob, "say Here I am.").await;
+    let browser = open(&yoi, 1440, 900).await;
+    goto_pod(&browser, &yoi, &ada).await;
+    wait_live(&browser).await;
+    yoi.kill9().await;
+    browser.wait_text("[role=status]", "reconnecting").await;
+    let row = format!("aside.pods a[href*='{}']", bob["pod"]["worker_id"].as_str().unwrap());
+    browser.find(&row).await.click().await.unwrap();
+    browser.wait_text("main", "Pod unreachable").await;
+    browser.button("Try again").await;
+    yoi.restart_on_same_port().await;
+    browser.wait_text(TRANSCRIPT, "Here I am.").await;
+    browser.quit().await;
+}
+
+#[tokio::test]
 async fn browser_two_pages_and_the_api_see_the_same() {
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;

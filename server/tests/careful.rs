@@ -88,7 +88,7 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     browser.hold_time(5_000).await;
     writes_into(&yoi, &browser, &ada, &file("a")).await;
     archive(&browser).await;
-    browser.wait_text(".notices", "Stopped ada. Undo brings it back, paused.").await;
+    browser.wait_text(".notices", "Archived ada. Undo brings it back, paused.").await;
     assert_eq!(state(&yoi, &ada).await, "stopped");
     writes_no_more(&file("a")).await;
 
@@ -108,8 +108,8 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
         browser.keys("x").await;
     }
     browser.wait_text("aside .selection", "2 selected").await;
-    browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
-    browser.wait_text(".notices", "Stopped 2 Pods. Undo brings them back, the running ones paused.").await;
+    browser.find("aside .selection button[title^=Archive]").await.click().await.unwrap();
+    browser.wait_text(".notices", "Archived 2 Pods. Undo brings them back, the running ones paused.").await;
     writes_no_more(&file("b")).await;
     writes_no_more(&file("e")).await;
 

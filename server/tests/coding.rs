@@ -153,6 +153,26 @@ async fn what_the_model_does_stays_in_its_folder() {
 }
 
 #[tokio::test]
+async fn nobody_is_asked_about_a_call_that_its_tool_will_refuse() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let calls = [
+        ("Write", json!({ "path": "a.txt", "contents": "x" }), "unknown field `contents`"),
+        ("Bash", json!({ "line": "ls" }), "unknown field `line`"),
+        ("WebFetch", json!({}), "missing field `url`"),
+    ];
+    for (tool, arguments, wanted) in calls {
+        yoi.say(&pod, &format!("call {tool} {arguments}")).await;
+        wait_for_state(&yoi, &pod, "idle").await;
+        let journal = yoi.journal(&pod).await;
+        let finished = journal.iter().rev().find(|record| record["event"]["kind"] == "tool_finished").unwrap();
+        let said = finished["event"]["summary"].as_str().unwrap();
+        assert!(said.contains(wanted) && said.contains("it takes {"), "{tool}: {said}");
+        assert!(journal.iter().all(|record| record["event"]["kind"] != "approval_asked"), "{tool}");
+    }
+}
+
+#[tokio::test]
 async fn the_rehearsal_does_a_small_task_and_writes_nothing_before_it_is_allowed() {
     let yoi = YoiProcess::start(YOI).await;
     let work = yoi.launch().work_dir();

@@ -190,7 +190,9 @@ async fn the_settings_of_a_pod_are_seen_and_changed() {
     assert_eq!(json(launch, &["visible", "eve"]).await["items"][0]["visibility"][0], "self");
     assert_eq!(json(launch, &["history", "eve"]).await["messages"][0]["role"], "system");
     assert_eq!(json(launch, &["compact", "eve", "--preview"]).await, Value::Null);
-    for (words, expected) in [(&["ls", "--state", "idle"][..], 1), (&["ls", "--state", "paused"], 0)] {
+    for (words, expected) in
+        [(&["ls", "--state", "idle"][..], 1), (&["ls", "--state", "paused"], 0), (&["ls", "--state", "failed"], 0)]
+    {
         assert_eq!(json(launch, words).await["items"].as_array().unwrap().len(), expected, "{words:?}");
     }
 }

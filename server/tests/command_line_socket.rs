@@ -113,7 +113,7 @@ async fn a_folder_where_others_may_write_is_a_bad_configuration() {
     let path = folder.join("yoi.sock");
     let refused = launch.clone().arg("--socket").arg(path.to_str().unwrap()).try_start().await.unwrap_err();
     let said = refused.stderr.join("\n");
-    assert!(refused.status.code() == Some(2) && said.contains("others may write"), "{said}");
+    assert!(refused.status.code() == Some(2) && said.contains("other accounts can write"), "{said}");
     // A folder that is not ours is not left behind.
     assert!(UnixListener::bind(&path).is_ok());
 }

@@ -210,8 +210,8 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     browser.chord(Key::Control, 'a').await;
     browser.wait_text("aside .selection", "3 selected").await;
     browser.hold_time(5_000).await;
-    browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
-    browser.wait_text(".notices", "Stopped 3 Pods. Undo brings them back.").await;
+    browser.find("aside .selection button[title^=Archive]").await.click().await.unwrap();
+    browser.wait_text(".notices", "Archived 3 Pods. Undo brings them back.").await;
     browser.wait_held().await;
     for pod in [&ada, &bob, &eve] {
         assert_eq!(state(&yoi, pod).await, "stopped", "the queue is empty");
@@ -229,13 +229,13 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     focus_row(&browser, &eve).await;
     browser.keys("x").await;
     browser.wait_text("aside .selection", "1 selected").await;
-    browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
-    browser.wait_text(".notices", "Stopped eve. Undo brings it back.").await;
+    browser.find("aside .selection button[title^=Archive]").await.click().await.unwrap();
+    browser.wait_text(".notices", "Archived eve. Undo brings it back.").await;
     browser.wait_held().await;
     assert_eq!(state(&yoi, &eve).await, "stopped");
     browser.let_time_pass().await;
     let told = async || browser.texts(".notices").await.concat();
-    browser.wait_until("the notice is gone", async |_| !told().await.contains("Stopped eve")).await;
+    browser.wait_until("the notice is gone", async |_| !told().await.contains("Archived eve")).await;
     browser.wait_text("aside.pods", "Stopped").await;
     assert_eq!((state(&yoi, &ada).await, state(&yoi, &bob).await), ("idle".into(), "idle".into()));
 
@@ -279,6 +279,20 @@ async fn browser_a_click_with_shift_selects_all_rows_up_to_there_and_opens_none(
     assert_eq!(browser.eval(chosen).await, json!(["ada", "bob", "cat", "dan"]));
     browser.wait_text("main h1", "Pods").await;
     assert!(!browser.url().await.contains("/pods/"), "no Pod was opened");
+    // By keyboard: the row keeps the focus while the bar comes, even where its code is fetched only now.
+    browser.keys(Key::Escape + "").await;
+    browser.reload().await;
+    browser.wait_live().await;
+    browser.eval(&format!("document.querySelector(\"main {}\").focus()", row(&pods[1]))).await;
+    browser.keys("x").await;
+    browser.wait_text("main .selection", "1 selected").await;
+    browser.keys("jx").await;
+    browser.wait_text("main .selection", "2 selected").await;
+    browser.chord(Key::Shift, Key::Down).await;
+    browser.chord(Key::Shift, Key::Down).await;
+    browser.wait_text("main .selection", "4 selected").await;
+    assert_eq!(browser.eval(chosen).await, json!(["bob", "cat", "dan", "eve"]));
+    browser.keys(Key::Escape + "").await;
     // Without Shift, a click opens the Pod.
     browser.find(&format!("main {}", row(&pods[4]))).await.click().await.unwrap();
     browser.wait_text("main h1", "eve").await;

@@ -137,7 +137,7 @@ async fn begins(stage: &Stage, desk: &Browser) {
     desk.keys(Key::Escape + "").await;
     desk.scroll_to("#new-pod-worktree").await;
     desk.find("#new-pod-worktree").await.click().await.unwrap();
-    desk.wait_text("#new-pod", "Empty: called like the Pod.").await;
+    desk.wait_text("#new-pod", "Empty: named after the Pod.").await;
     desk.find("#new-pod button[type=submit]").await.click().await.unwrap();
     desk.wait_focus("message").await;
     desk.wait_text("main .head .meta", "⎇ refunds in orchard").await;
@@ -276,9 +276,9 @@ async fn lands(desk: &Browser) {
     choose(desk, "Merge its branch…").await;
     desk.wait_dialog("Merge refunds into main").await;
     desk.find("#worktree-submit").await.click().await.unwrap();
-    desk.wait_text(".notices", "refunds: main was forwarded to refunds.").await;
+    desk.wait_text(".notices", "refunds: main was fast-forwarded to refunds.").await;
     choose(desk, "Archive").await;
-    desk.wait_text(".notices", "Stopped refunds.").await;
+    desk.wait_text(".notices", "Archived refunds.").await;
     desk.wait_text("main .head", "stopped").await;
 }
 

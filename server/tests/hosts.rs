@@ -222,7 +222,7 @@ async fn three_servers_with_one_killed_and_one_paused_lose_duplicate_and_reorder
         }
     }
     let log = two.log().join("\n");
-    assert!(log.contains("takes part anew"), "{log}");
+    assert!(log.contains("has rejoined"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

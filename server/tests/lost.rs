@@ -48,7 +48,7 @@ async fn a_start_without_the_database_that_was_there_is_refused_and_changes_noth
         let told = failed.stderr.join("\n");
         let names = [&file, &log].map(|file| file.display().to_string());
         assert!(told.contains(absence) && names.iter().all(|name| told.contains(name)), "{told}");
-        assert!(told.contains("put a backup back") && told.contains("begin anew"), "{told}");
+        assert!(told.contains("put a backup back") && told.contains("start over"), "{told}");
         assert!(failed.stdout.is_empty(), "{failed:?}");
         assert!(broken(&launch, "database").await.contains(absence));
         assert!(fs::read(&log).unwrap() == text, "the log is as it was");

@@ -80,7 +80,7 @@ async fn browser_a_request_is_answered_on_the_other_side_and_can_be_revoked() {
     on_ada.field("Message").await.send_keys(Key::Enter + "").await.unwrap();
     on_ada.wait_text("dialog[open]", "ada and bob will see each other").await;
     on_ada.button("Add peer").await.click().await.unwrap();
-    on_ada.wait_text("dialog[open]", "bob has to accept it").await;
+    on_ada.wait_text("dialog[open]", "Accept it in Approvals").await;
 
     press(&on_bob, "ga").await;
     on_bob.wait_text("main h1", "Approvals").await;

@@ -210,7 +210,7 @@ async fn browser_a_part_of_the_page_that_could_not_be_fetched_is_asked_for_again
     browser.devtools("Network.clearBrowserCache", json!({})).await;
     browser.goto(&page_of(&yoi, &ada)).await;
     browser.wait_text("#log-drawn", "ada answers 2.").await;
-    browser.wait_text(".unfetched", "It is tried again").await;
+    browser.wait_text(".unfetched", "Trying again").await;
     browser.button("Reload").await;
     browser.wait_text(".connection [role=status]", "as loaded").await;
     browser.devtools("Network.setBlockedURLs", json!({ "urls": [] })).await;

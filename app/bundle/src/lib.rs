@@ -18,8 +18,9 @@ pub use accepts::Accepts;
 /// Names and contents of all files, hashed: 16 hexadecimal digits, or `absent` when the bundle was left out.
 pub const HASH: &str = env!("YOI_WEB_HASH");
 
-/// The parts that are fetched only on first use: each part's name and the files that it consists of.
-pub const PARTS: &[(&str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
+/// The parts that are fetched only on first use: each part's name, and the files that it consists of with their
+/// uncompressed sizes in bytes. The part of a page is also there as one file, these one after the other: `NAME.pack`.
+pub const PARTS: &[(&str, &[(&str, usize)])] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
 /// The script that starts the console; it loads [`WASM`] from the same folder.
 pub const JS: &str = "yoi.js";

@@ -14,13 +14,14 @@ use std::{
 
 /// Everything that the module is built from, relative to the workspace root. A change to any of it rebuilds the
 /// module.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "app/Cargo.toml",
     "app/src",
     "app/hydrate",
     "server/crates/protocol",
     "server/crates/transcript",
     "server/crates/commands",
+    "server/crates/follow",
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",

@@ -18,7 +18,7 @@ use crate::{
 /// How often to ask for the answer while the server is away, and for how long.
 const AGAIN_MS: u32 = 1_000;
 const AGAIN_MAX: u32 = 60;
-/// For how long a page that is opened again goes on with what an earlier one began.
+/// For how long a page that is opened again continues what an earlier one began.
 const GOES_ON_MS: i64 = 60_000;
 
 /// Whether there is a run that *Stop* and Escape end, also while a question waits.

@@ -1,11 +1,12 @@
-//! What needs you, on the board: approvals, failed runs and peer requests, the one that waits longest first. An
-//! answered card stays in its place, without its buttons, until you leave the page; nothing below it moves.
+//! What needs you, on the board: approvals, runs that failed or were interrupted, and peer requests, the one that waits
+//! longest first. An answered card stays in its place, without its buttons, until you leave the page; nothing below it
+//! moves.
 
 use std::collections::HashSet;
 
-use commands::Sign;
+use commands::{Sign, is_stuck};
 use leptos::prelude::*;
-use protocol::{ControlVerb, OpenApproval, OpenRequest, PodRef, PodSummary, Timestamp};
+use protocol::{ControlVerb, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp};
 
 use crate::{
     approvals::{
@@ -20,7 +21,7 @@ use crate::{
         when::Age,
     },
     console::{Console, Dialog, fresh_command, pod_href, use_console},
-    format::short_path,
+    format::{sentence_case, short_path},
     live,
     server_fns::control_pod,
 };
@@ -30,16 +31,16 @@ use crate::{
 enum Need {
     Question(OpenApproval),
     Request(OpenRequest),
-    Failed(PodSummary),
+    Stuck(PodSummary),
 }
 
 impl Need {
-    /// Unique on the page. A Pod that fails again after a retry is another card.
+    /// Unique on the page. A Pod that fails again after a retry keeps its card.
     fn key(&self) -> String {
         match self {
             Self::Question(open) => format!("question-{}-{}", open.pod.worker_id, open.approval.id),
             Self::Request(request) => format!("request-{}", request.request_id),
-            Self::Failed(pod) => format!("failed-{}-{}", pod.pod.worker_id, pod.head_seq),
+            Self::Stuck(pod) => format!("{}-{}", Sign::of(pod).word(), pod.pod.worker_id),
         }
     }
 
@@ -48,7 +49,7 @@ impl Need {
         match self {
             Self::Question(open) => open.approval.asked_at,
             Self::Request(request) => request.at,
-            Self::Failed(pod) => pod.updated_at,
+            Self::Stuck(pod) => pod.updated_at,
         }
     }
 }
@@ -77,12 +78,11 @@ pub(crate) fn Needs(questions: Vec<OpenApproval>, requests: Vec<OpenRequest>) ->
 fn needs(console: Console, questions: &[OpenApproval], requests: &[OpenRequest]) -> Vec<Need> {
     let questions = console.questions.get().unwrap_or_else(|| questions.to_vec());
     let requests = console.requests.get().unwrap_or_else(|| requests.to_vec());
-    let failed = console.with_pods(|pods| {
-        pods.iter().filter(|pod| Sign::of(pod) == Sign::Failed).cloned().map(Need::Failed).collect::<Vec<_>>()
-    });
+    let stuck =
+        console.with_pods(|pods| pods.iter().filter(|pod| is_stuck(pod)).cloned().map(Need::Stuck).collect::<Vec<_>>());
     let mut needs: Vec<Need> = questions.into_iter().map(Need::Question).collect();
     needs.extend(requests.into_iter().map(Need::Request));
-    needs.extend(failed);
+    needs.extend(stuck);
     needs.sort_by_key(Need::at);
     needs
 }
@@ -103,7 +103,7 @@ fn NeedView(need: Need, open: Memo<HashSet<String>>) -> impl IntoView {
     let card = match need {
         Need::Question(open) => view! { <Asked open=open is_open=is_open /> }.into_any(),
         Need::Request(request) => view! { <RequestCard request=request is_open=is_open /> }.into_any(),
-        Need::Failed(pod) => view! { <FailedCard pod=pod is_open=is_open /> }.into_any(),
+        Need::Stuck(pod) => view! { <StuckCard pod=pod is_open=is_open /> }.into_any(),
     };
     view! {
         <div
@@ -111,8 +111,8 @@ fn NeedView(need: Need, open: Memo<HashSet<String>>) -> impl IntoView {
             class="need"
             class:need-wide=is_wide
             class:is-answered=move || !is_open.get()
-            on:click=move |_| live::hold_height(&pressed)
-            on:keydown=move |_| live::hold_height(&typed)
+            on:click:capture=move |_| live::hold_height(&pressed)
+            on:keydown:capture=move |_| live::hold_height(&typed)
         >
             {card}
         </div>
@@ -124,6 +124,8 @@ fn NeedView(need: Need, open: Memo<HashSet<String>>) -> impl IntoView {
 fn Asked(open: OpenApproval, is_open: Memo<bool>) -> impl IntoView {
     let console = use_console();
     let question = Question::from(open.clone());
+    let known = open.approval.effect.is_some() || open.approval.preview.is_some();
+    let found = known.then(|| open.approval.clone());
     let answered = answer_from_anywhere(&question, is_open);
     view! {
         <h2 class="need-head">
@@ -133,7 +135,7 @@ fn Asked(open: OpenApproval, is_open: Memo<bool>) -> impl IntoView {
             </a>
             <span class="hint">{place(console, &open.pod, open.parent.as_ref())}</span>
         </h2>
-        <QuestionCard question=question answered=answered />
+        <QuestionCard question=question answered=answered found=found />
     }
 }
 
@@ -151,45 +153,78 @@ fn place(console: Console, pod: &PodRef, parent: Option<&PodRef>) -> String {
     }
 }
 
-/// A run that failed: why, and how it goes on.
+/// A run that failed or was interrupted: why, and how to continue.
 #[component]
-fn FailedCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
+fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
     let console = use_console();
     let deed = Deed::default();
-    let address = pod.pod.clone();
-    let retry = move || {
-        let pod = address.clone();
+    let sign = Sign::of(&pod);
+    let (address, named) = (pod.pod.clone(), pod.name.to_string());
+    // As it was when it last stopped, whatever it does now.
+    let stuck = Memo::new(move |before: Option<&PodSummary>| {
+        let now = console.pod(&pod.pod).filter(|now| is_stuck(now) && Sign::of(now) == sign);
+        now.or_else(|| before.cloned()).unwrap_or_else(|| pod.clone())
+    });
+    // A run can fail again before this page has heard that it continued.
+    let continued_at = RwSignal::new(None::<Seq>);
+    let is_again = Memo::new(move |before: Option<&bool>| {
+        let has_moved = continued_at.get().is_some_and(|at| stuck.with(|pod| pod.head_seq > at));
+        before.copied().unwrap_or_default() || has_moved || !is_open.get()
+    });
+    let (verb, act) = match sign {
+        Sign::Failed => (ControlVerb::Retry, "Retry"),
+        Sign::Of(_) => (ControlVerb::Resume, "Resume"),
+    };
+    let pressed = address.clone();
+    let go_on = move || {
+        let (pod, at) = (pressed.clone(), stuck.with_untracked(|pod| pod.head_seq));
         deed.begin(Box::pin(async move {
-            control_pod(pod, fresh_command(), ControlVerb::Retry).await?;
+            control_pod(pod, fresh_command(), verb).await?;
+            continued_at.try_set(Some(at));
             Ok(())
         }));
     };
-    let why = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
-    let why = why.strip_prefix("failed: ").map(str::to_owned).unwrap_or(why);
-    let named = pod.name.to_string();
-    let other = {
-        let pod = pod.clone();
-        move |_| console.dialog.set(Some(Dialog::Model(Box::new(pod.clone()))))
+    let other = (sign == Sign::Failed).then(|| {
+        let choose = move |_| console.dialog.set(Some(Dialog::Model(Box::new(stuck.get_untracked()))));
+        view! {
+            <button type="button" class="button quiet-button" on:click=choose>
+                "Other model…"
+            </button>
+        }
+        .into_any()
+    });
+    let (shape, label) = match sign {
+        Sign::Failed => ("sign sign-fail", format!("{named} has failed")),
+        Sign::Of(_) => ("sign sign-pause", format!("{named} was interrupted")),
     };
     view! {
-        <article class="card failed-card" tabindex="-1" aria-label=format!("{named} has failed")>
+        <article class="card failed-card" tabindex="-1" aria-label=label>
             <header>
-                <span class="sign sign-fail"><i aria-hidden="true"></i></span>
-                {pod_link(&pod.pod, named.clone())}
-                <span class="figure"><Age at=pod.updated_at /></span>
+                <span class=shape><i aria-hidden="true"></i></span>
+                {pod_link(&address, named.clone())}
+                <span class="figure">{move || view! { <Age at=stuck.with(|pod| pod.updated_at) /> }.into_any()}</span>
             </header>
-            <p class="card-says">
-                {move || if is_open.get() { "Failed: " } else { "Goes on. It had failed: " }}
-                {why}
-            </p>
+            <p class="card-says">{move || stuck.with(|pod| stuck_words(pod, is_open.get(), is_again.get()))}</p>
             <Problem error=deed.error />
             <footer class:is-hidden=move || !is_open.get()>
-                <DeedButton deed=deed words="Retry" label=format!("Retry {named}") press=retry />
-                <button type="button" class="button quiet-button" on:click=other>
-                    "Other model…"
-                </button>
+                <DeedButton deed=deed words=act label=format!("{act} {named}") press=go_on />
+                {other}
             </footer>
         </article>
+    }
+}
+
+/// Why it stopped; once it goes on, why it had.
+fn stuck_words(pod: &PodSummary, is_open: bool, is_again: bool) -> String {
+    let why = pod.activity.as_deref().filter(|_| Sign::of(pod) == Sign::Failed).or(pod.state_reason.as_deref());
+    let why = why.unwrap_or_default();
+    let why = why.strip_prefix("failed: ").unwrap_or(why);
+    match (Sign::of(pod), is_open, is_again) {
+        (Sign::Failed, true, false) => format!("Failed: {why}"),
+        (Sign::Failed, true, true) => format!("Failed again: {why}"),
+        (Sign::Failed, false, _) => format!("Continued. It had failed: {why}"),
+        (Sign::Of(_), true, _) => sentence_case(why),
+        (Sign::Of(_), false, _) => "Continued. It had been interrupted.".to_owned(),
     }
 }
 
@@ -200,13 +235,39 @@ mod tests {
 
     use super::*;
 
+    fn failed(name: &str) -> PodSummary {
+        let activity = Some("failed: the key is wrong".to_owned());
+        PodSummary { needs_you: true, activity, ..pod(name, PodState::Idle) }
+    }
+
     #[test]
     fn what_is_shown_keeps_its_place_and_what_is_new_comes_behind() {
-        let failed = |name: &str| Need::Failed(PodSummary { needs_you: true, ..pod(name, PodState::Idle) });
+        let failed = |name: &str| Need::Stuck(failed(name));
         let mut shown = vec![failed("bob")];
         add(&mut shown, vec![failed("ada"), failed("bob")]);
         assert_eq!(shown, [failed("bob"), failed("ada")]);
         add(&mut shown, vec![]);
         assert_eq!(shown.len(), 2, "what was answered stays");
+    }
+
+    #[test]
+    fn a_run_that_fails_again_has_one_card_which_says_so() {
+        let mut shown = vec![Need::Stuck(failed("bob"))];
+        add(&mut shown, vec![Need::Stuck(PodSummary { head_seq: Seq(9), ..failed("bob") })]);
+        assert_eq!(shown.len(), 1);
+        assert_eq!(stuck_words(&failed("bob"), true, false), "Failed: the key is wrong");
+        assert_eq!(stuck_words(&failed("bob"), false, true), "Continued. It had failed: the key is wrong");
+        assert_eq!(stuck_words(&failed("bob"), true, true), "Failed again: the key is wrong");
+    }
+
+    #[test]
+    fn an_interrupted_run_says_what_to_do() {
+        let reason = "interrupted when yoi stopped; resume it, or send a message";
+        let state_reason = Some(reason.to_owned());
+        let paused = PodSummary { needs_you: true, state_reason, ..pod("bob", PodState::Paused) };
+        assert_ne!(Need::Stuck(paused.clone()).key(), Need::Stuck(failed("bob")).key());
+        let words = stuck_words(&paused, true, false);
+        assert_eq!(words, "Interrupted when yoi stopped; resume it, or send a message.");
+        assert_eq!(stuck_words(&paused, false, false), "Continued. It had been interrupted.");
     }
 }

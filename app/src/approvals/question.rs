@@ -82,6 +82,9 @@ pub(crate) fn QuestionCard(
     question: Question,
     answered: RwSignal<Option<Approval>>,
     #[prop(optional, into)] is_next: Signal<bool>,
+    /// The approval with what the call would do, where that is known already.
+    #[prop(optional_no_strip)]
+    found: Option<Approval>,
 ) -> impl IntoView {
     let console = use_console();
     let Question { tool, mut arguments, asked_at, .. } = question.clone();
@@ -106,7 +109,7 @@ pub(crate) fn QuestionCard(
         answered.with(|answer| answer.as_ref().map_or_else(|| waited(&console.clock.age(asked_at)), answer_words))
     };
     let is_open = Memo::new(move |_| answered.with(Option::is_none));
-    let found = RwSignal::new(None::<Approval>);
+    let found = RwSignal::new(found);
     if form.is_none() {
         Effect::new(move |_| keep_compared(card, found));
     }
@@ -372,14 +375,15 @@ fn send(card: Card, command: ApprovalCommand) {
     let (pod, id) = card.question.with_value(|question| (question.pod.clone(), question.id.clone()));
     // The card may be gone when the answer arrives.
     let was_writing = card.was_writing.get_value();
+    let element = dom_id(card, "question");
     card.deed.begin(Box::pin(async move {
         let answer = answer(card.console, pod, id, command).await?;
         card.answered.try_set(Some(answer));
-        // The buttons are gone, and the focus with them. It does not move to the next approval, so that pressing a
-        // key twice cannot answer that one too.
+        // The buttons are gone, and the focus with them. It does not move to the next approval, so that pressing a key
+        // twice cannot answer that one too.
         match was_writing {
             true => live::focus_soon("message"),
-            false => live::focus_content(),
+            false => live::focus_card(&element),
         }
         Ok(())
     }));

@@ -18,6 +18,7 @@ use crate::{
 pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bool>) -> impl IntoView {
     let decided = RwSignal::new(None::<RequestDecision>);
     let OpenRequest { request_id, from, from_name, to, to_name, note, at, .. } = request;
+    let card = card_id(&request_id);
     let label = format!("{from_name} asks to be a peer of {to_name}");
     let shows_acts = Memo::new(move |_| is_open.get() && decided.get().is_none());
     let outcome = move || match (decided.get(), is_open.get()) {
@@ -27,7 +28,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
         (None, true) => None,
     };
     view! {
-        <article class="request" class:ask=move || shows_acts.get() tabindex="-1" aria-label=label>
+        <article id=card class="request" class:ask=move || shows_acts.get() tabindex="-1" aria-label=label>
             <header>
                 <p>
                     {far_pod_link(&from, from_name)}
@@ -46,6 +47,10 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
     }
 }
 
+fn card_id(request_id: &str) -> String {
+    format!("request-{request_id}")
+}
+
 /// The accept and decline buttons, for the Pod that was asked.
 #[component]
 pub(crate) fn RequestActs(to: PodRef, request_id: String, decided: RwSignal<Option<RequestDecision>>) -> impl IntoView {
@@ -53,9 +58,9 @@ pub(crate) fn RequestActs(to: PodRef, request_id: String, decided: RwSignal<Opti
     let decide = move |decision: RequestDecision| {
         let (to, request_id) = (to.clone(), request_id.clone());
         deed.begin(Box::pin(async move {
-            decide_request(to, fresh_command(), request_id, RequestCommand { decision }).await?;
+            decide_request(to, fresh_command(), request_id.clone(), RequestCommand { decision }).await?;
             decided.try_set(Some(decision));
-            live::focus_content();
+            live::focus_card(&card_id(&request_id));
             Ok(())
         }));
     };

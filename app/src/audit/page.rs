@@ -6,7 +6,7 @@ use crate::{
     UiError,
     audit::rows::AuditRows,
     codec::fetched,
-    components::{absent::absent, page::Page, problem::Problem, with_pods::WithPods},
+    components::{absent::absent, page::Page, problem::Problem, read_first::TryAgain, with_pods::WithPods},
     console::encoded,
     server_fns::{AuditAsked, list_audit},
 };
@@ -88,9 +88,7 @@ fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
     view! {
         <Problem error=Signal::stored(Some(error)) />
         <p>
-            <button class="button" type="button" on:click=move |_| again()>
-                "Try again"
-            </button>
+            <TryAgain again=again />
             " "
             <a class="button" href="/audit">
                 "Newest rows"

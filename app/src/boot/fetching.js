@@ -29,20 +29,35 @@
     const timer = setTimeout(go, ms);
     window.addEventListener("online", () => { clearTimeout(timer); go(); }, { once: true });
   });
-  window.fetch = async (what, how) => {
+  // The files of the page's own part, and where each lies in the file that they come in.
+  const places = PACK_PLACES;
+  let pack = null;
+  const unpacked = async ([begin, end]) => {
+    pack ??= trying("PACK_URL", (answer) => answer.arrayBuffer());
+    const file = (await pack).slice(begin, end);
+    if (!Object.keys(places).length) pack = null;
+    return new Response(file, { headers: { "content-type": "application/wasm" } });
+  };
+  window.fetch = (what, how) => {
     const url = new URL(what.url ?? what, location.href);
     if (url.origin !== location.origin || !url.pathname.startsWith(PKG)) return fetched(what, how);
+    const place = places[url.pathname];
+    delete places[url.pathname];
+    return place ? unpacked(place) : trying(what, (answer) => answer, how);
+  };
+  const trying = async (what, read, how) => {
     for (let attempt = 0; ; attempt++) {
       const answer = await fetched(what, how).catch(() => null);
-      if (answer?.ok) {
+      const found = answer?.ok ? await Promise.resolve(read(answer)).catch(() => null) : null;
+      if (found) {
         if (attempt) hush();
-        return answer;
+        return found;
       }
       if (answer?.status === 404) {
-        tell("The server was updated; this page is of the version before.");
+        tell("The server was updated; this page is from the previous version.");
         return new Promise(() => {});
       }
-      if (attempt) tell("A part of this page could not be fetched. It is tried again.");
+      if (attempt) tell("A part of this page could not be fetched. Trying again.");
       await pause(Math.min(WAIT_MS_MAX, WAIT_MS_MIN * 2 ** attempt));
     }
   };

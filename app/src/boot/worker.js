@@ -3,7 +3,7 @@ const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="v
 <meta name="color-scheme" content="light dark"><title>yoi</title>
 <style>body{font:16px/1.5 system-ui;display:grid;place-content:center;min-height:90vh;padding:1rem;text-align:center}
 a{display:inline-block;padding:.75rem 1.5rem;border:1px solid;border-radius:12px;color:inherit;text-decoration:none}</style>
-<h1>yoi cannot be reached</h1><p>Your Pods go on working; nothing is lost.<br>Check that you are connected, and that the server runs.</p>
+<h1>yoi cannot be reached</h1><p>Your Pods keep working; nothing is lost.<br>Check that you are connected, and that the server runs.</p>
 <p><a href="">Try again</a></p>`;
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', event => event.waitUntil(clients.claim()));

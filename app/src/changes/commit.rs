@@ -1,13 +1,19 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use leptos::prelude::*;
-use protocol::{CommitCommand, ErrorCode, FileChange, GitView};
+use protocol::{CommitCommand, ErrorCode, FileChange, GitView, PodSummary, WorktreeVerb};
 
 use super::{
     page::Review,
     saying::{Saying, Submit},
 };
-use crate::{UiError, components::deed::Deed, console::fresh_command, format::counted, server_fns::commit_changes};
+use crate::{
+    UiError,
+    components::deed::Deed,
+    console::{Dialog, fresh_command, use_console},
+    format::counted,
+    server_fns::commit_changes,
+};
 
 /// In place of [`CommitBox`] where git has everything already: files that changed since the start may be committed.
 #[component]
@@ -75,6 +81,39 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
                 {git.branch}
             </Submit>
         </form>
+    }
+}
+
+/// The branch of the Pod's own work tree: how far it is, merging it, discarding it.
+#[component]
+pub(super) fn BranchBox(pod: PodSummary, git: GitView) -> impl IntoView {
+    let console = use_console();
+    let from = git.from.clone().unwrap_or_else(|| "its branch".to_owned());
+    let state = match (git.ahead, git.dirty) {
+        (0, true) => format!("Commit first: what is not committed is not merged into {from}."),
+        (0, false) => format!("Nothing to merge into {from} yet."),
+        (ahead, is_dirty) => {
+            let rest = if is_dirty { "; what is not committed yet is not merged" } else { "" };
+            format!("{} ahead of {from}{rest}.", counted(ahead.into(), "commit"))
+        }
+    };
+    let pod = StoredValue::new(pod);
+    let ask = move |verb| console.dialog.set(Some(Dialog::Worktree(Box::new(pod.get_value()), verb)));
+    view! {
+        <section class="changes-commit">
+            <h2>"Branch"</h2>
+            <p class="hint">{state}</p>
+            <p class="changes-branch">
+                <button type="button" class="button" on:click=move |_| ask(WorktreeVerb::Merge)>
+                    "Merge into "
+                    {from}
+                    "…"
+                </button>
+                <button type="button" class="quiet" on:click=move |_| ask(WorktreeVerb::Discard)>
+                    "Discard…"
+                </button>
+            </p>
+        </section>
     }
 }
 

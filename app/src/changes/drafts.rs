@@ -10,17 +10,17 @@ use crate::{UiError, live};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drafts {
     kept: Kept,
-    /// All of them that are not sent yet, with what is written so far of the one that is being written.
+    /// All comments that are not sent yet, including the unfinished one.
     comments: RwSignal<Vec<ReviewComment>>,
-    /// Where one is being written: the path and the line.
+    /// The path and the line of the unfinished comment.
     pub(crate) place: RwSignal<Option<(String, u64)>>,
     pub(crate) text: RwSignal<String>,
-    /// What stood there before.
+    /// The comment's former text.
     before: StoredValue<String>,
 }
 
 impl Drafts {
-    /// Those of the Pod at this address.
+    /// The comments on the Pod at this address.
     pub(crate) fn of(address: Memo<String>, kept: Kept) -> Self {
         let drafts = Self {
             kept,
@@ -36,7 +36,7 @@ impl Drafts {
         drafts
     }
 
-    /// Those that are finished. Reactive.
+    /// The finished comments. Reactive.
     pub(super) fn finished(self) -> Vec<ReviewComment> {
         let place = self.place.get();
         let is_finished = |comment: &&ReviewComment| !is_at(comment, place.as_ref());
@@ -48,7 +48,7 @@ impl Drafts {
         self.kept.error
     }
 
-    /// Begins a comment, or goes on with the one that is there.
+    /// Begins a comment, or continues the one that is there.
     pub(super) fn begin(self, path: &str, line: u64) {
         let place = Some((path.to_owned(), line));
         let text = self.comments.with_untracked(|comments| {
@@ -61,7 +61,7 @@ impl Drafts {
         live::focus_soon("comment");
     }
 
-    /// Takes what is written now. It is kept like a finished comment, so that a closed page loses nothing.
+    /// Stores the unfinished text. It is kept like a finished comment, so that a closed page loses nothing.
     pub(super) fn write(self, text: String) {
         self.text.set(text.clone());
         self.keep(text);
@@ -82,16 +82,16 @@ impl Drafts {
         self.place.set(None);
     }
 
-    /// What stood there before stands there again.
+    /// Restores the comment's former text.
     pub(super) fn cancel(self) {
         self.keep(self.before.get_value());
         self.place.set(None);
     }
 
-    /// After these were sent. The server has taken them out of what it keeps.
+    /// Removes the comments that were sent. The server has already removed them.
     pub(super) fn sent(self, sent: &[ReviewComment]) {
         self.comments.try_update(|comments| comments.retain(|comment| !sent.contains(comment)));
-        self.kept.save();
+        self.kept.save_after_sending();
     }
 
     /// How many comments a file has.

@@ -4,7 +4,8 @@ use transcript::unseen;
 
 use super::{
     lines::{Line, lines_of},
-    page::{Review, SURE, hunk_id, mark_of},
+    mark_of,
+    page::{Review, SURE, hunk_id},
 };
 
 /// A file with more lines than this in its hunks is folded at first.
@@ -42,7 +43,7 @@ pub(super) fn FileView(review: Review, number: usize, file: FileChange) -> impl 
                 <abbr class=word title=word>
                     {sign}
                 </abbr>
-                <h2>{unseen::shown(&file.path).into_owned()}</h2>
+                <h2>{parts_of(&unseen::shown(&file.path))}</h2>
                 <small>
                     <b class="added">"+" {file.added}</b> " " <b class="removed">"−" {file.removed}</b>
                 </small>
@@ -71,6 +72,11 @@ pub(super) fn FileView(review: Review, number: usize, file: FileChange) -> impl 
             {hunks}
         </details>
     }
+}
+
+/// A path that breaks behind its slashes.
+fn parts_of(path: &str) -> Vec<AnyView> {
+    path.split_inclusive('/').map(|part| view! { {part.to_owned()} <wbr /> }.into_any()).collect()
 }
 
 /// Asks about a revert that deletes the file.
@@ -122,7 +128,7 @@ fn HunkView(
         _ => first.to_string(),
     };
     let label = format!("Lines {span} of {path}");
-    // Drawn anew only when something of this hunk is commented on.
+    // Drawn again only when something of this hunk is commented on.
     let marks = {
         let path = path.clone();
         Memo::new(move |_| {

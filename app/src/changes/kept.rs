@@ -12,7 +12,7 @@ use crate::{
     server_fns::{keep_drafts, review_drafts},
 };
 
-/// What is noted is collected for so long before it is sent, in milliseconds: whoever types does not send every letter.
+/// How long changes are collected before they are sent, in milliseconds, so that not every letter is sent.
 const COLLECTING_MS: u32 = 800;
 
 /// The notes on one Pod's changes.
@@ -24,11 +24,13 @@ pub(crate) struct Kept {
     pub(super) seen: RwSignal<Vec<String>>,
     /// Why the newest notes are only in this browser.
     pub(super) error: RwSignal<Option<UiError>>,
-    /// What the server has, as far as is known here.
+    /// The server's state, as last read or written here.
     base: StoredValue<ReviewDrafts>,
     /// `None` until the page of this Pod has been read.
     pod: StoredValue<Option<PodRef>>,
     is_sending: StoredValue<bool>,
+    /// The server has changed what it has: it is read before anything is sent.
+    is_behind: StoredValue<bool>,
 }
 
 impl Kept {
@@ -42,6 +44,7 @@ impl Kept {
             base: StoredValue::default(),
             pod: StoredValue::default(),
             is_sending: StoredValue::default(),
+            is_behind: StoredValue::default(),
         };
         // Another Pod's page.
         Effect::new(move |_| {
@@ -68,7 +71,7 @@ impl Kept {
         self.show(drafts);
     }
 
-    /// Adds what only this browser has, and sends it. After the page is taken over: the server has not drawn it.
+    /// Adds and sends what only this browser has. Called after hydration, because the server has not drawn it.
     pub(super) fn add_own(self) {
         let own = self.name.with_untracked(|name| live::kept(Memory::Local, name));
         if let Some((base, own)) = own.and_then(|own| codec::read::<(ReviewDrafts, ReviewDrafts)>(&own).ok()) {
@@ -91,7 +94,7 @@ impl Kept {
         }
     }
 
-    /// Keeps what is noted now: in this browser at once, on the server soon.
+    /// Stores the notes: in this browser at once, on the server soon.
     pub(super) fn save(self) {
         let Some(pod) = self.pod.get_value() else { return };
         let json = serde_json::to_string(&(self.base.get_value(), self.now())).ok();
@@ -102,11 +105,17 @@ impl Kept {
                 let done = self.send(&pod).await;
                 if self.is_of(&pod) {
                     self.is_sending.set_value(false);
-                    // What was not taken is sent with the next note, or when the page is opened again.
+                    // What the server did not accept is sent with the next note, or when the page is opened again.
                     self.error.set(done.err());
                 }
             });
         }
+    }
+
+    /// After a message with comments, which the server takes out of what it has.
+    pub(super) fn save_after_sending(self) {
+        self.is_behind.set_value(true);
+        self.save();
     }
 
     /// Whether the page of this Pod is still open.
@@ -114,7 +123,7 @@ impl Kept {
         self.pod.try_get_value().flatten().as_ref() == Some(pod)
     }
 
-    /// Sends what is noted until the server has all of it. If somebody else has changed it, both changes are kept.
+    /// Sends the notes until the server has all of them. If somebody else has changed them, both changes are kept.
     async fn send(self, pod: &PodRef) -> Result<(), UiError> {
         loop {
             live::rest(COLLECTING_MS).await;
@@ -126,15 +135,23 @@ impl Kept {
                 self.name.with_untracked(|name| live::remember(Memory::Local, name, None));
                 return Ok(());
             }
-            let (known, is_theirs) = match keep_drafts(pod.clone(), fresh_command(), own.clone()).await {
-                Ok(kept) => (ReviewDrafts { version: kept.version, ..own }, false),
-                Err(error) if error.code() == ErrorCode::Changed => (review_drafts(pod.clone()).await?, true),
-                Err(error) => return Err(error),
-            };
+            let mut is_theirs = self.is_behind.get_value();
+            let mut known = own.clone();
+            if !is_theirs {
+                match keep_drafts(pod.clone(), fresh_command(), own).await {
+                    Ok(kept) => known.version = kept.version,
+                    Err(error) if error.code() == ErrorCode::Changed => is_theirs = true,
+                    Err(error) => return Err(error),
+                }
+            }
+            if is_theirs {
+                known = review_drafts(pod.clone()).await?;
+            }
             if !self.is_of(pod) {
                 return Ok(());
             }
             if is_theirs {
+                self.is_behind.set_value(false);
                 self.show(merged(&self.base.get_value(), self.now(), known.clone()));
             }
             self.base.set_value(known);

@@ -2,8 +2,8 @@
 
 use protocol::{ReviewComment, ReviewDrafts};
 
-/// What `theirs` becomes once it is changed as `own` was since `base`: what was added, edited or taken away. Where both
-/// sides edited one comment, the text is the own one.
+/// `theirs` with the changes that `own` made since `base`: what was added, edited or removed. Where both sides edited
+/// one comment, the text of `own` wins.
 pub(super) fn merged(base: &ReviewDrafts, own: ReviewDrafts, theirs: ReviewDrafts) -> ReviewDrafts {
     let ReviewDrafts { version, mut comments, mut seen } = theirs;
     let is_left = |comment: &ReviewComment| own.comments.iter().any(|one| is_same_place(one, comment));

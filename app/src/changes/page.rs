@@ -3,14 +3,15 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
-use protocol::{ErrorCode, FileChange, FileStatus, PodRef, RevertCommand, Since, UndoCommand};
+use protocol::{ErrorCode, FileChange, FileStatus, GitView, PodRef, RevertCommand, Since, UndoCommand};
 
 use super::{
-    commit::{CommitBox, Committed},
+    commit::{BranchBox, CommitBox, Committed},
     drafts::Drafts,
     file::FileView,
     kept::Kept,
     lines::commented,
+    mark_of,
     meanwhile::Meanwhile,
     seen::Seen,
     side::{SEND, Side},
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     UiError,
     codec::fetched,
-    components::deed::Deed,
+    components::{deed::Deed, read_first::TryAgain},
     console::{Console, fresh_command, pod_href, use_console},
     format::{counted, sentence_case},
     live,
@@ -44,19 +45,20 @@ pub(crate) fn ChangesPage() -> impl IntoView {
         seen: Seen(kept),
         undo: Undo::of(address),
         at: RwSignal::default(),
+        is_read: StoredValue::default(),
     };
     let page = fetched(move || wanted.get(), |(pod, since)| pod_changes(pod, since));
+    let again = Callback::new(move |()| page.refetch());
     view! {
         <main id="main" class="page changes" tabindex="-1">
-            <Transition fallback=|| view! { <p class="hint">"Looking at the files…"</p> }.into_any()>
+            <Transition fallback=|| view! { <p class="hint">"Reading the files…"</p> }.into_any()>
                 {move || {
                     page.get()
                         .map(|loaded| match loaded {
-                            Ok(data) => {
-                                let again = Callback::new(move |()| page.refetch());
-                                view! { <ChangesView data=data lasting=lasting again=again /> }.into_any()
+                            Ok(data) => view! { <ChangesView data=data lasting=lasting again=again /> }.into_any(),
+                            Err(error) => {
+                                view! { <Missing error=error wanted=wanted.get_untracked() again=again /> }.into_any()
                             }
-                            Err(error) => view! { <Missing error=error wanted=wanted.get_untracked() /> }.into_any(),
                         })
                 }}
             </Transition>
@@ -65,11 +67,10 @@ pub(crate) fn ChangesPage() -> impl IntoView {
 }
 
 #[component]
-fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
-    let title = match error.code() {
-        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => "No such Pod",
-        _ => "Changes unavailable",
-    };
+fn Missing(error: UiError, wanted: (String, Since), again: Callback<()>) -> impl IntoView {
+    let is_gone = matches!(error.code(), ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound);
+    let title = if is_gone { "No such Pod" } else { "Changes unavailable" };
+    let again = (!is_gone).then(|| view! { <TryAgain again=move || again.run(()) /> }.into_any());
     let (address, since) = wanted;
     let start = (since != Since::Start).then(|| {
         view! {
@@ -85,7 +86,7 @@ fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
             <h1>{title}</h1>
             <p>{sentence_case(error.sentence())}</p>
             <p>
-                {start} " "
+                {again} " " {start} " "
                 <a class="button" href=format!("/pods/{address}")>
                     "Transcript"
                 </a>
@@ -94,13 +95,15 @@ fn Missing(error: UiError, wanted: (String, Since)) -> impl IntoView {
     }
 }
 
-/// What stays when the changes are read again.
+/// The state that survives when the changes are read again.
 #[derive(Clone, Copy)]
 struct Lasting {
     drafts: Drafts,
     seen: Seen,
     undo: Undo,
     at: RwSignal<(usize, usize)>,
+    /// Whether the changes have been read before.
+    is_read: StoredValue<bool>,
 }
 
 /// What the parts of the page share.
@@ -117,7 +120,7 @@ pub(super) struct Review {
     pub(super) deed: Deed,
     /// The newest revert, which can be undone.
     undo: Undo,
-    /// A revert that would delete a file and waits for a yes: the path, and the hunk.
+    /// A revert that would delete a file and waits for confirmation: the path and the hunk.
     sure: RwSignal<Option<(String, Option<String>)>>,
     /// The hunk that keys act on: the number of its file, and its own in that file.
     at: RwSignal<(usize, usize)>,
@@ -138,7 +141,7 @@ impl Review {
         let pod = self.pod.get_value();
         self.deed.begin(Box::pin(async move {
             let done = revert_change(pod, fresh_command(), command).await?;
-            self.console.note(format!("{} is reverted", done.path));
+            self.console.note(format!("Reverted {}.", done.path));
             self.undo.put(UndoCommand { path: done.path, before: done.before, after: done.after });
             self.again.try_run(());
             Ok(())
@@ -161,7 +164,7 @@ impl Review {
         }));
     }
 
-    /// Whether it is asked about this file, and about which hunk of it.
+    /// The hunk of this file whose revert waits for confirmation, if any.
     pub(super) fn asks_about(self, path: &str) -> Option<Option<String>> {
         self.sure.with(|sure| sure.as_ref().filter(|(asked, _)| asked == path).map(|(_, hunk)| hunk.clone()))
     }
@@ -260,6 +263,11 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
     if review.at.get_untracked().0 >= files.len() {
         review.at.set((0, 0));
     }
+    if lasting.is_read.get_value() {
+        // The hunk that had the focus may be gone.
+        live::focus_card(&hunk_id(review.at.get_untracked()));
+    }
+    lasting.is_read.set_value(true);
     console.page_keys.set_value(Some(Callback::new(move |key: String| review.press(&key))));
     on_cleanup(move || console.page_keys.set_value(None));
     let count = files.len();
@@ -268,6 +276,12 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
         Memo::new(move |_| files.iter().filter(|file| review.seen.has(file)).count())
     };
     let name = pod.name.to_string();
+    let place = pod.git.as_ref().map(place_view);
+    let branch = pod
+        .git
+        .clone()
+        .filter(|git| git.worktree.is_some())
+        .map(|git| view! { <BranchBox pod=pod.clone() git=git /> }.into_any());
     let git = pod.git.clone().filter(|_| count > 0);
     let commit = git.map(|git| match git.dirty {
         true => view! { <CommitBox review=review git=git files=files.clone() /> }.into_any(),
@@ -315,6 +329,7 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
                 {name.clone()}
             </a>
             <h1>"Changes"</h1>
+            {place}
             <nav class="changes-since" aria-label="Compare with">
                 {[(Since::Turn, "Last turn"), (Since::Start, "Since start"), (Since::Branch, "Branch")]
                     .map(|(since, words)| {
@@ -356,9 +371,24 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
                 {nothing}
                 {views.collect_view()}
             </section>
-            <Side review=review name=name>{commit}</Side>
+            <Side review=review name=name>
+                {commit}
+                {branch}
+            </Side>
         </div>
     }
+}
+
+/// The branch and its repository.
+fn place_view(git: &GitView) -> AnyView {
+    let repository = (!git.repository.is_empty()).then(|| format!(" in {}", git.repository));
+    view! {
+        <small class="changes-place">
+            <code>{git.branch.clone()}</code>
+            {repository}
+        </small>
+    }
+    .into_any()
 }
 
 fn sentence_of(note: String) -> String {
@@ -405,18 +435,13 @@ fn Index(review: Review, files: Arc<[FileChange]>, notes: Vec<String>) -> impl I
         <nav class="changes-index" aria-label="Files">
             {rows}
             {notes.into_iter().map(|note| view! { <p class="hint">{note}</p> }.into_any()).collect_view()}
-            <p class="changes-keys hint">
-                <kbd>"j"</kbd> " " <kbd>"k"</kbd> " hunk " <kbd>"c"</kbd> " comment " <kbd>"v"</kbd> " seen " <kbd>"x"</kbd> " revert " <kbd>"S"</kbd> " to Send"
-            </p>
+            <ul class="changes-keys">
+                <li>
+                    <kbd>"j"</kbd> " " <kbd>"k"</kbd> " hunk"
+                </li>
+                {[("c", "comment"), ("v", "seen"), ("x", "revert"), ("S", "to Send")]
+                    .map(|(key, what)| view! { <li><kbd>{key}</kbd> " " {what}</li> }.into_any())}
+            </ul>
         </nav>
-    }
-}
-
-/// A letter and a word for what became of a file.
-pub(super) fn mark_of(status: FileStatus) -> (&'static str, &'static str) {
-    match status {
-        FileStatus::Added => ("A", "added"),
-        FileStatus::Modified => ("M", "modified"),
-        FileStatus::Deleted => ("D", "deleted"),
     }
 }

@@ -1,4 +1,4 @@
-//! What the forms beside the files share: a text, and the button that does something with it.
+//! What the forms beside the files share: a text field and a submit button.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::components::{deed::Deed, problem::Problem};
 #[component]
 pub(super) fn Saying(
     id: &'static str,
-    /// Its name for those who do not see it.
+    /// Its name for screen readers.
     label: &'static str,
     rows: &'static str,
     placeholder: &'static str,

@@ -9,13 +9,16 @@ use crate::{
     components::deed::Deed,
     console::{fresh_command, pod_href},
     format::counted,
+    live,
     server_fns::review_changes,
 };
 
 /// The id of the button that sends them.
 pub(super) const SEND: &str = "review-send";
+/// The id of the link that leads on after sending.
+const SENT: &str = "review-sent";
 
-/// The comments that are finished, and sending them.
+/// The finished comments, and the form that sends them.
 #[component]
 pub(super) fn Side(review: Review, name: String, children: Children) -> impl IntoView {
     let drafts = review.drafts;
@@ -34,6 +37,8 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
             drafts.sent(&comments);
             text.try_set(String::new());
             is_sent.try_set(true);
+            // Nothing is left to send, so the button cannot keep the focus.
+            live::focus_soon(SENT);
             Ok(())
         }));
     };
@@ -50,7 +55,7 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
     };
     let unkept = move || {
         drafts.error().get().map(|error| {
-            let words = format!("Your notes are only in this browser as yet: {}.", error.sentence());
+            let words = format!("Your notes are only in this browser so far: {}.", error.sentence());
             view! { <p class="problem" role="alert">{words}</p> }.into_any()
         })
     };
@@ -66,9 +71,9 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
             <form on:submit=send>
                 <Saying
                     id="review-text"
-                    label="A word to go with them"
+                    label="A note to go with them"
                     rows="2"
-                    placeholder="A word to go with them (optional)"
+                    placeholder="A note to go with them (optional)"
                     text=text
                 />
                 <Submit
@@ -89,7 +94,7 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
 }
 
 fn sent(name: String, href: String) -> AnyView {
-    view! { <p role="status">"Sent. " <a href=href>"See what " {name} " does with it"</a></p> }.into_any()
+    view! { <p role="status">"Sent. " <a id=SENT href=href>"See what " {name} " does with it"</a></p> }.into_any()
 }
 
 fn row(review: Review, comment: ReviewComment) -> AnyView {

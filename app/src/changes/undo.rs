@@ -5,7 +5,7 @@ use protocol::UndoCommand;
 
 use crate::{codec, live, live::Memory};
 
-/// That of one Pod.
+/// The newest revert of one Pod.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Undo {
     name: Memo<String>,
@@ -16,7 +16,7 @@ impl Undo {
     pub(super) fn of(address: Memo<String>) -> Self {
         let name = Memo::new(move |_| address.with(|address| format!("undo:{address}")));
         let undo = Self { name, command: RwSignal::default() };
-        // After the page is taken over: the server does not know it.
+        // After hydration, because the server does not know it.
         Effect::new(move |_| {
             let kept = undo.name.with(|name| live::kept(Memory::Local, name));
             undo.command.set(kept.and_then(|kept| codec::read(&kept).ok()));

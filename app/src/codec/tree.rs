@@ -1,6 +1,6 @@
 //! Deserializes JSON with little code per type, to keep the browser's half small.
 //!
-//! serde_json's deserializer is compiled anew for every type. Here the text is parsed once into a tree, by code
+//! serde_json's deserializer is compiled again for every type. Here the text is parsed once into a tree, by code
 //! shared by all types, and little is left for each of them. In return a struct must be an object, never an array,
 //! and an error names a field but does not list all that were expected.
 

@@ -1,7 +1,9 @@
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{UiError, codec::Fetched, components::problem::Problem};
+use crate::{UiError, codec::Fetched, components::problem::Problem, console::use_console, reconnect::Outage};
 
 /// Data that a page needs before it can be drawn: words while it loads; if it cannot be read, the reason and a retry
 /// button.
@@ -35,9 +37,31 @@ pub(crate) fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl Int
     view! {
         <Problem error=Signal::stored(Some(error)) />
         <p>
-            <button class="button" type="button" on:click=move |_| again()>
-                "Try again"
-            </button>
+            <TryAgain again=again />
         </p>
     }
+}
+
+/// The button that reads again what could not be read. After an outage it needs no press.
+#[component]
+pub(crate) fn TryAgain(again: impl Fn() + 'static) -> impl IntoView {
+    try_again(Rc::new(again))
+}
+
+fn try_again(again: Rc<dyn Fn()>) -> AnyView {
+    let console = use_console();
+    let reads = again.clone();
+    Effect::new(move |outage: Option<Outage>| {
+        let mut outage = outage.unwrap_or_default();
+        if outage.is_over(console.link.get()) {
+            reads();
+        }
+        outage
+    });
+    view! {
+        <button class="button" type="button" on:click=move |_| again()>
+            "Try again"
+        </button>
+    }
+    .into_any()
 }

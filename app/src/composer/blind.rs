@@ -12,7 +12,7 @@ use crate::server_fns::list_providers;
 pub(super) fn BlindNote(outgoing: Outgoing) -> impl IntoView {
     let is_picture = |segment: &Segment| matches!(segment, Segment::Image { .. });
     let has_picture = Memo::new(move |_| outgoing.draft.with(|draft| draft.attached.iter().any(is_picture)));
-    // Not a resource: the enclosing page would suspend on it and be drawn anew.
+    // Not a resource: the enclosing page would suspend on it and be drawn again.
     let found = RwSignal::new(None);
     Effect::new(move |_| {
         if has_picture.get() {

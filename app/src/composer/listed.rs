@@ -268,7 +268,7 @@ impl List {
         attach_content(self.outgoing, resource);
     }
 
-    /// Types the beginning of an address, and asks how it may go on.
+    /// Types the beginning of an address, and asks how it may continue.
     fn go_on(self, word: &FileWord, uri: &str) {
         let Some(caret) = self.replace(word, &format!("@{uri}")) else { return };
         self.close();

@@ -13,11 +13,11 @@ pub(super) fn PlanLine() -> impl IntoView {
     let detail = use_pod().detail;
     let words = Memo::new(move |_| {
         detail.with(|detail| match &detail.session {
-            Some(session) => words(&session.plan),
-            None => words(&detail.tasks),
+            Some(session) => words(&session.plan).map(|words| ("Plan", words)),
+            None => words(&detail.tasks).map(|words| ("Tasks", words)),
         })
     });
-    move || words.get().map(|words| view! { <p class="plan-line"><b>"Plan"</b> " " {words}</p> }.into_any())
+    move || words.get().map(|(title, words)| view! { <p class="plan-line"><b>{title}</b> " " {words}</p> }.into_any())
 }
 
 fn words(plan: &[PlanEntry]) -> Option<String> {

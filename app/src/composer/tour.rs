@@ -38,13 +38,13 @@ const STEPS: [Step; 6] = [
     Step { name: "hello", words: "1 of 6 · Say hello: press Enter.", text: "say hello", end: End::Sent },
     Step {
         name: "stream",
-        words: "2 of 6 · Press Enter and watch it stream. Then reload this page halfway through: it goes on.",
+        words: "2 of 6 · Press Enter and watch it stream. Then reload this page halfway through: it continues.",
         text: "stream 300 at 15",
         end: End::Over,
     },
     Step {
         name: "task",
-        words: "3 of 6 · A run goes on whether or not a page shows it. Now a task: press Enter. It reads a file and asks you before it changes it: allow it, or deny it.",
+        words: "3 of 6 · A run continues whether or not a page shows it. Now a task: press Enter. It reads a file and asks you before it changes it: allow it, or deny it.",
         text: "demo",
         end: End::Answered,
     },
@@ -93,7 +93,7 @@ impl Place {
         }
     }
 
-    /// The text of the present step was sent. If that step goes on, a reload ends it.
+    /// The text of the present step was sent. If that step is still shown, a reload ends it.
     fn sent(self) {
         let at = self.step.get_untracked().filter(|at| STEPS.get(*at).is_some_and(|step| step.end == End::Over));
         match at.and_then(|at| STEPS.get(at + 1)) {

@@ -73,9 +73,9 @@ pub(crate) struct Ended {
 /// The words shown at each stage.
 #[derive(Debug, Clone, PartialEq)]
 struct Words {
-    /// `Stopping ada…`
+    /// `Archiving ada…`
     under_way: String,
-    /// `Stopped ada. Undo brings it back, paused.`
+    /// `Archived ada. Undo brings it back, paused.`
     done: String,
     /// `ada is back. What ran was ended; Resume goes on with it.`
     undone: String,
@@ -167,7 +167,7 @@ impl EndedList {
     }
 }
 
-/// Stops these Pods.
+/// Archives these Pods.
 pub(crate) fn stop(console: Console, pods: &[PodSummary]) {
     let is_led = |pod: &&PodSummary| pod.relations.parent.is_some();
     let all = untrack(|| console.pods());
@@ -204,8 +204,8 @@ fn stop_words(pods: &[PodSummary]) -> Words {
         false => format!("{who} {is} back."),
     };
     Words {
-        under_way: format!("Stopping {who}…"),
-        done: format!("Stopped {who}{asked}. Undo brings {it} back{paused}."),
+        under_way: format!("Archiving {who}…"),
+        done: format!("Archived {who}{asked}. Undo brings {it} back{paused}."),
         undone: back,
     }
 }
@@ -405,12 +405,12 @@ mod tests {
     fn what_is_said_is_what_comes_back() {
         let done = |pods: &[PodSummary]| stop_words(pods).done;
         let pod = samples::pod;
-        assert_eq!(done(&[pod("ada", PodState::Idle)]), "Stopped ada. Undo brings it back.");
-        assert_eq!(done(&[pod("ada", PodState::Running)]), "Stopped ada. Undo brings it back, paused.");
-        let asked = "Stopped ada; its approval was withdrawn. Undo brings it back, paused.";
+        assert_eq!(done(&[pod("ada", PodState::Idle)]), "Archived ada. Undo brings it back.");
+        assert_eq!(done(&[pod("ada", PodState::Running)]), "Archived ada. Undo brings it back, paused.");
+        let asked = "Archived ada; its approval was withdrawn. Undo brings it back, paused.";
         assert_eq!(done(&[pod("ada", PodState::Waiting)]), asked);
         let two = [pod("ada", PodState::Idle), pod("bob", PodState::Running)];
-        assert_eq!(done(&two), "Stopped 2 Pods. Undo brings them back, the running ones paused.");
+        assert_eq!(done(&two), "Archived 2 Pods. Undo brings them back, the running ones paused.");
         assert_eq!(stop_words(&two).undone, "2 Pods are back. The run was ended; Resume continues it.");
     }
 

@@ -1,16 +1,15 @@
 //! What each shortcut does on whatever page is open.
 
 use commands::{Page, Topic, grouped};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_navigate};
 use protocol::PodRef;
 
 use crate::{
-    acting::{self, AtHand},
     console::{
-        Console, Dialog, Introduction, TERMINAL, TERMINAL_FIELD, TranscriptKeys, pod_of_path, undoing::undo_newest,
+        Console, Dialog, Introduction, PodContext, TERMINAL, TERMINAL_FIELD, TranscriptKeys, pod_of_path,
+        undoing::undo_newest,
     },
-    format::sentence_case,
     keys::{self, KeyReader, Shortcut},
     live::{self, Answering, KeyPress},
     palette, search, stream,
@@ -116,19 +115,9 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
 
 /// Asks the model of the Pod whose page is open again, if it can be asked now.
 fn retry(console: Console) {
-    let Some(view) = console.viewed.get_untracked() else { return console.note("Open a Pod first; r then retries.") };
-    let (at, here) = untrack(|| {
-        let at = AtHand::viewed(view);
-        let here = acting::here(console, Some(&at));
-        (at, here)
-    });
-    match commands::parse("retry", here) {
-        Ok(command) => spawn_local(async move {
-            if let Err(refusal) = acting::run(console, Some(at), command).await {
-                console.fail(&refusal);
-            }
-        }),
-        Err(sentence) => console.note(sentence_case(&sentence)),
+    match viewed(console) {
+        Some((view, keys)) => (keys.retry)(console, view),
+        None => console.note("Open a Pod first; r then retries."),
     }
 }
 
@@ -157,8 +146,12 @@ fn answer(console: Console, key: &str) -> bool {
 
 /// Ends the run of the Pod whose page is open. Returns false if there is none.
 fn end_run(console: Console) -> bool {
-    let viewed = console.viewed.get_untracked();
-    viewed.zip(console.transcript_keys.get_value()).is_some_and(|(view, keys)| (keys.end_run)(console, view))
+    viewed(console).is_some_and(|(view, keys)| (keys.end_run)(console, view))
+}
+
+/// The Pod whose page is open, and what keys do there.
+fn viewed(console: Console) -> Option<(PodContext, TranscriptKeys)> {
+    console.viewed.get_untracked().zip(console.transcript_keys.get_value())
 }
 
 fn with_transcript(console: Console, act: impl FnOnce(TranscriptKeys)) {

@@ -29,9 +29,11 @@ pub(crate) fn html_in(id: &str) -> String {
     element(id).map(|place| place.inner_html()).unwrap_or_default()
 }
 
-/// Keeps an element at least as high as it is now, so that nothing below it moves when there is less in it.
+/// Keeps a card at least as high as it is now, so that nothing below it moves when there is less in it. A form that is
+/// open in it does not count: once it is closed, the card folds in again.
 pub(crate) fn hold_height(id: &str) {
-    if let Some(card) = element(id) {
+    let has_form = |card: &HtmlElement| matches!(card.query_selector(".always, .denial"), Ok(Some(_)));
+    if let Some(card) = element(id).filter(|card| !has_form(card)) {
         let _ = card.style().set_property("min-height", &format!("{}px", card.offset_height()));
     }
 }

@@ -130,11 +130,17 @@ fn focus_next_question() -> bool {
 
 /// If the focused element is gone, focuses the transcript, or else the page.
 pub(crate) fn focus_content() {
-    before_paint(|| {
+    focus_card("main");
+}
+
+/// If the focused element is gone, focuses the transcript, or else the card that it was in, or else the page.
+pub(crate) fn focus_card(card: &str) {
+    let card = card.to_owned();
+    before_paint(move || {
         if document().active_element().is_some_and(|active| active.tag_name() != "BODY") {
             return;
         }
-        if let Some(content) = element("log").or_else(|| element("main")) {
+        if let Some(content) = element("log").or_else(|| element(&card)).or_else(|| element("main")) {
             let _ = content.focus();
         }
     });

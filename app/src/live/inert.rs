@@ -71,6 +71,8 @@ pub(crate) fn has_focus(_id: &str) -> bool {
 
 pub(crate) fn focus_content() {}
 
+pub(crate) fn focus_card(_card: &str) {}
+
 pub(crate) fn focus_if_lost(_id: &str) {}
 
 pub(crate) fn blur() {}

@@ -14,6 +14,7 @@ use crate::{
     codec::fetched,
     components::{
         abroad::abroad,
+        read_first::TryAgain,
         state_mark::{Sign, StateWord},
         when::Since,
         with_pods::WithPods,
@@ -68,9 +69,7 @@ fn Missing(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
             <h1>{title}</h1>
             <p>{sentence_case(error.sentence())}</p>
             <p>
-                <button class="button" type="button" on:click=move |_| again()>
-                    "Try again"
-                </button>
+                <TryAgain again=again />
                 " "
                 <a class="button" href="/">
                     "All Pods"

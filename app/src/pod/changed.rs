@@ -4,7 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 use protocol::{Changes, PodState};
 
 use crate::{
-    changes::changes_href,
+    changes::{changes_href, mark_of},
     console::{PodContext, use_pod},
     format::counted,
     live,
@@ -57,7 +57,7 @@ pub(crate) fn ReviewButton() -> impl IntoView {
             let count = counted(changes.files.len() as u64, "file");
             view! {
                 <a class="button review-button" href=href>
-                    "Review " {count} " " <b class="is-added">"+" {changes.added}</b> " "
+                    "Review " <span>{count}</span> " " <b class="is-added">"+" {changes.added}</b> " "
                     <b class="is-removed">"−" {changes.removed}</b>
                 </a>
             }
@@ -76,12 +76,18 @@ pub(crate) fn ChangedFiles() -> impl IntoView {
         changed.some().map(|changes| {
             let more = changes.files.len().saturating_sub(LISTED_MAX);
             let rows = changes.files.into_iter().take(LISTED_MAX).map(|file| {
+                let (sign, word) = mark_of(file.status);
                 view! {
                     <li>
+                        <abbr class=word title=word>
+                            {sign}
+                        </abbr>
                         <span title=file.path.clone()>
                             <bdi>{file.path.clone()}</bdi>
                         </span>
-                        <small>"+" {file.added} " −" {file.removed}</small>
+                        <small>
+                            <b class="added">"+" {file.added}</b> " " <b class="removed">"−" {file.removed}</b>
+                        </small>
                     </li>
                 }
                 .into_any()
@@ -89,12 +95,9 @@ pub(crate) fn ChangedFiles() -> impl IntoView {
             let rows = rows.collect_view();
             view! {
                 <section class="changed">
-                    <h2>"Changed"</h2>
+                    <h2>"Changed " <a href=href>"Review"</a></h2>
                     <ul>{rows}</ul>
-                    {(more > 0).then(|| format!("and {more} more"))}
-                    <p>
-                        <a href=href>"Review"</a>
-                    </p>
+                    {(more > 0).then(|| view! { <small>"and " {more} " more"</small> }.into_any())}
                 </section>
             }
             .into_any()

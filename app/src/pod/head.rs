@@ -79,10 +79,9 @@ pub(crate) fn PodHead() -> impl IntoView {
 /// Its mode first, because it is what may be cut last.
 fn facts(console: Console, pod: PodContext, summary: &PodSummary) -> String {
     let git = pod.git();
-    // A work tree is called like its branch.
-    let has_tree = git.as_ref().is_some_and(|git| git.worktree.is_some());
     let mut facts = vec![pod.detail.with(|detail| format!("mode {}", detail.mode.words()))];
-    facts.extend((!has_tree).then(|| short_path(&summary.cwd)));
+    // The repository is called like its folder, or like the folder that a work tree was made from.
+    facts.extend(git.is_none().then(|| short_path(&summary.cwd)));
     facts.extend(git.as_ref().map(branch_words));
     facts.extend(console.with_pods(|pods| match also_here(pods, summary).len() {
         0 => None,
@@ -158,8 +157,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
     let of_tree = move || {
         has_tree.get().then(|| {
             let merge = act("Merge its branch…", |console, pod| worktree(console, pod, WorktreeVerb::Merge));
-            let discard =
-                act("Throw away its work tree…", |console, pod| worktree(console, pod, WorktreeVerb::Discard));
+            let discard = act("Discard its work tree…", |console, pod| worktree(console, pod, WorktreeVerb::Discard));
             (merge, discard).into_any()
         })
     };

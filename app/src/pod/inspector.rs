@@ -9,7 +9,7 @@ mod previews;
 mod scope;
 mod tasks;
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use transcript::{
     unseen,
     words::{ESTIMATED, about_cost, about_tokens, auto_resume_words, fallback_words},
@@ -21,36 +21,69 @@ use self::{
 };
 use crate::{
     components::{state_mark::StateWord, when::Since},
-    console::{pod_href, use_pod},
+    console::{Over, drawn_over, pod_href, use_pod},
     format::percent,
+    live::{self, Memory},
     pod::changed::ChangedFiles,
     settings::permissions::{message_words, peer_words, reasoning_words, verb, warned},
     usage::RunsLine,
 };
+
+/// The name under which the browser remembers that the rest is open.
+const MORE: &str = "inspect-more";
 
 /// Everything about this Pod besides its transcript.
 #[component]
 pub(crate) fn Inspector() -> impl IntoView {
     let transcript = use_pod().pod.with_value(pod_href);
     view! {
-        <aside class="inspect" aria-label="Inspector">
+        <aside class="inspect" aria-label="Details">
             <a class="button to-transcript" href=transcript>
                 "Transcript"
             </a>
             <Tasks />
             <Commands />
-            <Facts />
-            <Agent />
             <ChangedFiles />
+            <Agent />
             <Family />
             <Peers />
-            <Scope />
-            <Previews />
-            <ContextMeter />
-            <UsageFacts />
-            <Rules />
-            <Audit />
+            <div class="inspect-foot">
+                <ContextMeter />
+                <More />
+            </div>
         </aside>
+    }
+}
+
+/// What is looked up now and then. Drawn once it is opened; open or closed, it stays so on every Pod's page.
+#[component]
+fn More() -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    Effect::new(move |_| is_open.set(live::kept(Memory::Local, MORE).is_some()));
+    let flip = move |event: ev::MouseEvent| {
+        event.prevent_default();
+        is_open.update(|is_open| *is_open = !*is_open);
+        live::remember(Memory::Local, MORE, is_open.get_untracked().then_some("open"));
+    };
+    let body = move || is_open.get().then(|| drawn_over(Over::Facts));
+    view! {
+        <details class="more inspect-more" prop:open=move || is_open.get()>
+            <summary on:click=flip>"Folder, scope, usage, rules, audit"</summary>
+            {body}
+        </details>
+    }
+}
+
+/// What [`More`] contains.
+#[component]
+pub(crate) fn AllFacts() -> impl IntoView {
+    view! {
+        <Facts />
+        <Scope />
+        <Previews />
+        <UsageFacts />
+        <Rules />
+        <Audit />
     }
 }
 

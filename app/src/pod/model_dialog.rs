@@ -31,7 +31,7 @@ fn OfAgent(pod: PodSummary, agent: String) -> impl IntoView {
     let console = use_console();
     let (deed, value) = (Deed::default(), RwSignal::new(String::new()));
     let title = format!("Model of {}", pod.name);
-    let now = format!("Now {} of {agent}. A change counts from its next turn on.", pod.model);
+    let now = format!("Currently {} of {agent}. A change takes effect from its next turn on.", pod.model);
     let (address, target) = (pod.pod.clone(), pod.pod);
     let found = LocalResource::new(move || pod_detail(address.clone()));
     let items = Memo::new(move |_| {
@@ -70,6 +70,14 @@ fn OfAgent(pod: PodSummary, agent: String) -> impl IntoView {
     }
 }
 
+/// `Currently gpt-5 of openai`; the provider is not repeated where the model is called like it.
+fn now_words(model: &str, provider: &str) -> String {
+    match model == provider {
+        true => format!("Currently {model}"),
+        false => format!("Currently {model} of {provider}"),
+    }
+}
+
 /// Fields left empty keep their value.
 #[component]
 fn OfProvider(pod: PodSummary) -> impl IntoView {
@@ -77,8 +85,7 @@ fn OfProvider(pod: PodSummary) -> impl IntoView {
     let choice = ModelChoice::default();
     let deed = Deed::default();
     let title = format!("Model of {}", pod.name);
-    let now =
-        format!("Currently {} of {}. A change takes effect from the next model call on.", pod.model, pod.provider);
+    let now = format!("{}. A change takes effect from the next model call on.", now_words(&pod.model, &pod.provider));
     let found = LocalResource::new(list_providers);
     let providers = Memo::new(move |_| found.get().and_then(Result::ok).map(|found| found.found).unwrap_or_default());
     choice.instead_of.set_value(Some((pod.provider.clone(), pod.model.clone())));

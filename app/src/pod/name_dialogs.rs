@@ -48,7 +48,11 @@ pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
     let (title, name) = (format!("Delete {}", pod.name), pod.name.to_string());
     let family = children_words(pod.relations.children);
     let submit = Callback::new(move |()| {
-        let (pod, confirm, navigate) = (pod.clone(), typed.get_untracked(), navigate.clone());
+        let (pod, confirm, navigate) = (pod.clone(), typed.get_untracked().trim().to_owned(), navigate.clone());
+        if confirm != pod.name.as_str() {
+            let sentence = format!("this Pod is called {}; type that name to delete it", pod.name);
+            return deed.refuse(UiError::new(ErrorCode::InvalidInput, sentence));
+        }
         deed.begin(Box::pin(async move {
             delete_pod(pod.pod, fresh_command(), confirm).await?;
             live::close_dialog("delete");

@@ -1,7 +1,7 @@
 mod stream;
 mod visits;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
 use leptos_router::hooks::{use_location, use_params_map, use_query_map};
 use protocol::{ErrorCode, Seq};
@@ -12,8 +12,12 @@ use self::{
 };
 use crate::{
     UiError,
-    acting::stopping::{has_run, stop_run},
+    acting::{
+        self, AtHand,
+        stopping::{has_run, stop_run},
+    },
     codec::fetched,
+    components::read_first::TryAgain,
     composer::Composer,
     console::{Console, Over, PodContext, TranscriptKeys, drawn_over, pod_href, use_console},
     format::sentence_case,
@@ -29,11 +33,28 @@ const TRANSCRIPT_KEYS: TranscriptKeys = TranscriptKeys {
     to_turn: live::log_to_turn,
     to_question: live::log_to_question,
     answer,
+    retry,
     end_run,
 };
 
 fn answer(key: &str) -> Answering {
     live::answer_question(key, live::log_to_question)
+}
+
+fn retry(console: Console, view: PodContext) {
+    let (at, here) = untrack(|| {
+        let at = AtHand::viewed(view);
+        let here = acting::here(console, Some(&at));
+        (at, here)
+    });
+    match commands::parse("retry", here) {
+        Ok(command) => spawn_local(async move {
+            if let Err(refusal) = acting::run(console, Some(at), command).await {
+                console.fail(&refusal);
+            }
+        }),
+        Err(sentence) => console.note(sentence_case(&sentence)),
+    }
 }
 
 fn end_run(console: Console, view: PodContext) -> bool {
@@ -66,11 +87,12 @@ pub(crate) fn PodPage() -> impl IntoView {
         move || stop.with(|stop| stop.reading.clone()),
         |((address, before, at), number)| async move { (number, load_pod(address, before, at).await) },
     );
+    let again = Callback::new(move |()| page.refetch());
     // The number of the reading that is shown.
     let read = RwSignal::new(0);
     let is_reading = Memo::new(move |_| stop.with(|stop| !stop.is_back && stop.reading.1 != read.get()));
     let shows_details = Memo::new(move |_| query.with(|query| query.get("pane").as_deref() == Some("details")));
-    let look = Look { is_reading, shows_details };
+    let look = Look { is_reading, shows_details, again };
     // Also read once more when this page has been disposed of.
     let title = move || {
         let name = |pod: PodContext| pod.summary.try_with(|summary| summary.name.to_string());
@@ -108,6 +130,8 @@ struct Look {
     /// more input meanwhile.
     is_reading: Memo<bool>,
     shows_details: Memo<bool>,
+    /// Reads the page again.
+    again: Callback<()>,
 }
 
 fn drawn(
@@ -129,7 +153,7 @@ fn drawn(
             }
             (view! { <PodView pod=pod look=look /> }.into_any(), Some(pod))
         }
-        Err(error) => (view! { <PodMissing error=error /> }.into_any(), None),
+        Err(error) => (view! { <PodMissing error=error again=look.again /> }.into_any(), None),
     }
 }
 
@@ -143,13 +167,23 @@ fn PodLoading() -> impl IntoView {
 }
 
 #[component]
-fn PodMissing(error: UiError) -> impl IntoView {
-    let (title, hint) = match error.code() {
+fn PodMissing(error: UiError, again: Callback<()>) -> impl IntoView {
+    let title = match error.code() {
+        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => "No such Pod",
+        ErrorCode::RuntimeUnavailable => "Pod unreachable",
+        _ => "Pod unavailable",
+    };
+    let next = match error.code() {
         ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => {
-            ("No such Pod", "It may have been deleted, or the address is incomplete. See the list of Pods.")
+            let hint = "It may have been deleted, or the address is incomplete. See the list of Pods.";
+            view! { <p class="hint">{hint}</p> }.into_any()
         }
-        ErrorCode::RuntimeUnavailable => ("Pod unreachable", "Reload this page to try again."),
-        _ => ("Pod unavailable", "Reload this page to try again."),
+        _ => view! {
+            <p>
+                <TryAgain again=move || again.run(()) />
+            </p>
+        }
+        .into_any(),
     };
     view! {
         <Title text=title />
@@ -157,7 +191,7 @@ fn PodMissing(error: UiError) -> impl IntoView {
             <section class="missing">
                 <h1>{title}</h1>
                 <p>{sentence_case(error.sentence())}</p>
-                <p class="hint">{hint}</p>
+                {next}
                 <p>
                     <a class="button" href="/">
                         "All Pods"
@@ -170,7 +204,7 @@ fn PodMissing(error: UiError) -> impl IntoView {
 
 #[component]
 fn PodView(pod: PodContext, look: Look) -> impl IntoView {
-    let Look { is_reading, shows_details } = look;
+    let Look { is_reading, shows_details, .. } = look;
     use_console().view(pod, TRANSCRIPT_KEYS);
     Changed::provide(pod);
     let below = match pod.is_old {

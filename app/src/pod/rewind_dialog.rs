@@ -91,7 +91,7 @@ impl FilesToo {
 
     fn view(self) -> AnyView {
         let preview = match self.found.get() {
-            None => return view! { <p class="hint">"Looking at the files…"</p> }.into_any(),
+            None => return view! { <p class="hint">"Reading the files…"</p> }.into_any(),
             Some(Err(error)) => {
                 let words = format!("Files stay as they are: {}.", error.sentence());
                 return view! { <p class="hint">{words}</p> }.into_any();
@@ -114,29 +114,29 @@ impl FilesToo {
         let more = preview.files.len().saturating_sub(FILES_MAX);
         let overwrites = has_others.then(|| {
             view! {
-                <label>
+                <label class="choice">
                     <input
                         type="checkbox"
                         prop:checked=move || self.overwrites.get()
                         on:change=move |event| self.overwrites.set(event_target_checked(&event))
                     />
-                    " Also where somebody else has changed a file"
+                    <span>"Also where somebody else has changed a file"</span>
                 </label>
             }
             .into_any()
         });
         view! {
-            <fieldset>
-                <label>
+            <fieldset class="rewind-files">
+                <label class="choice">
                     <input
                         type="checkbox"
                         prop:checked=move || self.is_wanted.get()
                         on:change=move |event| self.is_wanted.set(event_target_checked(&event))
                     />
-                    " Bring the files back, too"
+                    <span>"Bring the files back, too"</span>
                 </label>
                 <ul>{rows.collect_view()}</ul>
-                {(more > 0).then(|| format!("and {more} more"))}
+                {(more > 0).then(|| view! { <p class="hint">{format!("and {more} more")}</p> }.into_any())}
                 {overwrites}
             </fieldset>
         }

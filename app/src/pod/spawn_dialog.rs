@@ -98,8 +98,8 @@ pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
             <Loans loans=loans />
             <details class="more">
                 <summary>"More"</summary>
-                <TextField id="spawn-profile" label="Profile" value=form.profile hint="Empty: none." />
-                <TextField id="spawn-model" label="Model" value=form.model hint="Empty: same as the parent's." />
+                <TextField id="spawn-profile" label="Profile" value=form.profile hint="Leave it empty for none." />
+                <TextField id="spawn-model" label="Model" value=form.model hint="Leave it empty for the parent's." />
             </details>
             <div role="alert">{refusal}</div>
         </FormDialog>

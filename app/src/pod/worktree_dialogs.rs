@@ -1,4 +1,4 @@
-//! What people do with the git state of a Pod's folder: commit, merge its own work tree, throw it away.
+//! What people do with the git state of a Pod's folder: commit, merge its own work tree, discard it.
 
 use leptos::prelude::*;
 use protocol::{CommitCommand, ErrorCode, PodSummary, WorktreeCommand, WorktreeVerb};
@@ -19,7 +19,7 @@ pub(crate) fn CommitDialog(pod: PodSummary) -> impl IntoView {
     let deed = Deed::default();
     let on = pod.git.as_ref().map(|git| format!(" on {}", git.branch)).unwrap_or_default();
     let facts = format!(
-        "Commits everything that is changed in {}{on}. Hooks do not run; the author is the one of git's settings.",
+        "Commits everything that is changed in {}{on}. Hooks do not run; the author comes from git's settings.",
         pod.cwd
     );
     let title = format!("Commit the changes of {}", pod.name);
@@ -60,7 +60,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
         let (name, pod) = (pod.name.clone(), pod.pod.clone());
         deed.begin(Box::pin(async move {
             let command = WorktreeCommand { verb, into: None, force };
-            let done = change_worktree(pod, fresh_command(), command).await?;
+            let done = change_worktree(pod, fresh_command(), command).await.map_err(would_lose)?;
             live::close_dialog("worktree");
             console.note(format!("{name}: {}.", done.words()));
             Ok(())
@@ -100,7 +100,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
                                     class="button danger"
                                     on:click=move |_| force.with_value(|force| force(true))
                                 >
-                                    "Throw it away nevertheless"
+                                    "Discard it anyway"
                                 </button>
                             </p>
                         }.into_any()
@@ -108,6 +108,16 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
             }}
         </FormDialog>
     }
+}
+
+/// The refusal in this dialog's words: its button does what a request says with a field.
+fn would_lose(mut refusal: UiError) -> UiError {
+    if refusal.code() == ErrorCode::NotMerged
+        && let Some((loss, _)) = refusal.0.detail.split_once(';')
+    {
+        refusal.0.detail = format!("{loss}; merge or commit first, or discard it anyway");
+    }
+    refusal
 }
 
 /// What the dialog says.
@@ -125,20 +135,20 @@ impl Words {
             WorktreeVerb::Merge => Self {
                 title: format!("Merge {branch} into {from}"),
                 facts: format!(
-                    "Everything that {} committed on {branch} goes into {from}; where {from} is checked out, the files \
-                     follow. The work tree stays. If anything is in conflict or not committed, nothing is done.",
+                    "Everything that {} committed on {branch} is merged into {from}; where {from} is checked out, the \
+                     files change too. The work tree stays. Nothing is done if there are conflicts or uncommitted changes.",
                     pod.name
                 ),
                 submit: "Merge",
             },
             WorktreeVerb::Discard => Self {
-                title: format!("Throw away {branch}"),
+                title: format!("Discard the work tree of {}", pod.name),
                 facts: format!(
-                    "This removes the work tree {} and its branch. {} stays, with its transcript and without a folder. \
+                    "This removes the work tree {} and its branch {branch}. {} stays, with its transcript and without a folder. \
                      If commits or changes would be lost, you are asked once more.",
                     pod.cwd, pod.name
                 ),
-                submit: "Throw away",
+                submit: "Discard",
             },
         }
     }
@@ -147,9 +157,22 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use commands::samples;
-    use protocol::{GitView, PodState};
+    use protocol::{ApiError, GitView, PodState};
 
     use super::*;
+
+    #[test]
+    fn a_refusal_names_the_button_and_not_the_field() {
+        let said = "removing the work tree of refunds would lose 1 file not committed (a); merge or commit first, or \
+                    send `force` to remove it nevertheless";
+        let refusal = would_lose(ApiError::new(ErrorCode::NotMerged, said).with_paths(vec!["a".to_owned()]).into());
+        assert_eq!(
+            refusal.sentence(),
+            "removing the work tree of refunds would lose 1 file not committed (a); merge or commit first, or discard \
+             it anyway"
+        );
+        assert_eq!((refusal.code(), refusal.0.paths), (ErrorCode::NotMerged, vec!["a".to_owned()]));
+    }
 
     #[test]
     fn a_merge_names_both_branches_and_a_discard_what_goes() {
@@ -168,6 +191,19 @@ mod tests {
         let merge = Words::of(&pod, WorktreeVerb::Merge);
         assert_eq!(merge.title, "Merge refund-rounding into main");
         let discard = Words::of(&pod, WorktreeVerb::Discard);
-        assert!(discard.title == "Throw away refund-rounding" && discard.facts.contains(&pod.cwd));
+        assert_eq!(discard.title, "Discard the work tree of refunds");
+        assert!(discard.facts.contains(&pod.cwd) && discard.facts.contains("its branch refund-rounding."));
+    }
+
+    #[test]
+    fn what_would_be_lost_is_said_in_the_words_of_the_dialog() {
+        let sentence = "removing the work tree of a would lose 1 commit; merge or commit first, or send `force`";
+        let said = would_lose(UiError::new(ErrorCode::NotMerged, sentence)).0.detail;
+        assert_eq!(
+            said,
+            "removing the work tree of a would lose 1 commit; merge or commit first, or discard it anyway"
+        );
+        let busy = would_lose(UiError::new(ErrorCode::Busy, "it works; wait")).0.detail;
+        assert_eq!(busy, "it works; wait");
     }
 }

@@ -133,7 +133,7 @@ fn keep_looked(since_ms: i64) {
 fn needing(console: Console, asked: usize, asking: usize) -> usize {
     let questions = console.questions.with(|questions| questions.as_ref().map_or(asked, Vec::len));
     let requests = console.requests.with(|requests| requests.as_ref().map_or(asking, Vec::len));
-    questions + requests + console.failed()
+    questions + requests + console.stuck()
 }
 
 fn need_words(count: usize) -> String {

@@ -23,7 +23,7 @@ const FIRST_NAME: &str = "ada";
 #[component]
 pub(crate) fn FirstModel() -> impl IntoView {
     let console = use_console();
-    // Not a resource: the enclosing page would suspend on it and be drawn anew. The previous result stays until a new
+    // Not a resource: the enclosing page would suspend on it and be drawn again. The previous result stays until a new
     // one arrives.
     let found = RwSignal::new(None::<ProvidersFound>);
     Effect::new(move |_| {

@@ -173,7 +173,7 @@ fn ThinkingField(
     let unchanged = move || match (is_change, usual.with(|usual| usual.thinking)) {
         (true, _) => "as it is".to_owned(),
         (false, Some(level)) => format!("default: {level}"),
-        (false, None) => "default: the model's own default".to_owned(),
+        (false, None) => "default: the model's own".to_owned(),
     };
     let levels = Memo::new(move |_| {
         facts

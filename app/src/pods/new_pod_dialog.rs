@@ -194,8 +194,8 @@ fn More(form: NewPodForm) -> impl IntoView {
             hint="The Pod works here. Type / for folders on the machine, or a word for folders that Pods work in."
             runtime=runtime
         />
-        <HistoryField />
         <WorktreeField form=form />
+        <HistoryField />
         <ProfileField form=form choices=choices is_here=is_here />
         <AgentField chosen=form.agent is_here=is_here />
         <Show when=asks_model>
@@ -223,7 +223,7 @@ fn HistoryField() -> impl IntoView {
             <span>"History"</span>
             <input id=HISTORY type="file" accept=".jsonl,.json" />
             <small>
-                "A session of Claude Code, Codex or opencode, or a Pod's export as JSONL. The Pod takes its name and its folder from here, and is stopped until you restore it."
+                "A session of Claude Code, Codex or opencode, or a Pod's export as JSONL. The Pod begins with that history, has the name and the folder of this form, and is stopped until you restore it."
             </small>
         </label>
     }
@@ -247,7 +247,7 @@ fn WorktreeField(form: NewPodForm) -> impl IntoView {
                 id="new-pod-branch"
                 label="Branch"
                 value=form.branch
-                hint="Begins with what is checked out in the folder. Empty: called like the Pod."
+                hint="It starts from what is checked out in the folder. Leave it empty to name it after the Pod."
             />
         </Show>
     }
@@ -304,7 +304,7 @@ fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>)
     move || {
         let profiles = choices.with(|choices| choices.profiles.clone());
         if !is_here.get() {
-            return view! { <TextField id="new-pod-profile" label="Profile" value=form.profile hint="A profile of that server. Empty: none." /> }
+            return view! { <TextField id="new-pod-profile" label="Profile" value=form.profile hint="A profile of that server. Leave it empty for none." /> }
                 .into_any();
         }
         if profiles.is_empty() {

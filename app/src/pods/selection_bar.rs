@@ -43,7 +43,9 @@ pub(crate) fn SelectionStatus() -> impl IntoView {
 pub(crate) fn SelectionBar() -> impl IntoView {
     let selected = selected(use_console());
     let has_some = Memo::new(move |_| selected.with(|selected| !selected.is_empty()));
-    move || has_some.get().then(|| drawn_over(Over::Selection(selected)))
+    let acts = move || has_some.get().then(|| drawn_over(Over::Selection(selected)));
+    // While its code is fetched, only the bar waits: what is around it keeps its rows and the focus.
+    view! { <Suspense>{acts}</Suspense> }
 }
 
 /// The bar's content while something is selected.

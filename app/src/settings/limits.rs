@@ -13,7 +13,7 @@ pub(crate) fn LimitsSection(limits: PodLimits) -> impl IntoView {
     view! {
         <Section id="limits" title="Limits">
             <p class="hint">
-                "How many Pods may be live at once. One more is refused; " <code>"[pods]"</code> " in config.toml sets the numbers."
+                "How many Pods may be live at once. Any further Pod is refused; " <code>"[pods]"</code> " in config.toml sets the numbers."
             </p>
             <dl>{limits.lines().map(line).collect_view()}</dl>
         </Section>

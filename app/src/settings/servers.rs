@@ -82,7 +82,7 @@ fn Server(
         McpServerState::Idle => "no Pod uses it now",
         McpServerState::Connecting => "connecting",
         McpServerState::Ready => "ready",
-        McpServerState::Away => "away; it is tried again by itself",
+        McpServerState::Away => "away; yoi keeps trying",
         McpServerState::Login => "wants a login",
     };
     let tools = tools.map(|tools| {
@@ -115,7 +115,7 @@ fn Server(
     }
 }
 
-/// The button that begins a login, then the link to the page where it goes on; and the button that forgets a login.
+/// The button that begins a login, then the link to the page where it continues; and the button that forgets a login.
 fn way_in(
     deed: Deed,
     servers: RwSignal<Vec<McpServerItem>>,

@@ -33,7 +33,7 @@ const COLOURS: [[u8; 3]; 16] = [
     [255, 255, 255],
 ];
 
-/// A row's text in one look.
+/// A piece of a row in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,

@@ -67,7 +67,7 @@ pub(crate) fn TerminalPane(pod: PodContext) -> impl IntoView {
     }
 }
 
-/// One shell after the other: when one has ended, its screen stays until you open the next one.
+/// Runs one shell at a time: when one has ended, its screen stays until you open the next one.
 #[component]
 fn Terminal(address: PodRef) -> impl IntoView {
     let over = RwSignal::new(None::<String>);

@@ -35,7 +35,7 @@ pub(super) enum Meant {
     Nothing,
 }
 
-/// What a key does. Text that comes without a key of its own, as from a phone, is none of its business.
+/// What a key does. Text that comes without key events, as from a phone, is handled elsewhere.
 pub(super) fn meant(pressed: Pressed<'_>, modes: Modes) -> Meant {
     let Pressed { key, has_control, has_alt, has_shift, has_meta, makes_a_letter } = pressed;
     let mut letters = key.chars();

@@ -1,4 +1,4 @@
-//! A command that goes on after its call: what it writes, its state, and a button that stops it.
+//! A command that keeps running after its call: what it writes, its state, and a button that stops it.
 
 use leptos::prelude::*;
 use protocol::{BackgroundOutput, CommandState};

@@ -1,13 +1,12 @@
 //! Options of the verbs that change a Pod's settings or inspect it.
 
+use ::commands::Sign;
 use clap::{
     ArgAction, Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{
-    Access, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodState, ReasoningPolicy, Thinking,
-};
+use protocol::{Access, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, ReasoningPolicy, Thinking};
 use serde::de::DeserializeOwned;
 
 use super::names::pod_names;
@@ -15,8 +14,8 @@ use super::names::pod_names;
 #[derive(Debug, Default, Args)]
 pub(crate) struct LsOptions {
     /// Only Pods in this state
-    #[arg(long, value_name = "STATE", value_parser = one_of::<PodState>(&STATES))]
-    pub(crate) state: Option<PodState>,
+    #[arg(long, value_name = "STATE", value_parser = sign())]
+    pub(crate) state: Option<Sign>,
     /// Only Pods whose name or folder contains this
     #[arg(long, short = 'q', value_name = "TEXT")]
     pub(crate) find: Option<String>,
@@ -84,7 +83,7 @@ pub(crate) struct ModeOptions {
     pub(crate) target: String,
     /// ask, accept_edits, plan or free, from its next call on; or a mode that its agent offers; without it, both are printed
     pub(crate) mode: Option<String>,
-    /// A mode of its agent is meant, even if it is called like one of the Pod's
+    /// Take it as a mode of its agent, even if the Pod has a mode of that name
     #[arg(long, requires = "mode")]
     pub(crate) agent: bool,
 }
@@ -196,7 +195,6 @@ pub(crate) struct ExchangeOptions {
     pub(crate) before: Option<String>,
 }
 
-const STATES: [&str; 7] = ["idle", "running", "paused", "waiting", "stopped", "unreachable", "broken"];
 pub(super) const MODES: [&str; 4] = ["ask", "accept_edits", "plan", "free"];
 pub(super) const SCOPES: [&str; 3] = ["pod", "folder", "everywhere"];
 pub(super) const NETWORKS: [&str; 3] = ["none", "ask", "open"];
@@ -209,6 +207,12 @@ pub(super) fn one_of<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     words: &'static [&'static str],
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(words).try_map(|word| serde_json::from_value::<T>(word.into()))
+}
+
+/// A state by the name that lists give it.
+fn sign() -> impl TypedValueParser<Value = Sign> {
+    let known = |word: String| Sign::all().find(|sign| sign.word() == word).ok_or("there is no such state");
+    PossibleValuesParser::new(Sign::all().map(Sign::word)).try_map(known)
 }
 
 pub(super) fn switch() -> impl TypedValueParser<Value = bool> {

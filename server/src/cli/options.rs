@@ -35,7 +35,7 @@ pub(crate) struct PromptOptions {
     pub(crate) target: String,
     /// The command; default: list all of them
     pub(crate) command: Option<String>,
-    /// What it is given
+    /// Its arguments
     pub(crate) arguments: Vec<String>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct ReviewOptions {
     /// A comment on a line of a file as it is now; can be repeated
     #[arg(long, num_args = 2, value_names = ["PATH:LINE", "COMMENT"], action = clap::ArgAction::Append)]
     pub(crate) on: Vec<String>,
-    /// A word to go with them
+    /// A note to go with them
     pub(crate) text: Vec<String>,
 }
 
@@ -323,7 +323,7 @@ pub(crate) struct NewOptions {
     /// Provider of its model; default: the server's first one
     #[arg(long, add = ArgValueCandidates::new(provider_names))]
     pub(crate) provider: Option<String>,
-    /// An agent that answers in the place of a provider's model; `yoi agents` lists them
+    /// An agent that answers instead of a provider's model; `yoi agents` lists them
     #[arg(long, conflicts_with = "provider")]
     pub(crate) agent: Option<String>,
     /// Model to use; default: the provider's first one
@@ -340,10 +340,10 @@ pub(crate) struct NewOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// Work in a git work tree of its own, made from the folder's repository, on this new branch; without a value, the
-    /// branch is called like the Pod
+    /// branch is named after the Pod
     #[arg(long, value_name = "BRANCH", num_args = 0..=1, require_equals = true)]
     pub(crate) worktree: Option<Option<String>>,
-    /// Branch, tag or commit that the work tree begins with; default: what is checked out in the folder
+    /// Branch, tag or commit that the work tree starts from; default: what is checked out in the folder
     #[arg(long, value_name = "REVISION", requires = "worktree")]
     pub(crate) from: Option<String>,
     /// Instructions for the model
@@ -463,7 +463,7 @@ pub(crate) struct ImportOptions {
     /// Name of the new Pod; the first words of the session by default
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// What wrote the file; found out from its content by default
+    /// Program that wrote the file; default: detected from its content
     #[arg(long, value_parser = ["claude", "codex", "opencode", "yoi"])]
     pub(crate) format: Option<String>,
     /// Folder of the new Pod

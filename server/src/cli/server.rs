@@ -29,7 +29,7 @@ pub(crate) struct McpOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpVerb {
-    /// List the MCP servers that Pods use, and whether each is there
+    /// List the MCP servers that Pods use, and their state
     Ls,
     /// End the connections and processes of an MCP server; Pods get new ones
     Restart {

@@ -134,9 +134,15 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
         [pod, approval.id.clone(), asked, answer(approval), approval.tool.clone(), approval.arguments.to_string()]
     };
     let has_names = questions.iter().any(|(open, _)| open.is_some());
-    let changes: Vec<_> = questions.iter().filter_map(|(_, approval)| change(approval)).collect();
-    let options: Vec<_> = questions.iter().filter_map(|(_, approval)| options(approval)).collect();
-    let patterns: Vec<_> = questions.iter().filter_map(|(_, approval)| patterns(approval)).collect();
+    let mut details = Vec::new();
+    for (open, approval) in &questions {
+        // Ids are unique only within a Pod.
+        let which = match open {
+            Some(open) => format!("{} {}", name_of(&open.name, &open.pod), approval.id),
+            None => approval.id.clone(),
+        };
+        details.extend([change(&which, approval), options(&which, approval), patterns(&which, approval)]);
+    }
     let rows = questions.into_iter().map(row);
     match (has_names, all) {
         (true, true) => output::headed(["POD", "ID", "ASKED", "ANSWER", "TOOL", "ARGUMENTS"], rows),
@@ -153,11 +159,11 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
             rows.map(|[_, id, asked, _, tool, arguments]| [id, asked, tool, arguments]),
         ),
     }?;
-    changes.iter().chain(&options).chain(&patterns).try_for_each(|change| output::line(change))
+    details.iter().flatten().try_for_each(|detail| output::line(detail))
 }
 
 /// What "always" can mean for an open question, shown below the table.
-fn patterns(approval: &Approval) -> Option<String> {
+fn patterns(which: &str, approval: &Approval) -> Option<String> {
     let pattern = |offer: &PatternOffer| {
         let label = offer.label.as_deref().unwrap_or_default();
         let lately = match offer.would_have_allowed {
@@ -168,25 +174,23 @@ fn patterns(approval: &Approval) -> Option<String> {
         format!("  --pattern '{}'  {label}{lately}", offer.pattern.replace('\'', "'\\''"))
     };
     let lines: Vec<_> = approval.patterns.iter().map(pattern).collect();
-    (!lines.is_empty())
-        .then(|| output::printable(&format!("\n{} with --always can mean\n{}", approval.id, lines.join("\n"))))
+    (!lines.is_empty()).then(|| output::printable(&format!("\n{which} with --always can mean\n{}", lines.join("\n"))))
 }
 
 /// Returns the answers that an agent offers to its open question, shown below the table.
-fn options(approval: &Approval) -> Option<String> {
+fn options(which: &str, approval: &Approval) -> Option<String> {
     let is_open = approval.decision.is_none() && approval.by.is_none() && approval.reason.is_none();
     let option = |option: &AgentOption| format!("  --option {}  {} ({})", option.id, option.name, option.kind);
     let lines: Vec<_> = approval.options.iter().map(option).collect();
-    (is_open && !lines.is_empty())
-        .then(|| output::printable(&format!("\n{} offers\n{}", approval.id, lines.join("\n"))))
+    (is_open && !lines.is_empty()).then(|| output::printable(&format!("\n{which} offers\n{}", lines.join("\n"))))
 }
 
 /// What an approval's call would do to its file as it is now, printed below the table.
-fn change(approval: &Approval) -> Option<String> {
+fn change(which: &str, approval: &Approval) -> Option<String> {
     let effect = approval.effect.as_deref()?;
     let path = approval.arguments.get("path").and_then(serde_json::Value::as_str).unwrap_or_default();
     let diff = approval.diff.as_deref().unwrap_or_default();
-    Some(format!("\n{} {} {path}: {effect}\n{diff}", approval.id, approval.tool).trim_end().to_owned())
+    Some(format!("\n{which} {} {path}: {effect}\n{diff}", approval.tool).trim_end().to_owned())
 }
 
 /// `allowed by you: reason`, `withdrawn`, or `open`.

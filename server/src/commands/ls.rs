@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use ::commands::{Sign, by_need, family::may_ask, needing, sharing::also_here_words};
+use ::commands::{Sign, by_need, family::may_ask, needing, sharing::also_here};
 use anyhow::Result;
 use protocol::{
     GitView, PodSummary,
@@ -15,8 +15,10 @@ use crate::{cli::LsOptions, output};
 /// idle, is stopped. As JSON they are in the order of the API.
 pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
     let is_filtered = options.state.is_some() || options.find.is_some();
-    let filter = Pods { state: Filled(options.state), q: Loose(options.find), ..Pods::default() };
-    let listing = pods_of(caller, filter).await?;
+    let state = options.state.map(Sign::state);
+    let filter = Pods { state: Filled(state), q: Loose(options.find), ..Pods::default() };
+    let mut listing = pods_of(caller, filter).await?;
+    listing.items.retain(|pod| options.state.is_none_or(|wanted| Sign::of(pod) == wanted));
     if caller.config.json {
         return output::json(&listing);
     }
@@ -50,9 +52,10 @@ fn row(pod: &PodSummary, all: &[PodSummary]) -> [String; 6] {
     let needs_you = || pod.needs_you.then(|| "needs you".to_owned());
     let activity = pod.activity.clone().or_else(|| pod.state_reason.clone()).or_else(needs_you).unwrap_or_default();
     let branch = pod.git.as_ref().map(GitView::words).unwrap_or_default();
-    let folder = match also_here_words(all, pod) {
-        Some(words) => format!("{} ({words})", pod.cwd),
-        None => pod.cwd.clone(),
+    // How many others work in the same folder; `yoi show` names them.
+    let folder = match also_here(all, pod).len() {
+        0 => pod.cwd.clone(),
+        others => format!("{} +{others}", pod.cwd),
     };
     [name_of(&pod.name, &pod.pod), state, pod.model.clone(), folder, branch, activity]
 }

@@ -46,7 +46,7 @@ async fn restart(caller: &Caller, name: String) -> Result<()> {
     let server = caller.client.read(&operations::RestartMcpServer { name }).await?;
     match caller.config.json {
         true => output::json(&server),
-        false => output::line(&format!("{} begins anew for the Pods that use it", server.name)),
+        false => output::line(&format!("{} restarts for the Pods that use it", server.name)),
     }
 }
 

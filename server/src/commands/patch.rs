@@ -76,7 +76,7 @@ fn modes(detail: &PodDetail) -> String {
     let now = session.mode.as_deref().unwrap_or("no mode yet");
     let all: Vec<_> = session.offers.modes.iter().map(|mode| mode.id.as_str()).collect();
     match all.is_empty() {
-        true => format!("{own}\nits agent: {now}; it has told no others"),
+        true => format!("{own}\nits agent: {now}; it has named no others"),
         false => format!("{own}\nits agent: {now} of {}", all.join(", ")),
     }
 }

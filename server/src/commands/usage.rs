@@ -44,7 +44,8 @@ fn rows(report: &UsageReport) -> Vec<Vec<String>> {
     add(&mut rows, "TREES", trees);
     let pairs = report.links.iter().map(|link| {
         let (a, b) = (name_of(&link.a_name, &link.a), name_of(&link.b_name, &link.b));
-        row(format!("{a} and {b} ({} runs)", link.runs), &link.usage)
+        let runs = if link.runs == 1 { "run" } else { "runs" };
+        row(format!("{a} and {b} ({} {runs})", link.runs), &link.usage)
     });
     add(&mut rows, "BEGUN BY MESSAGES", pairs);
     let days = report.days.iter().rev().take(DAYS_SHOWN);

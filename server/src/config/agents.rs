@@ -54,7 +54,7 @@ impl Agent {
         };
         if let Some(variable) = self.env.keys().find(|variable| !is_variable(variable)) {
             return Err(format!(
-                "{place}: `env` has \"{variable}\", which is no name of a variable that an agent may get"
+                "{place}: `env` has \"{variable}\", which is not the name of a variable that an agent may get"
             ));
         }
         let has_nul = |text: &String| text.contains('\0');

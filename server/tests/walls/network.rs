@@ -256,8 +256,7 @@ async fn a_host_is_asked_for_once_and_always_is_for_that_host() {
     assert_eq!(rules, expected);
     assert!(stage.run(&command).await["content"].as_str().unwrap().contains("reached"));
     let audit = stage.yoi.get("/api/v1/audit?action=approve").await.expect(200);
-    let about =
-        json!({ "tool": "Network", "subject": host.address.to_string(), "decision": "allow", "remembered": true });
+    let about = json!({ "tool": "Network", "subject": host.address.to_string(), "decision": "allow", "remembered": true, "scope": "pod" });
     assert_eq!(audit["items"][0]["about"], about, "the row names the host and the port");
 
     // A denial is reported, and reported again without a new approval.

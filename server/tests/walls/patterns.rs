@@ -326,14 +326,20 @@ async fn several_questions_are_answered_at_once_and_each_by_itself() {
         { "pod": ada["pod"], "id": "no-such-question" },
         { "pod": address, "id": second["id"] },
         { "pod": "local/no-such-pod", "id": "q" },
+        { "pod": address, "id": second["id"] },
     ] });
     let answer = async || yoi.post_with_key("all-at-once", "/api/v1/approvals", &body).await.expect(200);
     let answered = answer().await;
     let items = answered["items"].as_array().unwrap();
     let told: Vec<_> =
         items.iter().map(|item| (item["approval"]["decision"].as_str(), item["error"]["code"].as_str())).collect();
-    let expected =
-        [(Some("allow"), None), (None, Some("not_found")), (Some("allow"), None), (None, Some("pod_not_found"))];
+    let expected = [
+        (Some("allow"), None),
+        (None, Some("not_found")),
+        (Some("allow"), None),
+        (None, Some("pod_not_found")),
+        (None, Some("already_answered")),
+    ];
     assert_eq!(told, expected, "{answered}");
     assert_eq!(items[2]["pod"], bob["pod"]);
     idle(&yoi, &ada).await;

@@ -351,6 +351,7 @@ async fn browser_a_page_of_a_preview_works_and_does_nothing_at_the_console() {
     let pod = stage.pod["pod"].clone();
     let page = format!("/pods/{}/{}", pod["runtime_id"].as_str().unwrap(), pod["worker_id"].as_str().unwrap());
     browser.goto(&format!("{}{page}", stage.yoi.console_url())).await;
+    browser.find(".inspect-more > summary").await.click().await.unwrap();
     browser.wait_text(".preview-lines", "5173").await;
     browser.button("Open port 5173").await.click().await.unwrap();
     browser.wait_text(".preview-lines", "Close").await;

@@ -13,10 +13,10 @@ use crate::{
     tools,
 };
 
-/// The limit of what a first visit loads, compressed and in bytes. The goal is 300 kB, and since 26 November 2026 it is
-/// missed: some 349 kB. If even this is exceeded, look for what was added (docs/decisions/0024-like-beside-like.md tells
-/// how).
-const BUNDLE_BYTES_MAX: u64 = 360_000;
+/// The limit of what a first visit loads, compressed and in bytes: the goal is 400 kB including the page itself, and
+/// 300 kB is our own limit for these files. If it is exceeded, look for what was added
+/// (docs/decisions/0024-like-beside-like.md tells how).
+const BUNDLE_BYTES_MAX: u64 = 300_000;
 /// What a first visit loads; all other files are fetched when they are needed.
 const FIRST_LOAD: [&str; 4] = ["yoi.js", "yoi_bg.wasm", "yoi.css", "parts.js"];
 

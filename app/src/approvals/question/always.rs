@@ -101,6 +101,8 @@ fn offers(found: Approval) -> Vec<PatternOffer> {
 
 fn pattern(card: Card, at: usize, offer: PatternOffer, picked: RwSignal<Option<PatternOffer>>) -> AnyView {
     let PatternOffer { pattern, label, would_have_allowed, warning } = offer.clone();
+    let tool = card.question.with_value(|question| question.tool.clone());
+    let warning = warning.map(|warning| warning_words(&tool, &pattern, &warning).to_owned());
     let lately = lately_words(would_have_allowed);
     let code = (!pattern.is_empty()).then(|| view! { <code>{pattern.clone()}</code> }.into_any());
     let is_picked = move || picked.with(|picked| picked.as_ref().is_some_and(|picked| picked.pattern == pattern));
@@ -123,6 +125,11 @@ fn pattern(card: Card, at: usize, offer: PatternOffer, picked: RwSignal<Option<P
     .into_any()
 }
 
+/// The warning alone: the pattern that it begins with is shown above it.
+fn warning_words<'a>(tool: &str, pattern: &str, warning: &'a str) -> &'a str {
+    warning.strip_prefix(&format!("{tool} {pattern}: ")).unwrap_or(warning)
+}
+
 fn lately_words(count: u32) -> String {
     match count {
         0 => String::new(),
@@ -141,5 +148,11 @@ mod tests {
         let offers = offers(asked);
         assert_eq!((offers.len(), offers[0].pattern.as_str()), (1, ""));
         assert_eq!(lately_words(2), "; would have allowed 2 recent calls");
+    }
+
+    #[test]
+    fn a_warning_does_not_repeat_its_pattern() {
+        assert_eq!(warning_words("Bash", "*", "Bash *: it runs any command"), "it runs any command");
+        assert_eq!(warning_words("Bash", "ls *", "something else"), "something else");
     }
 }

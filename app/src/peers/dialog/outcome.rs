@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::{PeerAnswer, PeerLink};
+use protocol::{PeerAnswer, PeerLink, PodRef};
 
 use super::meeting::Meeting;
 use crate::{
@@ -29,6 +29,14 @@ pub(super) fn OutcomeView(meeting: Meeting) -> impl IntoView {
     }
 }
 
+/// Who has to accept the request: where both Pods are on one server, it is you.
+fn pending_words(source: &PodRef, peer: &PodRef) -> &'static str {
+    match source.runtime_id == peer.runtime_id {
+        true => "Accept it in Approvals; it expires after 24 hours.",
+        false => "It has to be accepted there, and expires after 24 hours.",
+    }
+}
+
 fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> AnyView {
     let PeerAnswer { source, peer, .. } = answer;
     let (a, b) = untrack(|| (meeting.source_name(), meeting.peer_name(&peer)));
@@ -42,8 +50,8 @@ fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> Any
         }
         .into_any(),
         Some(PeerLink::Pending) => view! {
-            <p><b>{a}</b> ": peer request sent; " <b>{b}</b> " has to accept it."</p>
-            <p class="hint">"It is pending in Approvals and expires after 24 hours."</p>
+            <p><b>{a}</b> ": peer request sent to " <b>{b}</b> "."</p>
+            <p class="hint">{pending_words(&source, &peer)}</p>
             <div class="peer-acts"><WithdrawButton pod=source peer=peer /></div>
         }
         .into_any(),

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use protocol::ControlVerb;
-use transcript::words::tokens_words;
+use transcript::words::{about_cost, tokens_words};
 
 use crate::{
     acting::control,
@@ -61,9 +61,12 @@ pub(crate) fn ContextMeter() -> impl IntoView {
             .filter(|share| *share >= FULL_PERCENT)
             .map(|_| view! { <p class="nearly-full">{compact}</p> }.into_any())
     };
+    let cost = move || {
+        pod.summary.with(|summary| about_cost(summary.usage.cost, summary.usage.currency, summary.usage.estimated))
+    };
     view! {
         <section>
-            <h2>"Context"</h2>
+            <h2>"Context " <small>{cost}</small></h2>
             {meter}
             <small>{words}</small>
             <div role="status">{warning}</div>

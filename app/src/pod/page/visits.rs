@@ -13,7 +13,7 @@ use crate::console::{Console, PodContext};
 const PAGES_MAX: usize = 5;
 /// How many blocks all kept pages may have together.
 const BLOCKS_MAX: usize = 10_000;
-/// A kept page that has missed more records than this is read anew.
+/// A kept page that has missed more records than this is read again.
 const BEHIND_MAX: i64 = 1_000;
 
 /// What the address asks for: the Pod, records before this one, records around this one.
@@ -69,7 +69,7 @@ impl Visits {
         kept.is_some_and(|pod| self.is_fresh(pod) && has(pod))
     }
 
-    /// Whether the page can resume, and is not so far behind that reading it anew would be quicker.
+    /// Whether the page can resume, and is not so far behind that reading it again would be quicker.
     fn is_fresh(self, pod: PodContext) -> bool {
         let head =
             pod.pod.with_value(|pod| self.console.book.with_untracked(|book| Some(book.as_ref()?.get(pod)?.head_seq)));

@@ -51,7 +51,7 @@ fn summary<'a>(done: &'a [Done], pod: &PodRef) -> Option<&'a PodSummary> {
     done.iter().map(|done| &done.pod).find(|known| known.pod == *pod)
 }
 
-/// When budgets by day begin anew, which is midnight in UTC: `midnight`, `1:00`.
+/// When daily budgets start over, which is midnight UTC: `midnight`, `1:00`.
 pub(super) fn reset_words(now: Timestamp, zone: &TimeZone) -> String {
     let day = now.to_zoned(TimeZone::UTC).tomorrow().and_then(|day| day.start_of_day());
     let at = day.map_or(now, |day| day.timestamp()).to_zoned(zone.clone());

@@ -223,7 +223,7 @@ fn home_of(cwd: &str) -> &str {
 
 fn group(folder: &str, pods: &[(&Done, usize)], axis: Axis) -> AnyView {
     let rows = pods.iter().enumerate().map(|(index, (done, depth))| {
-        // The line goes on to the next child of the same depth.
+        // The line continues to the next child of the same depth.
         let is_last = pods[index + 1..].iter().find(|(_, other)| other <= depth).is_none_or(|(_, other)| other < depth);
         row(done, *depth, is_last, axis)
     });
@@ -324,15 +324,21 @@ fn agent_letters(agent: &str) -> String {
 /// Shape and word.
 fn state(pod: &PodSummary) -> AnyView {
     let sign = Sign::of(pod);
-    let shape = match sign {
+    view! { <span class=format!("sign sign-{}", shape(sign))><i aria-hidden="true"></i>{sign.word()}</span> }.into_any()
+}
+
+/// The class of a sign's shape: the same shapes as the marks in the list.
+fn shape(sign: Sign) -> &'static str {
+    match sign {
         Sign::Failed => "fail",
         Sign::Of(PodState::Running) => "run",
         Sign::Of(PodState::Waiting) => "wait",
         Sign::Of(PodState::Paused) => "pause",
-        Sign::Of(PodState::Broken | PodState::Unreachable) => "broken",
-        Sign::Of(PodState::Idle | PodState::Stopped) => "idle",
-    };
-    view! { <span class=format!("sign sign-{shape}")><i aria-hidden="true"></i>{sign.word()}</span> }.into_any()
+        Sign::Of(PodState::Broken) => "broken",
+        Sign::Of(PodState::Unreachable) => "gone",
+        Sign::Of(PodState::Idle) => "idle",
+        Sign::Of(PodState::Stopped) => "stop",
+    }
 }
 
 fn href_of(pod: &PodSummary) -> String {
@@ -360,6 +366,13 @@ mod tests {
             ("one Pod".into(), "seven Pods".into(), "13 Pods".into())
         );
         assert_eq!(lede(&[], &now, now.timestamp()), "Since 9:00, no Pod did anything.");
+    }
+
+    #[test]
+    fn each_state_has_a_shape_of_its_own() {
+        let signs = PodState::ALL.into_iter().map(Sign::Of).chain([Sign::Failed]);
+        let shapes: std::collections::BTreeSet<_> = signs.map(shape).collect();
+        assert_eq!(shapes.len(), PodState::ALL.len() + 1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ const COOKIE: &str = "yoi-looked";
 /// The cookie with the reader's time zone, in minutes east of UTC.
 const ZONE: &str = "yoi-zone";
 
-/// Whoever comes back sooner has only been on another page: the board goes on where it was.
+/// Whoever comes back sooner has only been on another page: the board continues where it was.
 const AWAY: SignedDuration = SignedDuration::from_mins(30);
 
 /// Whoever has never looked sees this much.

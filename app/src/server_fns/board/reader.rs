@@ -3,7 +3,8 @@
 use backend::{Backend, RecordForm};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use protocol::{
-    ApiError, ControlEvent, Event, Outcome, PodState, PodSummary, TurnEvent, Usage, UsageDay, operation, operations,
+    ApiError, ControlEvent, Event, OpenApproval, Outcome, PodRef, PodState, PodSummary, TurnEvent, Usage, UsageDay,
+    operation, operations,
 };
 
 use super::{
@@ -18,6 +19,8 @@ const PODS_MAX: usize = 60;
 /// Records of a Pod that are read, and how many at a time.
 const RECORDS_MAX: usize = 1_500;
 const PAGE_RECORDS: u32 = 500;
+/// Pods whose questions are compared with their files before the page is sent; the other cards compare later.
+const ASKING_MAX: usize = 12;
 /// The axis is at least this long.
 const AXIS_MIN: SignedDuration = SignedDuration::from_mins(30);
 /// How much of what a Pod said last is shown, in characters.
@@ -85,9 +88,32 @@ pub(super) async fn read(backend: &Backend, since: Timestamp, zone: TimeZone) ->
         lede: lede(&done, &now, since),
         cost: cost_html(&done, &spent, &now),
         rows: rows_html(&done, axis, now.time_zone()),
-        questions: backend.everywhere().open_approvals().await?.items,
+        questions: questions(backend).await?,
         requests: backend.read(requests).await?.items,
     })
+}
+
+/// The open approvals, with what their calls would do, so that their cards are whole at once.
+async fn questions(backend: &Backend) -> Result<Vec<OpenApproval>, ApiError> {
+    let mut questions = backend.everywhere().open_approvals().await?.items;
+    let mut pods: Vec<PodRef> = Vec::new();
+    for open in &questions {
+        if !pods.contains(&open.pod) {
+            pods.push(open.pod.clone());
+        }
+    }
+    for pod in pods.into_iter().take(ASKING_MAX) {
+        let query = operations::Approvals { pod: pod.clone(), all: false, page: Default::default() };
+        // A card without it compares later.
+        let Ok(known) = backend.read(query).await else { continue };
+        for known in known.items {
+            let is_it = |open: &&mut OpenApproval| open.pod == pod && open.approval.id == known.id;
+            if let Some(open) = questions.iter_mut().find(is_it) {
+                open.approval = known;
+            }
+        }
+    }
+    Ok(questions)
 }
 
 /// From when you last looked, or from when the first thing happened if that was later, to now.

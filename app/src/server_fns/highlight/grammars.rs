@@ -114,7 +114,7 @@ const LANGUAGES: [(&str, &str); 93] = [
 ];
 
 /// A grammar caches what it has compiled: up to 45 MB for one language. Beyond this many languages, everything is
-/// dropped and loaded anew.
+/// dropped and reloaded.
 const LANGUAGES_LOADED: usize = 4;
 /// After this long without use all grammars are dropped; loading them again takes a few milliseconds.
 const UNUSED: Duration = Duration::from_secs(60);

@@ -11,7 +11,7 @@ pub(crate) fn text_of(block: ContentBlock) -> String {
         ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
         ContentBlock::Resource(resource) => match resource.resource {
             EmbeddedResourceResource::TextResourceContents(text) => text.text,
-            _ => "[a file that is no text is left out]".to_owned(),
+            _ => "[a file that is not text is left out]".to_owned(),
         },
         _ => String::new(),
     }

@@ -103,7 +103,7 @@ fn setter<'a>(
     what: &str,
     wanted: &str,
 ) -> Result<&'a Setter, String> {
-    let setter = setter.ok_or_else(|| format!("the agent lets nobody choose its {what}"))?;
+    let setter = setter.ok_or_else(|| format!("the agent does not let you choose its {what}"))?;
     match choices.iter().any(|choice| choice.id == wanted) {
         true => Ok(setter),
         false => {
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(one.mode_setter("code"), Ok(&Setter::Method));
         assert_eq!(other.model_setter("m1"), Ok(&Setter::Option("o-model".to_owned())));
         assert_eq!(one.mode_setter("fly").unwrap_err(), "the agent has no mode \"fly\"; there are ask, code");
-        assert_eq!(Offered::default().mode_setter("x").unwrap_err(), "the agent lets nobody choose its mode");
+        assert_eq!(Offered::default().mode_setter("x").unwrap_err(), "the agent does not let you choose its mode");
     }
 
     #[test]

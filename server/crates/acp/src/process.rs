@@ -85,7 +85,7 @@ impl Way {
                 Proxy::open_with(AGENT_WAY, wishes, own)
             }
         };
-        let proxy = proxy.map_err(|error| format!("its way to the network could not be made: {error}"))?;
+        let proxy = proxy.map_err(|error| format!("its network access could not be set up: {error}"))?;
         let variables = DIRECT.map(|name| (name.to_owned(), LOOPBACK.to_owned())).into();
         Ok(Self { network: Network::Through { socket: proxy.socket() }, proxy: Some(proxy), variables })
     }

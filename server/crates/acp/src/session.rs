@@ -207,7 +207,7 @@ impl Task {
             Ok(said) => link.tell(said).await,
             Err(_) => {
                 let detail =
-                    "the agent ended while it was set to its mode and model; send the message again".to_owned();
+                    "the agent ended while its mode and model were being set; send the message again".to_owned();
                 return Err(Failure { code: "agent_unavailable", detail });
             }
         }
@@ -223,7 +223,7 @@ impl Task {
             Closed::Broken(why) => why,
         };
         let words = words.map(|words| format!(" ({words})")).unwrap_or_default();
-        format!("the agent {agent} is gone in the midst of its turn: {why}{words}; resume to start it again")
+        format!("the agent {agent} is gone in the middle of its turn: {why}{words}; resume to start it again")
     }
 
     /// Runs the turn itself, from the moment the prompt can be sent until the turn is over.
@@ -317,7 +317,7 @@ impl Task {
         };
         // Updates of an unknown kind are ignored.
         let Ok(notification) = serde_json::from_value::<SessionNotification>(params) else {
-            tracing::debug!("an agent told something of a kind that is not known");
+            tracing::debug!("an agent sent an update of an unknown kind");
             return Ok(());
         };
         let said = connected.translator.update(notification.update, &raw, &mut connected.offered);
@@ -371,7 +371,10 @@ impl Task {
             Err(fault) => return Some(Err(fault)),
         };
         let Some(link) = link else {
-            return Some(Err(Fault::new(-32_603, "no turn goes on; yoi does nothing for an agent between its turns")));
+            return Some(Err(Fault::new(
+                -32_603,
+                "no turn is in progress; yoi does nothing for an agent between its turns",
+            )));
         };
         if self.open.wants.len() >= WANTS_MAX {
             return Some(Err(Fault::new(-32_603, "too much is asked for at once; wait for what is being done")));

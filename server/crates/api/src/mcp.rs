@@ -54,7 +54,7 @@ async fn refused(parts: Parts, body: mcp_server::Body) -> Response {
     let is_no_message = parts.status == StatusCode::UNSUPPORTED_MEDIA_TYPE && said.starts_with("fail to deserialize");
     let (status, code, said) = match is_no_message {
         true => {
-            let sentence = "the body is no single JSON-RPC message of MCP; batches are not taken";
+            let sentence = "the body is not a single JSON-RPC message of MCP; batches are not taken";
             (StatusCode::BAD_REQUEST, NO_JSON, format!("{sentence} ({said})"))
         }
         false => (parts.status, WRONG, said),

@@ -55,7 +55,7 @@ pub(crate) async fn come_back(
     headers: HeaderMap,
 ) -> Response {
     let Ok(Query(brought)) = brought else {
-        return previews::page(StatusCode::BAD_REQUEST, "This is no answer to a login", "Begin the login again.");
+        return previews::page(StatusCode::BAD_REQUEST, "This is not an answer to a login", "Begin the login again.");
     };
     let session = session.map(|Extension(session)| session);
     let again = elsewhere(&console, &uri, &headers);

@@ -99,7 +99,7 @@ pub(crate) async fn terminal(
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(error) if headers.contains_key(header::UPGRADE) => {
-            return Err(invalid(format!("this is no WebSocket handshake: {}", error.body_text())));
+            return Err(invalid(format!("this is not a WebSocket handshake: {}", error.body_text())));
         }
         Err(_) => {
             // Whether there could be one is worth knowing also for those who cannot open it.

@@ -246,7 +246,7 @@ async fn an_export_comes_back_as_a_stopped_pod() {
     assert_eq!(code(&import(&server, "i-2", "copy", &jsonl).await), (409, "name_taken"));
     let refused = import(&server, "i-3", "bad", &format!("{jsonl}oh\n")).await;
     assert_eq!(code(&refused), (400, "invalid_input"));
-    let last = format!("line {}: this is no record", jsonl.lines().count() + 1);
+    let last = format!("line {}: this is not a record", jsonl.lines().count() + 1);
     assert!(refused.1["detail"].as_str().unwrap().starts_with(&last), "{}", refused.1);
     for body in [
         json!({}),

@@ -46,6 +46,10 @@ async fn a_pod_is_created_found_sent_a_message_renamed_and_deleted() {
 
     let renamed = answer(server.request(Method::PATCH, &pod).json(&json!({ "name": "ada2" }))).await;
     assert_eq!((renamed.0, &renamed.1["name"]), (200, &json!("ada2")));
+    let refused = answer(server.request(Method::PATCH, &pod).json(&json!({ "provider": "nobody" }))).await;
+    assert_eq!(code(&refused), (400, "invalid_input"));
+    let newest = server.get("/api/v1/audit?result=refused").await.1["items"][0].clone();
+    assert_eq!(newest["action"], "settings", "what a request that names no name wanted to change: {newest}");
     let delete = |query: &str| answer(server.request(Method::DELETE, &format!("{pod}{query}")));
     assert_eq!(code(&delete("").await), (400, "invalid_input"));
     assert_eq!(code(&delete("?confirm=ada").await), (400, "invalid_input"));

@@ -259,12 +259,27 @@ async fn the_audit_says_what_was_answered_and_of_which_call() {
     let expected = [
         ("refused", json!({ "decision": "allow" })),
         ("done", json!({ "tool": "Bash", "subject": "pwd" })),
-        ("done", json!({ "tool": "Bash", "subject": cut, "decision": "deny", "remembered": true })),
+        ("done", json!({ "tool": "Bash", "subject": cut, "decision": "deny", "remembered": true, "scope": "pod" })),
         ("refused", json!({ "tool": "Bash", "subject": "ls", "decision": "deny", "remembered": true })),
         ("done", json!({ "tool": "Bash", "subject": "ls", "decision": "allow" })),
     ];
     assert_eq!(about, expected);
     assert!(rows.iter().all(|row| row["action"] != "input" || row["about"].is_null()), "{rows:#?}");
+}
+
+#[tokio::test]
+async fn a_question_that_is_named_twice_is_answered_once() {
+    let server = server().await;
+    let (pod, question) = asking(&server, "ada").await;
+    let address = pod.trim_start_matches("/api/v1/runtimes/").replace("/workers/", "/");
+    let ids = json!([{ "pod": address, "id": question["id"] }, { "pod": address, "id": question["id"] }]);
+    let body = json!({ "decision": "allow", "ids": ids });
+    let answered = server.post("/api/v1/approvals", body).await;
+    assert_eq!(answered.0, 200, "{}", answered.1);
+    let items = &answered.1["items"];
+    assert_eq!((&items[0]["approval"]["decision"], &items[0]["error"]), (&json!("allow"), &Value::Null), "{items}");
+    assert_eq!((&items[1]["approval"], &items[1]["error"]["code"]), (&Value::Null, &json!("already_answered")));
+    assert_eq!(server.records(&pod, "approval_answered").await.len(), 1);
 }
 
 #[tokio::test]

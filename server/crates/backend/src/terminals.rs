@@ -22,10 +22,10 @@ use tokio::{
 const TERMINALS_MAX: usize = 8;
 /// How often to look whether the processes of a terminal have ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How Linux says that no process has the terminal open any more.
+/// The error by which Linux reports that no process has the terminal open any more.
 const NOBODY: i32 = rustix::io::Errno::IO.raw_os_error();
 
-/// What terminals are made of.
+/// The configuration of terminals.
 #[derive(Debug, Clone)]
 pub struct TerminalOptions {
     /// The shell's program.
@@ -150,7 +150,7 @@ impl TerminalSeat {
 }
 
 impl ShellOutput {
-    /// Reads what has been printed; 0 once nobody can print any more. Nothing is lost if this is dropped.
+    /// Reads what has been printed; 0 once nobody can print any more. Cancel-safe.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -163,7 +163,7 @@ impl ShellOutput {
 }
 
 impl ShellInput {
-    /// Types as much of this as there is room for; waits while there is none. Nothing is lost if this is dropped.
+    /// Writes as much of this as there is room for; waits while there is none. Cancel-safe.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -171,7 +171,7 @@ impl ShellInput {
         self.0.write(bytes).await
     }
 
-    /// The programs on the screen are told.
+    /// Resizes the terminal; the programs in it get SIGWINCH.
     pub fn resize(&self, size: TerminalSize) {
         if let Err(error) = self.0.resize(size_of(size)) {
             tracing::debug!(%error, "a terminal could not be resized");
@@ -188,11 +188,11 @@ impl ShellProcess {
         self.child.wait().await
     }
 
-    /// Tells everything of the session that its terminal is gone, and kills what is still there after `grace`.
+    /// Sends SIGHUP to the whole session, and kills what is still there after `grace`.
     pub async fn end(mut self, grace: Duration) {
         let over = Instant::now() + grace;
         self.signal(Signal::HUP);
-        // A stopped process does not act on a signal until it goes on.
+        // A stopped process does not act on a signal until it is continued.
         self.signal(Signal::CONT);
         while self.is_there() && Instant::now() < over {
             sleep(LOOK_EVERY).await;

@@ -36,6 +36,10 @@ pub fn in_verbs(sentence: &str) -> String {
         .replace("send with `queue`, or wait", "leave --no-queue out, or wait")
         .replace("begin without `after`", "begin without --after")
         .replace("set `overwrite` to", "use --overwrite to")
+        .replace(
+            "send `force` to remove it nevertheless",
+            "`yoi worktree NAME discard --force` removes it nevertheless",
+        )
         .replace("rewind without `files`", "rewind without --files")
         .replace("GET the changes to see", "`yoi changes NAME` shows");
     while let Some(at) = said.find(LIST) {

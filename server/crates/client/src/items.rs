@@ -29,7 +29,7 @@ pub enum Connection {
     CaughtUp { records: usize },
     /// After a loss, or when this reader was too slow: a snapshot replaced what was missed.
     Reloaded,
-    /// The server refuses the token; the client tries again, reading the token anew.
+    /// The server refuses the token; the client tries again, reading the token again.
     Unauthorized,
 }
 

@@ -104,6 +104,12 @@ pub fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<PodSumm
         .collect()
 }
 
+/// Whether its run cannot continue without you, though it asks nothing: it failed, or a crash interrupted it.
+pub fn is_stuck(pod: &PodSummary) -> bool {
+    let is_interrupted = pod.state == PodState::Paused && pod.needs_you && pod.state_reason.is_some();
+    is_interrupted || Sign::of(pod) == Sign::Failed
+}
+
 /// How many Pods need your attention: the count in the title.
 pub fn needing(pods: &[PodSummary]) -> usize {
     pods.iter().filter(|pod| Attention::of(pod) == Attention::NeedsYou).count()
@@ -141,6 +147,16 @@ mod tests {
             ]
         );
         assert_eq!(needing(&pods), 2);
+    }
+
+    #[test]
+    fn a_run_is_stuck_when_it_failed_or_was_interrupted_and_not_when_you_paused_it_or_it_asks() {
+        let needs_you = |state, reason: Option<&str>| {
+            is_stuck(&PodSummary { needs_you: true, state_reason: reason.map(str::to_owned), ..pod("a", state) })
+        };
+        assert!(needs_you(PodState::Idle, None) && needs_you(PodState::Paused, Some("interrupted when yoi stopped")));
+        assert!(!needs_you(PodState::Paused, None) && !needs_you(PodState::Waiting, None));
+        assert!(!is_stuck(&pod("a", PodState::Paused)) && !is_stuck(&pod("a", PodState::Idle)));
     }
 
     #[test]

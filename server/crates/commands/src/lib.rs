@@ -24,7 +24,7 @@ mod sign;
 mod table;
 
 pub use self::{
-    attention::{Attention, SortBy, by_need, grouped, matches, needing, sorted, total_tokens},
+    attention::{Attention, SortBy, by_need, grouped, is_stuck, matches, needing, sorted, total_tokens},
     fuzzy::{Fit, fit},
     line::{
         Answer, CHOOSE, Client, Command, Here, NOT_ATTACHED, Named, Offer, PreviewAct, Standing, Topic, is_command,

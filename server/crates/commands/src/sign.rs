@@ -23,6 +23,19 @@ impl Sign {
         }
     }
 
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        PodState::ALL.into_iter().map(Self::Of).chain([Self::Failed])
+    }
+
+    /// The state in which the API has Pods with this sign; not all Pods in it need have it.
+    pub fn state(self) -> PodState {
+        match self {
+            Self::Of(state) => state,
+            Self::Failed => PodState::Idle,
+        }
+    }
+
     /// Its name, which is the API's own where there is one.
     pub fn word(self) -> &'static str {
         match self {
@@ -55,13 +68,12 @@ mod tests {
 
     #[test]
     fn each_state_has_one_name_which_is_the_apis() {
-        let signs = || PodState::ALL.into_iter().map(Sign::Of).chain([Sign::Failed]);
-        let words: Vec<_> = signs().map(Sign::word).collect();
+        let words: Vec<_> = Sign::all().map(Sign::word).collect();
         for state in PodState::ALL {
             assert_eq!(serde_json::to_value(state).unwrap(), Sign::Of(state).word());
         }
         assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len());
-        assert_eq!(signs().map(Sign::meaning).collect::<BTreeSet<_>>().len(), words.len());
+        assert_eq!(Sign::all().map(Sign::meaning).collect::<BTreeSet<_>>().len(), words.len());
     }
 
     #[test]

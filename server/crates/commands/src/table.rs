@@ -131,7 +131,7 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "pause", "", "", "Pause the run"),
     of(Pod, "resume", "", "", "Resume the paused run"),
     grave(Pod, "cancel", "", "Cancel the run"),
-    grave(Pod, "stop", "", "Stop the Pod (it can be restored)"),
+    grave(Pod, "stop", "", "Archive the Pod (it can be restored)"),
     of(Pod, "restore", "", "", "Restore the stopped Pod"),
     grave(Pod, "allow", "", "Allow the pending approval once"),
     grave(

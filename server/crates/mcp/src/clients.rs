@@ -179,9 +179,7 @@ impl Settled {
                     format!("the MCP server \"{name}\" is away, so its tools are left out until it is back: {why}")
                 }
                 Some(Status::Beginning) | None => {
-                    format!(
-                        "the MCP server \"{name}\" takes long to begin, so its tools are left out until it is there"
-                    )
+                    format!("the MCP server \"{name}\" is slow to start, so its tools are left out until it is ready")
                 }
             };
             // Reported once each time the server goes away, even if the reasons change.

@@ -25,7 +25,7 @@ pub enum BadServer {
     Elsewhere,
     #[error("env has the variable \"{0}\"; a name has no = and no NUL character, and its value no NUL character")]
     Variable(String),
-    #[error("headers has \"{0}\", which is no header, or one that the protocol sets itself")]
+    #[error("headers has \"{0}\", which is not a header, or is one that the protocol sets itself")]
     Header(String),
     #[error("oauth belongs to a url that has no `Authorization` among its headers")]
     OAuthElsewhere,

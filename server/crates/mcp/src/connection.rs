@@ -169,7 +169,7 @@ impl Keeping {
             Ok(Ok(reached)) => reached,
             Ok(Err(NotReached::Away(why))) => return End::Away(why),
             Ok(Err(NotReached::LoginWanted(why))) => return End::LoginWanted(why),
-            Err(_) => return End::Away(format!("it did not begin within {} s", START_MAX.as_secs())),
+            Err(_) => return End::Away(format!("it did not start within {} s", START_MAX.as_secs())),
         };
         let Reached { service, process } = reached;
         let peer = service.peer().clone();
@@ -211,7 +211,7 @@ impl Standing<'_> {
             Failed::LoginWanted(demand) => End::LoginWanted(self.live.login.want(&demand)),
             failed => {
                 let why = self.live.secrets.hide(failed.sentence());
-                End::Away(format!("it does not tell its tools: {why}"))
+                End::Away(format!("it does not list its tools: {why}"))
             }
         })?;
         let offer = Offer::of(&self.known.config, listed);

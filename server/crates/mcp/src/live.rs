@@ -159,7 +159,7 @@ impl Live {
                 ("timeout", "the server of this tool did not answer in time; the call was given up".to_owned())
             }
             Failed::Odd => {
-                ("tool_failed", "the server of this tool answered with something that is no result".to_owned())
+                ("tool_failed", "the server of this tool answered with something that is not a result".to_owned())
             }
         };
         ToolOutcome::failed(code, self.secrets.hide(sentence))

@@ -15,7 +15,7 @@ pub(crate) struct Template {
 enum Part {
     Fixed(String),
     Variable(Variable),
-    /// An expression that nothing is known of: whatever is typed from here on fits.
+    /// An unsupported expression: any text fits from here on.
     Rest,
 }
 

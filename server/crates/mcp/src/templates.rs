@@ -14,7 +14,7 @@ use crate::{
     text::{line, plain},
 };
 
-/// Returns the template as people see it; `None` if nothing can be made of it.
+/// Returns the template as people see it; `None` if it is not usable.
 pub(crate) fn shown(server: &str, listed: ResourceTemplate) -> Option<(Template, McpResource)> {
     let text = listed.uri_template;
     let template =
@@ -46,7 +46,7 @@ fn at(template: &Template, shown: &McpResource, uri: String) -> McpResource {
     }
 }
 
-/// What can be asked for more.
+/// The variables whose values can be completed.
 pub(crate) type Wanted<'a> = Vec<(&'a Template, Open)>;
 
 /// Returns the variables whose values the server has to be asked for, now that this has been typed.

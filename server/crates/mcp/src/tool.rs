@@ -48,7 +48,7 @@ impl Tool for ServerTool {
         // The tool may have changed since the call was permitted. A person who calls it sees it as it is.
         let is_by_person = place.redirects.is_none();
         if !is_by_person && self.known.pins.is_changed(&self.name, &tool.digest) {
-            let sentence = "the server has defined this tool anew since this call was allowed, so nothing was called; call it again, \
+            let sentence = "the server has redefined this tool since this call was allowed, so nothing was called; call it again, \
                             and a person is asked";
             return ToolOutcome::failed("permission_denied", sentence);
         }

@@ -121,7 +121,7 @@ impl Reaching<'_> {
             NetworkPolicy::Ask => {
                 let proxy = Proxy::open(&self.config.name.to_string(), self.stand.wishes.clone());
                 let proxy = proxy
-                    .map_err(|error| NotReached::Away(format!("its way to the network could not be made: {error}")))?;
+                    .map_err(|error| NotReached::Away(format!("its network access could not be set up: {error}")))?;
                 Ok((Network::Through { socket: proxy.socket() }, Some(proxy)))
             }
         }

@@ -121,7 +121,7 @@ impl Meters {
         );
         registry.register(
             "leases_lost",
-            "How often this host lost its lease on its Pods and had to join anew (PostgreSQL)",
+            "How often this host lost its lease on its Pods and had to rejoin (PostgreSQL)",
             self.leases_lost.clone(),
         );
         registry.register(

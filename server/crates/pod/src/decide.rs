@@ -123,7 +123,7 @@ pub enum Refusal {
     OwnContext,
     #[error("has no such open question; it has been answered already, or is void")]
     AlreadyAnswered,
-    #[error("has moved on since you looked; look again and decide anew")]
+    #[error("has moved on since you looked; look again and decide again")]
     HeadMoved,
     #[error("has no such record; `to_seq` is one of its records")]
     OutsideLog,

@@ -111,7 +111,7 @@ pub struct Pod {
     /// The usage limit that its newest run ran into, until the next one starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// The model that replaces its own one, as long as the run that it stepped in for goes on or can be resumed.
+    /// The model that replaces its own one, as long as the run that it stepped in for is in progress or can be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<ModelName>,
     /// Budget alerts that have been raised, newest last.
@@ -411,7 +411,7 @@ impl Pod {
         !(is_asked || waits_for_the_pod)
     }
 
-    /// True while a run goes on, whether or not it waits for a person.
+    /// True while a run is in progress, whether or not it waits for a person.
     pub fn is_working(&self) -> bool {
         matches!(self.state, PodState::Running | PodState::Waiting) && self.run.is_some()
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// The provider of a Pod in which an agent answers.
 pub const ACP: &str = "acp";
 
-/// An agent that Pods can be made with. Never its command or what is in its environment.
+/// An agent that can answer in Pods. Never its command or what is in its environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgentItem {

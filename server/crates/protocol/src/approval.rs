@@ -164,6 +164,15 @@ impl RuleScope {
             Self::Everywhere => "everywhere",
         }
     }
+
+    /// Where that is, for display: `in this folder`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Pod => "in this Pod",
+            Self::Folder => "in this folder",
+            Self::Everywhere => "everywhere",
+        }
+    }
 }
 
 /// A rule that stands: of a Pod, of a folder, or of the whole server.

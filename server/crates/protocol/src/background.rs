@@ -1,4 +1,4 @@
-//! Commands that go on after their call: what is known about each, and what it wrote.
+//! Commands that keep running after their call: what is known about each, and what it wrote.
 
 use serde::{Deserialize, Serialize};
 

@@ -39,7 +39,7 @@ pub struct BudgetUse {
     /// The cost of everything priced in the budget's currency; absent when nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// As [`Budget::percent`].
+    /// Percent of the budget that is used, rounded down; of cost and tokens, whichever is nearer to its limit.
     pub percent: u64,
 }
 

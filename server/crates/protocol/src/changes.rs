@@ -134,7 +134,7 @@ pub struct RevertCommand {
     pub hunk: Option<String>,
     #[serde(default)]
     pub since: Since,
-    /// The file's `version`; when absent, the one that the newest `GET P/changes` told.
+    /// The file's `version`; when absent, the one that the newest `GET P/changes` returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -169,7 +169,7 @@ pub struct UndoCommand {
 pub struct ReviewCommand {
     #[serde(default)]
     pub comments: Vec<ReviewComment>,
-    /// A word to go with them.
+    /// A note to go with them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }

@@ -57,7 +57,7 @@ pub struct CreatePod {
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The agent that answers in the place of a provider's model: one of `GET /api/v1/agents`.
+    /// The agent that answers instead of a provider's model: one of `GET /api/v1/agents`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub struct ImportCommand {
     /// A Pod's export as JSONL: one record per line, as returned by `GET P/export?format=jsonl`. Or a session file of
     /// another agent.
     pub jsonl: String,
-    /// Whose file it is; found out from its content when absent.
+    /// Whose file it is; detected from its content when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<ImportFormat>,
     /// The new Pod's folder; the server's default when absent.
@@ -282,7 +282,7 @@ pub enum ControlVerb {
     Cancel,
     Stop,
     Restore,
-    /// Puts a summary in the place of what came before the newest turn.
+    /// Replaces what came before the newest turn with a summary.
     Compact,
     /// Asks the model again where its last answer was cut off or is missing.
     Retry,

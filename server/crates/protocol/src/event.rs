@@ -199,7 +199,7 @@ pub enum TurnEvent {
         name: String,
         arguments: Value,
         by: ToolBy,
-        /// Of a call that an agent makes in the midst of its turn: the id by which the agent, or what it asks yoi for, is known.
+        /// Of a call that an agent makes during its turn: the id by which the agent, or what it asks yoi for, is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_call_id: Option<String>,
     },
@@ -438,7 +438,7 @@ pub enum ControlEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
         session_id: String,
-        /// It goes on with the session that it had.
+        /// It continues the session that it had.
         resumed: bool,
     },
     /// What the agent lets its client choose from now on.
@@ -451,7 +451,7 @@ pub enum ControlEvent {
     AgentPrompted {
         to_seq: Seq,
     },
-    /// The agent's plan, whole, in the place of the one before.
+    /// The agent's whole plan, which replaces the one before.
     PlanUpdated {
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::PlanEntry>))]
         entries: Value,

@@ -205,7 +205,7 @@ impl fmt::Display for Seq {
     }
 }
 
-/// The caller's own id for one command: 1 to 128 visible ASCII characters. A repeated command happens once (I5).
+/// The caller's own id for one command: 1 to 128 visible ASCII characters. A repeated command happens once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[!-~]{1,128}$"))]

@@ -2,7 +2,7 @@
 //!
 //! This crate has types and their JSON, and no logic beyond reading them: names, sealed cursors, duplicate keys,
 //! truncated texts. It builds for the server and for the browser. No path, socket, endpoint or secret of ours has a
-//! place in these types (I9).
+//! place in these types.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

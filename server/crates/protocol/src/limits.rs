@@ -25,7 +25,7 @@ impl PodLimits {
         [
             ("of this server", self.max, "max"),
             ("of one Pod's own children", self.children_max, "children_max"),
-            ("of all that one Pod leads", self.family_max, "family_max"),
+            ("of all descendants of one Pod", self.family_max, "family_max"),
         ]
     }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cost, Currency, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp, both_priced};
+use crate::{
+    Cost, Currency, Decision, PodName, PodRef, PodState, RuleScope, RuntimeId, ScopeRule, Seq, Timestamp, both_priced,
+};
 
 /// One page of a list. `next` goes into `?after=` (for transcripts, `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,12 +166,18 @@ pub struct AuditAbout {
     /// The answer applies from then on: `remember` was set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remembered: bool,
+    /// Where the rule of a remembered answer applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<RuleScope>,
+    /// Which calls that rule means, as `match` of a rule, at most 200 characters of it; exactly this call when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
-/// For display, on one line: "always denied Bash: rm -r build".
+/// For display, on one line: "always denied Bash: rm -r build (rm *, in this Pod)".
 impl fmt::Display for AuditAbout {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tool, subject, decision, remembered } = self;
+        let Self { tool, subject, decision, remembered, scope, pattern } = self;
         let decided = match decision {
             Some(Decision::Allow) => Some("allowed"),
             Some(Decision::Deny) => Some("denied"),
@@ -182,7 +190,13 @@ impl fmt::Display for AuditAbout {
             formatter.write_str(": ")?;
         }
         let subject = subject.as_deref().unwrap_or_default();
-        formatter.write_str(&subject.split_whitespace().collect::<Vec<_>>().join(" "))
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        formatter.write_str(&one_line(subject))?;
+        match (scope, pattern) {
+            (Some(scope), Some(pattern)) => write!(formatter, " ({}, {})", one_line(pattern), scope.words()),
+            (Some(scope), None) => write!(formatter, " ({})", scope.words()),
+            (None, _) => Ok(()),
+        }
     }
 }
 

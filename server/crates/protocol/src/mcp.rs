@@ -49,7 +49,7 @@ pub struct McpServerItem {
     pub logged_in: bool,
 }
 
-/// A login to a server that has begun: where a person goes on.
+/// A login to a server that has begun: where a person continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct McpLogin {

@@ -79,7 +79,7 @@ impl FromStr for Mode {
 
     /// Reads a mode as people write it: `accept-edits` and `accept edits` are `accept_edits`.
     fn from_str(text: &str) -> Result<Self, ModeError> {
-        let plain = text.trim().to_lowercase().replace(['-', ' '], "_");
+        let plain = text.trim().to_ascii_lowercase().replace(['-', ' '], "_");
         Self::ALL.into_iter().find(|mode| mode.as_str() == plain).ok_or(ModeError)
     }
 }

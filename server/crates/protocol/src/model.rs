@@ -202,7 +202,7 @@ impl fmt::Display for Thinking {
 
 /// A word that is not a thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no level of thinking; use off, low, medium, high or max")]
+#[error("{0:?} is not a thinking level; use off, low, medium, high or max")]
 pub struct ThinkingError(String);
 
 impl FromStr for Thinking {

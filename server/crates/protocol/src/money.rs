@@ -72,6 +72,14 @@ impl Cost {
         self.0 as f64 / UNITS as f64
     }
 
+    /// The cost rounded to this many digits after the decimal point, at most 12: `1.25`.
+    pub fn rounded(self, digits: u32) -> String {
+        let scale = 10_u64.pow(digits);
+        let step = UNITS / scale;
+        let steps = self.0.saturating_add(step / 2) / step;
+        format!("{}.{:0digits$}", steps / scale, steps % scale, digits = digits as usize)
+    }
+
     /// The sum of what is priced; `None` if nothing is.
     pub fn both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         one.into_iter().chain(other).reduce(Add::add)

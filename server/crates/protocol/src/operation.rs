@@ -8,6 +8,7 @@ mod answered;
 #[cfg(feature = "openapi")]
 mod description;
 pub(crate) mod field;
+pub(crate) mod list;
 mod page;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

@@ -18,7 +18,11 @@ use crate::{
     QueuedInput, Receipt, RequestCommand, RestoreCommand, RevertCommand, Reverted, ReviewCommand, ReviewDrafts,
     RewindCommand, RewindPreview, RuleItem, RuntimeId, RuntimeView, SearchHit, Seq, SessionView, Since, ToolAnswer,
     ToolCommand, ToolDefault, UndoCommand, UsageReport, VisiblePod, WallItem, WorktreeAnswer, WorktreeCommand,
-    operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
+    operation::{
+        Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod,
+        list::{answers, operations},
+        operation,
+    },
 };
 
 /// How much of what a user wrote goes into the audit if it is not a Pod, in characters. An address has at most 97.
@@ -43,252 +47,6 @@ pub trait EachQuery {
 /// A visitor of the server's own operations.
 pub trait EachOwn {
     fn see<O: Operation>(&mut self);
-}
-
-macro_rules! operations {
-    (
-        commands {
-            $($(#[doc = $c_about:literal])* $command:ident $c_id:literal $key:literal $action:literal: $c_method:ident $c_path:expr, $c_tag:literal { $($c_fields:tt)* } -> $c_status:literal $c_done:literal $c_answer:ty;)*
-        }
-        queries {
-            $($(#[doc = $q_about:literal])* $query:ident $q_id:literal: $q_method:ident $q_path:expr, $q_tag:literal { $($q_fields:tt)* } -> $q_status:literal $q_done:literal $q_answer:ty;)*
-        }
-        server {
-            $($(#[doc = $s_about:literal])* $own:ident $s_id:literal: $s_method:ident $s_path:expr, $s_tag:literal { $($s_fields:tt)* } -> $s_status:literal $s_done:literal $s_answer:ty;)*
-        }
-    ) => {
-        $(operation! { $(#[doc = $c_about])* $command $c_id: $c_method $c_path, $c_tag { $($c_fields)* } -> $c_status $c_done $c_answer })*
-        $(operation! { $(#[doc = $q_about])* $query $q_id: $q_method $q_path, $q_tag { $($q_fields)* } -> $q_status $q_done $q_answer })*
-        $(operation! { $(#[doc = $s_about])* $own $s_id: $s_method $s_path, $s_tag { $($s_fields)* } -> $s_status $s_done $s_answer })*
-
-        /// Any command.
-        #[derive(Debug, Clone, PartialEq)]
-        pub enum Command {
-            $($command($command),)*
-        }
-
-        /// Any query.
-        #[derive(Debug, Clone, PartialEq)]
-        pub enum Query {
-            $($query($query),)*
-        }
-
-        $(
-            impl From<$command> for Command {
-                fn from(command: $command) -> Self {
-                    Self::$command(command)
-                }
-            }
-            impl ToCommand for $command {}
-        )*
-        $(
-            impl From<$query> for Query {
-                fn from(query: $query) -> Self {
-                    Self::$query(query)
-                }
-            }
-            impl ToQuery for $query {}
-        )*
-
-        /// Visits every command.
-        pub fn each_command(see: &mut impl EachCommand) {
-            $(see.see::<$command>();)*
-        }
-
-        /// Visits every query.
-        pub fn each_query(see: &mut impl EachQuery) {
-            $(see.see::<$query>();)*
-        }
-
-        /// Visits the server's own operations.
-        pub fn each_own(see: &mut impl EachOwn) {
-            $(see.see::<$own>();)*
-        }
-
-        impl Command {
-            pub fn facts(&self) -> Facts {
-                match self {
-                    $(Self::$command(_) => $command::FACTS,)*
-                }
-            }
-
-            /// What its key is bound to, besides the Pod and the request.
-            pub fn key_word(&self) -> &'static str {
-                match self {
-                    $(Self::$command(_) => $key,)*
-                }
-            }
-
-            /// Its name in the audit.
-            pub fn action(&self) -> &'static str {
-                match self {
-                    $(Self::$command(_) => $action,)*
-                }
-            }
-
-            /// Like [`Operation::request`].
-            ///
-            /// # Errors
-            /// As there.
-            pub fn request(&self) -> Result<Request, String> {
-                match self {
-                    $(Self::$command(command) => command.request(),)*
-                }
-            }
-
-            /// Decodes its answer.
-            ///
-            /// # Errors
-            /// If the JSON does not fit.
-            pub fn answered(&self, status: u16, body: &[u8]) -> Result<Answer, serde_json::Error> {
-                match self {
-                    $(Self::$command(_) => <$c_answer as Answered>::read(status, body).map(Answer::from),)*
-                }
-            }
-
-            /// Decodes its answer from what [`Answer::kept`] returned.
-            ///
-            /// # Errors
-            /// If the JSON does not fit.
-            pub fn kept(&self, json: &str) -> Result<Answer, serde_json::Error> {
-                match self {
-                    $(Self::$command(_) => serde_json::from_str::<$c_answer>(json).map(Answer::from),)*
-                }
-            }
-
-            /// The Pod that it is about; `None` if it makes one.
-            pub fn pod(&self) -> Option<&PodRef> {
-                match self {
-                    $(Self::$command(command) => command.pod(),)*
-                }
-            }
-
-            pub fn pod_mut(&mut self) -> Option<&mut PodRef> {
-                match self {
-                    $(Self::$command(command) => command.pod_mut(),)*
-                }
-            }
-
-            /// Like [`Operation::said`].
-            pub fn said(&self) -> String {
-                match self {
-                    $(Self::$command(command) => command.said(),)*
-                }
-            }
-        }
-
-        impl Query {
-            pub fn facts(&self) -> Facts {
-                match self {
-                    $(Self::$query(_) => $query::FACTS,)*
-                }
-            }
-
-            /// Like [`Operation::request`].
-            ///
-            /// # Errors
-            /// As there.
-            pub fn request(&self) -> Result<Request, String> {
-                match self {
-                    $(Self::$query(query) => query.request(),)*
-                }
-            }
-
-            /// Decodes its answer.
-            ///
-            /// # Errors
-            /// If the JSON does not fit.
-            pub fn answered(&self, status: u16, body: &[u8]) -> Result<Answer, serde_json::Error> {
-                match self {
-                    $(Self::$query(_) => <$q_answer as Answered>::read(status, body).map(Answer::from),)*
-                }
-            }
-
-            /// Like [`Operation::page`].
-            pub fn page(&self) -> Option<&Page> {
-                match self {
-                    $(Self::$query(query) => query.page(),)*
-                }
-            }
-
-            /// The Pod that it is about; `None` if it is about all.
-            pub fn pod(&self) -> Option<&PodRef> {
-                match self {
-                    $(Self::$query(query) => query.pod(),)*
-                }
-            }
-
-            pub fn pod_mut(&mut self) -> Option<&mut PodRef> {
-                match self {
-                    $(Self::$query(query) => query.pod_mut(),)*
-                }
-            }
-        }
-    };
-}
-
-macro_rules! answers {
-    ($($name:ident($kind:ty),)*) => {
-        /// The answer to any command or query.
-        #[derive(Debug, Clone, PartialEq)]
-        #[allow(clippy::large_enum_variant, reason = "an answer is made once, and taken apart where it arrives")]
-        pub enum Answer {
-            $($name($kind),)*
-        }
-
-        $(
-            impl From<$kind> for Answer {
-                fn from(answer: $kind) -> Self {
-                    Self::$name(answer)
-                }
-            }
-
-            impl TryFrom<Answer> for $kind {
-                type Error = Answer;
-
-                fn try_from(answer: Answer) -> Result<Self, Answer> {
-                    match answer {
-                        Answer::$name(answer) => Ok(answer),
-                        other => Err(other),
-                    }
-                }
-            }
-        )*
-
-        impl Answer {
-            /// As JSON, to answer a repeat of the command; [`Command::kept`] reads it.
-            pub fn kept(&self) -> String {
-                match self {
-                    $(Self::$name(answer) => serde_json::to_string(answer),)*
-                }
-                .expect("protocol types always encode")
-            }
-
-            /// Like [`Answered::status`].
-            pub fn status(&self, usual: u16) -> u16 {
-                match self {
-                    $(Self::$name(answer) => answer.status(usual),)*
-                }
-            }
-
-            /// Like [`Answered::body`].
-            pub fn body(&self) -> Option<String> {
-                match self {
-                    $(Self::$name(answer) => answer.body(),)*
-                }
-            }
-
-            /// Like [`Answered::paged`].
-            ///
-            /// # Errors
-            /// As there.
-            pub fn paged(self, page: &Page) -> Result<Self, ApiError> {
-                match self {
-                    $(Self::$name(answer) => answer.paged(page).map(Self::$name),)*
-                }
-            }
-        }
-    };
 }
 
 answers! {
@@ -367,7 +125,7 @@ operations! {
 
         /// Makes a Pod with this one's history up to a record and with its settings; it is idle, and nothing ties it to another Pod.
         ///
-        /// A record inside a run that is going on is `busy`, one inside an answer or a tool call `invalid_input`, and both say where
+        /// A record inside a run in progress is `busy`, one inside an answer or a tool call `invalid_input`, and both say where
         /// a fork can begin. A history may have up to 64 MiB.
         Fork "fork" "fork" "fork": Post at_pod!("/fork"), "pods" {
             pod pod: PodRef,
@@ -467,7 +225,7 @@ operations! {
 
         /// Commits what is changed in the Pod's folder: the files that its scope lets it write.
         ///
-        /// The author is the one of git's settings, and `yoi` if there is none. Hooks do not run, and nothing is
+        /// The author comes from git's settings, or is `yoi` if there is none. Hooks do not run, and nothing is
         /// signed. Without changes: `nothing_to_commit`.
         CommitChanges "commit_changes" "commit" "commit": Post at_pod!("/changes/commit"), "changes" {
             pod pod: PodRef,
@@ -486,7 +244,7 @@ operations! {
             body body: UndoCommand,
         } -> 200 "It is as before the revert" Reverted;
 
-        /// Sends comments on changes as one message, each with its line. If a run is going on, the message is queued.
+        /// Sends comments on changes as one message, each with its line. If a run is in progress, the message is queued.
         Review "review" "review" "input": Post at_pod!("/changes/review"), "changes" {
             pod pod: PodRef,
             body body: ReviewCommand,
@@ -856,7 +614,7 @@ operations! {
             path name: String,
         } -> 204 "It is gone" ();
 
-        /// The agents that Pods can be made with: those of the configuration, and those known by name whose program is there. Never a
+        /// The agents that can answer in Pods: those of the configuration, and those known by name whose program is there. Never a
         /// command or what is in its environment.
         Agents "agents": Get "/api/v1/agents", "runtimes" {
             part page: Page,
@@ -887,7 +645,7 @@ operations! {
         RestartMcpServer "restart": Post "/api/v1/mcp/{name}/restart", "mcp" {
             /// The server's name
             path name: String,
-        } -> 200 "The server as it was told" McpServerItem;
+        } -> 200 "The server's state" McpServerItem;
 
         /// What an MCP server's processes wrote on their standard error: the newest 64 KiB.
         McpServerLog "log": Get "/api/v1/mcp/{name}/log", "mcp" {
@@ -895,7 +653,7 @@ operations! {
             path name: String,
         } -> 200 "Its log" McpLog;
 
-        /// Begins a login to an MCP server that is reached at an address and wants one. A person goes on at `url` in a browser, which
+        /// Begins a login to an MCP server that is reached at an address and wants one. A person continues at `url` in a browser, which
         /// comes back to `/mcp/oauth/callback/{name}` of this server; after that the Pods that use the server get new connections.
         LogInToMcpServer "log_in": Post "/api/v1/mcp/{name}/login", "mcp" {
             /// The server's name
@@ -956,6 +714,14 @@ impl Command {
             (Self::RemoveRule(remove), _) => RuleItem::place_of(&remove.id).0,
             (_, Some(pod)) => pod.runtime_id.clone(),
             (_, None) => RuntimeId::local(),
+        }
+    }
+
+    /// Its name in the audit.
+    pub fn action(&self) -> &'static str {
+        match self {
+            Self::Patch(patch) if patch.body.name.is_none() => "settings",
+            command => command.usual_action(),
         }
     }
 

@@ -34,7 +34,7 @@ pub struct ProfileView {
     pub provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The agent that answers in its Pods, in the place of a provider's model.
+    /// The agent that answers in its Pods, instead of a provider's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

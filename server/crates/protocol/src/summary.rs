@@ -15,7 +15,7 @@ pub enum PodState {
     Idle,
     Running,
     Paused,
-    /// A person has to answer before the run goes on.
+    /// A person has to answer before the run continues.
     Waiting,
     /// Not live; `restore` brings it back.
     Stopped,

@@ -112,9 +112,9 @@ impl WorktreeAnswer {
     pub fn words(&self) -> String {
         let (branch, into) = (&self.branch, self.into.as_deref().unwrap_or_default());
         match self.done {
-            WorktreeDone::FastForward => format!("{into} was forwarded to {branch}"),
+            WorktreeDone::FastForward => format!("{into} was fast-forwarded to {branch}"),
             WorktreeDone::Merged => format!("merged {branch} into {into}"),
-            WorktreeDone::UpToDate => format!("{into} has everything of {branch} already"),
+            WorktreeDone::UpToDate => format!("{into} already has everything of {branch}"),
             WorktreeDone::Discarded => format!("removed the work tree and its branch {branch}"),
         }
     }

@@ -163,7 +163,7 @@ impl Counters {
     }
 }
 
-/// One call that is going on.
+/// One call in progress.
 struct Count {
     counters: Counters,
     /// When the present attempt began.

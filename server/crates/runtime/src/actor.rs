@@ -194,7 +194,7 @@ impl Actor {
         Ok(effects)
     }
 
-    /// The hooks for a run that has ended without having been judged by them. A run that is paused goes on, and one of
+    /// The hooks for a run that has ended without having been judged by them. A paused run continues, and one of
     /// which the message was taken back has not happened.
     fn hooks_after(&self, steps: &[Step]) -> Option<Effect> {
         if !self.actors.equipment.hooks.has_run_end() {

@@ -20,13 +20,13 @@ const BEYOND: [&str; 3] = [
     "It can read and write files and run commands by itself, with your rights on this machine; only what it asks yoi for is held \
      to the Pod's scope and rules.",
     "It decides by itself what it asks you before it acts.",
-    "Its network, and the model that it asks, are its own; yoi counts only the tokens that it tells.",
+    "Its network, and the model that it asks, are its own; yoi counts only the tokens that it reports.",
 ];
 /// What yoi cannot control of an agent in a sandbox.
 const BEYOND_CONFINED: [&str; 3] = [
     "Within the Pod's scope it reads, writes and runs commands by itself; other files of this machine it cannot reach.",
     "It decides by itself what it asks you before it acts.",
-    "What it sends to a host that it may reach, it decides by itself; yoi counts only the tokens that it tells.",
+    "What it sends to a host that it may reach, it decides by itself; yoi counts only the tokens that it reports.",
 ];
 
 /// What a confined agent reaches on the network.
@@ -89,7 +89,7 @@ impl Door for TokenDoor {
         let token = match self.tokens.mint(worker_id) {
             Ok(token) => token?,
             Err(error) => {
-                tracing::warn!(%error, %worker_id, "an agent gets no token, and so none of yoi's own tools");
+                tracing::warn!(%error, %worker_id, "an agent gets no token, so it has none of yoi's own tools");
                 return None;
             }
         };

@@ -61,6 +61,24 @@ impl Keep for NoKeep {
 }
 
 impl Folders {
+    /// Why there is nothing to compare, as a sentence: the folder is gone, as after its work tree was removed. Blocks.
+    fn gone(&self) -> Option<String> {
+        let gone = || {
+            format!(
+                "the Pod's folder {} is gone, so nothing is compared and nothing can be reverted; create it again, or make \
+                 another Pod",
+                self.cwd
+            )
+        };
+        (!Path::new(&self.cwd).exists()).then(gone)
+    }
+
+    /// # Errors
+    /// `not_found`: the folder is gone. Writing a file would create it anew.
+    fn check_there(&self) -> Result<(), ApiError> {
+        self.gone().map_or(Ok(()), |sentence| Err(ApiError::new(ErrorCode::NotFound, sentence)))
+    }
+
     /// The files as they are now. Blocks.
     fn now(&self, known: &Tree) -> Result<Found, ApiError> {
         look(&self.cwd, &self.scope, (known, &self.also), &mut NoKeep)
@@ -83,6 +101,10 @@ pub(crate) async fn base(ground: &Ground, key: PodKey, folders: &Folders, since:
 }
 
 async fn since_branch(folders: &Folders) -> Result<Base, ApiError> {
+    let of = folders.clone();
+    if blocking(move || Ok(of.gone())).await?.is_some() {
+        return Ok(Base::Snapshot(None));
+    }
     let from = folders.scope.work_tree().and_then(|tree| tree.from.as_deref());
     let since = git::since_branch(Path::new(&folders.cwd), from).await.ok_or_else(|| {
         ApiError::invalid("the Pod's folder is in no git repository with a commit; use `since` start or turn")

@@ -67,10 +67,10 @@ async fn place(ground: &Ground, pod: WorkerId, due: &mut Due) {
     due.place(pod, spot, at);
 }
 
-/// What is to be looked at, and when.
+/// The Pods and folders to look at, and when.
 #[derive(Debug, Default)]
 struct Due {
-    /// Pods to whom something has happened, the earliest first.
+    /// Pods that something has happened to, the earliest first.
     pods: VecDeque<(Instant, WorkerId)>,
     waiting: BTreeSet<WorkerId>,
     /// Folders, with the Pods that are told if something is different there.

@@ -65,7 +65,7 @@ async fn begin(cluster: &Cluster, row: &PodRow) {
         Ok(_) => (),
         Err(error) if matches!(error.code, ErrorCode::NotPaused | ErrorCode::PodNotFound) => (),
         Err(error) => {
-            tracing::warn!(%error, pod = %row.name, "a Pod could not go on after a usage limit; it is tried again")
+            tracing::warn!(%error, pod = %row.name, "a Pod could not continue after a usage limit; yoi tries again")
         }
     }
 }

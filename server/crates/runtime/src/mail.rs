@@ -38,7 +38,8 @@ impl Letter {
     }
 }
 
-/// What a parent is told about the end of a child's run. A run that a person paused will go on, so it is no news yet.
+/// What a parent is told about the end of a child's run. A run that a person paused will continue, so it is no news
+/// yet.
 pub(crate) fn of_run(child: PodLabel, outcome: Outcome, detail: Option<&str>) -> Option<Letter> {
     let (what, detail) = match outcome {
         Outcome::Completed => (ChildChange::TurnEnded, None),
@@ -46,7 +47,7 @@ pub(crate) fn of_run(child: PodLabel, outcome: Outcome, detail: Option<&str>) ->
         Outcome::Limit | Outcome::RolledBack => (ChildChange::TurnEnded, detail.map(str::to_owned)),
         Outcome::Error => (ChildChange::Errored, detail.map(str::to_owned)),
         Outcome::Interrupted => {
-            let detail = "interrupted when yoi stopped; it is paused, and goes on when it gets a message";
+            let detail = "interrupted when yoi stopped; it is paused, and continues when it gets a message";
             (ChildChange::Errored, Some(detail.to_owned()))
         }
         Outcome::Paused => return None,

@@ -28,7 +28,7 @@ pub struct HostOptions {
     pub toolbox: Toolbox,
     /// What runs before and after every call, whatever tool it is of.
     pub hooks: Hooks,
-    /// Where the toolbox keeps commands that go on after their call.
+    /// Where the toolbox keeps commands that keep running after their call.
     pub background: Background,
     /// Finds the instructions, skills and commands of this account and of repositories.
     pub guides: Guides,

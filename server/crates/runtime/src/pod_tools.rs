@@ -126,6 +126,10 @@ impl<T: PodTool> Tool for Reaching<T> {
         arguments::schema::<T::Arguments>()
     }
 
+    fn misfit(&self, arguments: &Value) -> Option<String> {
+        arguments::read::<T::Arguments>(arguments.clone()).err().map(|error| error.detail)
+    }
+
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
         let acting = async {
             let arguments = arguments::read(arguments)?;

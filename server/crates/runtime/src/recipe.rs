@@ -128,7 +128,7 @@ struct Answering {
 }
 
 impl Answering {
-    /// Lets this agent answer. It chooses its model by itself, unless one is named.
+    /// Lets this agent answer. It chooses its own model, unless one is named.
     fn by_agent(recipes: &Recipes, agent: String, model: Option<String>) -> Result<Self, ApiError> {
         recipes.agents.check(&agent).map_err(|unusable| match unusable {
             Unusable::Unknown(refusal) => ApiError::invalid(refusal.sentence),
@@ -355,11 +355,18 @@ async fn known_model(recipes: &Recipes, provider: &str, model: Option<String>) -
         )));
     }
     let model = match model {
+        Some(model) if model.trim().is_empty() => {
+            return Err(ApiError::invalid(
+                "`model` is empty; name a model, or leave it out for the provider's default",
+            ));
+        }
         Some(model) => Some(model),
         None => recipes.providers.default_model(provider).await,
     };
     model.filter(|model| !model.trim().is_empty()).ok_or_else(|| {
-        ApiError::invalid(format!("name a model: the provider \"{provider}\" does not say which it offers"))
+        ApiError::invalid(format!(
+            "name a model: the provider \"{provider}\" has no default and does not say which it offers"
+        ))
     })
 }
 

@@ -105,7 +105,7 @@ fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         if let Err(error) = thread::Builder::new().name("watchdog".to_owned()).spawn(look) {
-            tracing::warn!(%error, "steps that take long are not told: there is no thread for it");
+            tracing::warn!(%error, "slow steps are not reported: there is no thread for it");
         }
     });
 }

@@ -12,8 +12,8 @@ use std::{
 };
 
 use protocol::{
-    ApiError, CommitAnswer, CommitCommand, CreatePod, ErrorCode, PodSummary, WorkerId, WorktreeAnswer, WorktreeCommand,
-    WorktreeDone, WorktreeOptions, WorktreeWish,
+    ApiError, CommitAnswer, CommitCommand, CreatePod, ErrorCode, PodSummary, Since, WorkerId, WorktreeAnswer,
+    WorktreeCommand, WorktreeDone, WorktreeOptions, WorktreeWish,
 };
 use runtime::CommandKey;
 use stage::{Stage, key, named, origin};
@@ -180,6 +180,10 @@ async fn merges_at_once_happen_one_after_the_other_and_leave_the_other_folder_cl
         let (one, two, three) = tokio::join!(discard(&pods[0]), discard(&pods[1]), discard(&pods[2]));
         assert_eq!([one.unwrap(), two.unwrap(), three.unwrap()], [WorktreeDone::Discarded; 3]);
         assert_eq!(orchard.trees_and_branches(), (Vec::new(), words(&["main"])));
+        for since in [Since::Start, Since::Branch] {
+            let left = orchard.stage.host.work().changes(&pods[0], since).await.unwrap();
+            assert!(left.files.is_empty() && left.notes[0].contains("is gone"), "{left:?}");
+        }
     }
 }
 

@@ -9,7 +9,7 @@ impl Chance {
         Self(seed)
     }
 
-    /// A stream of its own, for one part of the day: what one part asks does not move another's decisions.
+    /// An independent stream for one part of the day, so that one part's draws do not change another's.
     pub fn fork(&mut self) -> Self {
         Self(self.number())
     }

@@ -77,7 +77,7 @@ struct Server {
     below: Below,
     deaths: Vec<Death>,
     troubles: Vec<Trouble>,
-    /// Which death is near, or was last.
+    /// The next death, or the last one.
     near: Option<Death>,
     /// When it comes back.
     back: Option<Duration>,
@@ -174,7 +174,7 @@ impl Day {
                 server.near = server.deaths.pop();
                 end.nears(server.near.map_or(1, |death| death.step));
             }
-            // In the evening what has not died at a step of its own dies anyway.
+            // At the end of the day, a server that has not yet died at its step dies anyway.
             if let Some(death) = server.near
                 && (end.is_dead() || death.step == 0 || now >= CALM)
             {

@@ -29,7 +29,7 @@ impl Folk {
         Self { me: format!("people-{server}"), server, name: format!("server-{server}"), world, chance, commands: 0 }
     }
 
-    /// A day's work, and then everything is brought to rest.
+    /// Works for a day, then brings everything to rest.
     pub(crate) async fn work(mut self, pods: usize, messages: usize) {
         for number in 0..pods {
             let body = json!({ "name": format!("pod-{number}") });
@@ -153,7 +153,7 @@ impl Folk {
         self.world.model(|model| model.answered(id, *status, answer));
     }
 
-    /// Nothing breaks any more. Everything that has begun comes to its end, and the journals are what was seen of them.
+    /// Nothing breaks any more: ends everything that has begun, and compares the journals with what was seen.
     async fn bring_to_rest(mut self) {
         let pods = self.world.pods(self.server);
         let mut rested = 0;
@@ -196,7 +196,7 @@ impl Folk {
         None
     }
 
-    /// Helps a Pod on. True if it has nothing left to do.
+    /// Answers what a Pod waits for. True if it has nothing left to do.
     async fn settle(&mut self, pod: &str) -> bool {
         let Some((200, detail)) = Call::get(path(pod)).ask(&self.name).await else { return false };
         let state = detail["state"].as_str().unwrap_or_default();
@@ -235,7 +235,7 @@ impl Folk {
     }
 }
 
-/// What a command is, as far as the model has to know.
+/// What the model has to know of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Create,
@@ -274,14 +274,14 @@ fn words(chance: &mut Chance) -> String {
     (0..chance.within(1, 12)).map(|_| *chance.pick(&words)).collect::<Vec<_>>().join(" ")
 }
 
-/// How a server's people are set to work.
+/// Runs the work of a server's people: the numbers of their Pods and messages are the plan.
 pub(crate) async fn work(folk: Folk, plan: (usize, usize)) -> turmoil::Result {
     folk.work(plan.0, plan.1).await;
     Ok(())
 }
 
 impl ServerPlan {
-    /// What its people have to know.
+    /// How many Pods its people create, and how many messages they send.
     pub(crate) fn work(&self) -> (usize, usize) {
         (self.pods, self.messages)
     }

@@ -12,7 +12,7 @@ use turmoil::net::TcpStream;
 
 pub(crate) const PORT: u16 = 8080;
 pub(crate) const TOKEN: &str = "the-token-of-the-simulation";
-/// How long an answer may take until it counts as lost.
+/// An answer that takes longer counts as lost.
 const ANSWER_MAX: Duration = Duration::from_secs(4);
 
 /// A request of one of the people.

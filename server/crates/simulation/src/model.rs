@@ -69,7 +69,7 @@ struct Command {
 }
 
 impl Model {
-    /// What does not hold, if anything.
+    /// The first violation, if any.
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }
@@ -79,7 +79,7 @@ impl Model {
         self.reads
     }
 
-    /// Notes what does not hold. The first thing counts.
+    /// Records a violation. Only the first one is kept.
     pub fn breaks(&mut self, what: impl Into<String>) {
         self.broken.get_or_insert_with(|| what.into());
     }
@@ -167,7 +167,7 @@ impl Model {
         self.pods.entry(pod.to_owned()).or_default().peers = peers.into_iter().collect();
     }
 
-    /// Everything has been told: are pairs pairs?
+    /// Once all peers are known: checks that every pair has both sides.
     pub fn ends(&mut self) {
         let sided = |(pod, journal): (&String, &Journal)| {
             let alone = journal.peers.iter().find(|peer| self.pods.get(*peer).is_none_or(|of| !of.peers.contains(pod)));
@@ -185,7 +185,7 @@ impl Model {
     }
 }
 
-/// What was seen and is not there any more.
+/// Records that were seen and are missing.
 fn lost(journal: &Journal, records: &[Value], head: u64) -> Option<String> {
     let there: BTreeSet<u64> = records.iter().filter_map(|record| record["seq"].as_u64()).collect();
     let texts = finished_texts(records);

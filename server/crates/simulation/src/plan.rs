@@ -1,4 +1,4 @@
-//! What a day is to be: how many servers, Pods and people, and what breaks when.
+//! The plan of a day: how many servers, Pods and people there are, and what breaks when.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(crate) const CALM: Duration = Duration::from_secs(12);
 /// How long that may take.
 pub(crate) const REST_MAX: Duration = Duration::from_secs(120);
 
-/// A day.
+/// The plan of a day.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) servers: Vec<ServerPlan>,
@@ -39,7 +39,7 @@ pub(crate) struct Death {
     pub(crate) down: Duration,
 }
 
-/// Something below a server fails for a while, and the server lives on.
+/// Something below a server fails for a while, and the server survives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trouble {
     pub(crate) at: Duration,

@@ -124,7 +124,7 @@ pub(crate) async fn live(below: Below, world: World) -> turmoil::Result {
         let options = options.with_vfs(below.disk.name());
         match Store::open(options).await {
             Ok(store) => break store,
-            // Whoever runs a server starts it again.
+            // As a supervisor would restart it.
             Err(error) => {
                 // The folder is another one each time the day is played.
                 let error = error.to_string().replace(&*below.folder.to_string_lossy(), "FOLDER");

@@ -20,7 +20,7 @@ use crate::{
     world::{World, pod_name},
 };
 
-/// A client that hears nothing for this long connects anew. Heartbeats do not count: the simulated network never sends
+/// A client that hears nothing for this long reconnects. Heartbeats do not count: the simulated network never sends
 /// again what it lost, so a connection may be dead in one direction.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
 const PING_EVERY: Duration = Duration::from_secs(4);
@@ -102,7 +102,7 @@ impl Viewer {
                 frames.push(json!({ "type": "ping" }));
             }
             for frame in frames {
-                // What it sends may be lost with nobody to tell.
+                // What it sends may be lost without anyone noticing.
                 let sent = timeout(CONNECT_MAX, socket.send(Message::text(frame.to_string()))).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return "it cannot be written to";

@@ -53,7 +53,7 @@ impl World {
         self.0.log.borrow_mut().write(self.now().as_millis(), who, what);
     }
 
-    /// Asks or tells the model.
+    /// Runs a function on the model.
     pub(crate) fn model<T>(&self, with: impl FnOnce(&mut Model) -> T) -> T {
         with(&mut self.0.model.borrow_mut())
     }

@@ -11,11 +11,11 @@ use pod::Scope;
 
 use crate::bash::{BashOptions, Errand, Ran, Unrun};
 
-/// How long one call may take, unless it says otherwise.
+/// How long one call may take, unless the call sets another limit.
 pub const GIT_TIME_MAX: Duration = Duration::from_secs(30);
-/// The most bytes that one call may say, unless it says otherwise.
+/// The most bytes of output of one call, unless the call sets another limit.
 pub const GIT_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How much of git's own words is passed on.
+/// How much of git's own message is passed on.
 const WORDS_CHARS_MAX: usize = 400;
 
 /// Settings that the ones of a repository and of the account cannot change. Hooks never run: a person's command does
@@ -84,7 +84,7 @@ pub enum GitFailure {
 }
 
 impl GitCall {
-    /// Git in this folder, with what it may touch: `git ARGUMENTS`. Values that others chose stand behind
+    /// Git in this folder, with what it may touch: `git ARGUMENTS`. Put values that others chose behind
     /// `--end-of-options` or `--`.
     pub fn new<A: Into<String>>(cwd: impl Into<PathBuf>, scope: Scope, arguments: impl IntoIterator<Item = A>) -> Self {
         Self {
@@ -150,7 +150,7 @@ impl Git {
         errand.run(&self.options).await
     }
 
-    /// What it says; it has to succeed.
+    /// Git's output; git has to succeed.
     ///
     /// # Errors
     /// It could not be run, or it refused.
@@ -199,7 +199,7 @@ impl Git {
     }
 }
 
-/// What it said about its failure, without what it says to a terminal.
+/// Git's message about its failure, without hints and control characters.
 fn words(ran: &Ran) -> String {
     let lines = ran.errors.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("hint:"));
     let words = lines.map(|line| line.trim_start_matches("fatal: ").trim_start_matches("error: "));
@@ -208,7 +208,7 @@ fn words(ran: &Ran) -> String {
     if words.is_empty() { "it did not say why".to_owned() } else { words }
 }
 
-/// The parts of what git says with `-z`, as text. A path that is not valid UTF-8 is told approximately.
+/// The parts of git's output with `-z`, as text. A path that is not valid UTF-8 is only approximate.
 pub fn parts(told: &[u8]) -> Vec<String> {
     let parts = told.split(|byte| *byte == 0).filter(|part| !part.is_empty());
     parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()

@@ -159,6 +159,10 @@ impl Tool for Hooked {
         self.tool.default_permission()
     }
 
+    fn misfit(&self, arguments: &Value) -> Option<String> {
+        self.tool.misfit(arguments)
+    }
+
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
         let mut variables = vec![
             ("YOI_EVENT", "before_tool".to_owned()),

@@ -132,6 +132,11 @@ pub trait Tool: Send + Sync + fmt::Debug {
         tool::facts(self.name()).default
     }
 
+    /// Why the call would be refused for its arguments alone, as a sentence; nobody is asked about such a call.
+    fn misfit(&self, _: &Value) -> Option<String> {
+        None
+    }
+
     /// Carries out the call. Dropping the future stops the work.
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome;
 }

@@ -200,7 +200,7 @@ async fn long_pages_are_cut() {
     let outcome = site.get("/big").await;
     assert_eq!(outcome.summary, "200 text/plain, 2.1 MB from 127.0.0.1");
     let content = outcome.content.unwrap();
-    assert!(content.starts_with("0123456789") && content.ends_with("[the page goes on; the rest is left out]"));
+    assert!(content.starts_with("0123456789") && content.ends_with("[the page continues; the rest is left out]"));
     assert!(content.chars().count() <= 60_000);
     let content = site.get("/long").await.content.unwrap();
     assert!(content.chars().count() <= 60_000 && content.ends_with("left out]"));
@@ -316,6 +316,42 @@ async fn no_form_of_a_private_address_is_fetched() {
     assert_eq!(site.requests(), 0);
     let outcome = fetch(WebOptions::default(), json!({ "url": "http://localhost/" })).await;
     assert_eq!(outcome.summary, "localhost is not on the public internet, and nothing else is fetched");
+}
+
+#[test]
+fn an_address_that_is_never_fetched_is_known_without_a_call() {
+    let tool = |addresses| WebFetch::new(WebOptions { addresses, ..WebOptions::default() });
+    let misfit = |url: &str| tool(AddressPolicy::public()).misfit(&json!({ "url": url }));
+    let hosts = [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "169.254.169.254",
+        "localhost:3000",
+        "a.localhost",
+    ];
+    for host in hosts {
+        let sentence = misfit(&format!("http://{host}/x")).unwrap();
+        assert!(sentence.ends_with("is not on the public internet, and nothing else is fetched"), "{sentence}");
+    }
+    for (url, wanted) in [
+        ("not a url", "the url cannot be read"),
+        ("ftp://example.com/", "only http and https are fetched"),
+        ("https://a:b@example.com/", "a user name or a password"),
+    ] {
+        assert!(misfit(url).unwrap().contains(wanted), "{url}: {:?}", misfit(url));
+    }
+    assert!(tool(AddressPolicy::public()).misfit(&json!({ "uri": "x" })).unwrap().ends_with("it takes {url}"));
+    for url in
+        ["https://example.com/a?b#c", "http://1.1.1.1/", "http://[2606:4700::1111]/", "http://localhost.example/"]
+    {
+        assert_eq!(misfit(url), None, "{url}");
+    }
+    let excepted = tool(AddressPolicy::public().and("127.0.0.1:80".parse().unwrap()));
+    assert_eq!(excepted.misfit(&json!({ "url": "http://127.0.0.1/" })), None);
+    assert!(excepted.misfit(&json!({ "url": "http://127.0.0.1:81/" })).is_some());
 }
 
 #[tokio::test]

@@ -184,7 +184,7 @@ fn approval_text(approval: &BlockKind) -> String {
         (ApprovalState::Void, _) => "no longer asked",
         (ApprovalState::Answered, Some(Decision::Allow)) => "allowed",
         (ApprovalState::Answered, Some(Decision::Deny)) => "denied",
-        (ApprovalState::Answered, None) => "answered",
+        (ApprovalState::Answered, None) => "no longer needed",
     };
     let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
     let line = format!("{tool} {arguments}: {answer}{by}");

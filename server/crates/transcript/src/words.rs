@@ -23,7 +23,7 @@ pub fn duration_words(ms: u64) -> String {
 /// Says whether an agent began a session or continued one.
 pub fn agent_words(agent: &str, resumed: bool) -> String {
     match resumed {
-        true => format!("{agent} was started again and goes on with its session"),
+        true => format!("{agent} was restarted and continues its session"),
         false => format!("{agent} was started with a new session"),
     }
 }
@@ -105,11 +105,11 @@ fn tenths(count: u64, unit: &str) -> String {
 /// The cost of a run: `$0.0042`, `$1.25`, `1.25 EUR`; `no price set` if the model has no price, `several currencies`
 /// if they cannot be added up.
 pub fn cost_words(cost: Option<Cost>, currency: Option<Currency>) -> String {
-    let amount = match cost.map(Cost::as_f64) {
+    let amount = match cost {
         None if currency == Some(Currency::SEVERAL) => return "several currencies".to_owned(),
         None => return "no price set".to_owned(),
-        Some(cost) if cost > 0.0 && cost < 0.01 => format!("{cost:.4}"),
-        Some(cost) => format!("{cost:.2}"),
+        Some(cost) if cost > Cost::default() && cost.as_f64() < 0.01 => cost.rounded(4),
+        Some(cost) => cost.rounded(2),
     };
     match currency {
         None | Some(Currency::USD) => format!("${amount}"),
@@ -384,6 +384,8 @@ mod tests {
         assert_eq!(cost_words(cost("0.0042"), None), "$0.0042");
         assert_eq!(cost_words(cost("1.25"), None), "$1.25");
         assert_eq!(cost_words(cost("0"), None), "$0.00");
+        assert_eq!(cost_words(cost("0.00996"), None), "$0.0100");
+        assert_eq!(cost_words(cost("12.997"), None), "$13.00");
         assert_eq!(cost_words(cost("1.25"), "EUR".parse().ok()), "1.25 EUR");
         assert_eq!(cost_words(None, Some(Currency::SEVERAL)), "several currencies");
     }

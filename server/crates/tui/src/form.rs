@@ -47,7 +47,7 @@ fn value(field: &Value, text: &str) -> Result<Value, String> {
             _ => return Err(format!("{text} is neither yes nor no")),
         },
         "integer" | "number" => {
-            text.parse::<serde_json::Number>().map(Value::Number).map_err(|_| format!("{text} is no number"))?
+            text.parse::<serde_json::Number>().map(Value::Number).map_err(|_| format!("{text} is not a number"))?
         }
         "array" => text.split(',').map(|item| Value::from(item.trim())).collect(),
         _ => Value::from(text),
@@ -83,7 +83,8 @@ mod tests {
         } });
         let expected = json!({ "name": "Ada L", "age": 36, "sure": true, "many": ["a", "b"] });
         assert_eq!(content(&form, "name=\"Ada L\" age=36 sure=yes many=a,b"), Ok(expected));
-        for (text, told) in [("", ":fill"), ("ada", ":fill"), ("other=1", "no field other"), ("age=x", "no number")] {
+        for (text, told) in [("", ":fill"), ("ada", ":fill"), ("other=1", "no field other"), ("age=x", "not a number")]
+        {
             assert!(content(&form, text).unwrap_err().contains(told), "{text}");
         }
         let one = json!({ "properties": { "name": { "type": "string" } } });

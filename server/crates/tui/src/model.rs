@@ -8,7 +8,7 @@ mod sheet;
 use std::collections::{BTreeMap, BTreeSet};
 
 use commands::{Client, Here, Standing, peering::called};
-use protocol::{PodRef, PodSummary};
+use protocol::{Approval, PodRef, PodState, PodSummary};
 
 pub(crate) use self::{
     choices::{Choices, FolderWord, Folders, KeyOf, ProviderSheet},
@@ -39,6 +39,8 @@ pub(crate) struct Model {
     pub(crate) line: Option<TypedLine>,
     /// The provider whose key is being typed there.
     pub(crate) key_of: Option<KeyOf>,
+    /// The approval of the list that "always" is being chosen for there, with its Pod.
+    pub(crate) always_of: Option<(PodRef, Box<Approval>)>,
     /// The choices for a new Pod; `None` until they were needed and the server has sent them.
     pub(crate) choices: Option<Choices>,
     /// Whether they are being requested.
@@ -165,6 +167,8 @@ pub(crate) enum LineOf {
     Filter,
     /// A provider's key, which is not echoed.
     Key,
+    /// What "always" means for an approval of the list.
+    Always,
 }
 
 /// An effect that is carried out only after `y`; pressing Enter again does not confirm it.
@@ -211,6 +215,11 @@ impl Model {
     pub(crate) fn called(&self, pod: &PodRef) -> String {
         let called = |summary: &PodSummary| called(&summary.name, &summary.pod.runtime_id);
         self.summary_of(pod).map_or_else(|| pod.to_string(), called)
+    }
+
+    /// Whether the open Pod is in a run.
+    pub(crate) fn has_run(&self) -> bool {
+        self.here().pod.is_some_and(|standing| matches!(standing.state, PodState::Running | PodState::Waiting))
     }
 
     /// The open Pod, if it is this one.

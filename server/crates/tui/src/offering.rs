@@ -6,7 +6,7 @@ use commands::{
     peering::{NAMED_MAX, cannot_be_peer, known, telling_name},
     preselected, prompts_starting,
 };
-use protocol::{AgentChoice, AgentOption, Mode, PatternOffer, PodRef, PodSummary, Thinking};
+use protocol::{AgentChoice, AgentOption, Approval, Mode, PatternOffer, PodRef, PodSummary, Thinking};
 use transcript::{BlockKind, words::model_words};
 
 use crate::{
@@ -17,7 +17,12 @@ use crate::{
 
 /// The completions for the present line; empty if it is no command.
 pub(crate) fn offers(model: &Model) -> Vec<Offer> {
-    let Some(line) = model.line.as_ref().filter(|line| line.what == LineOf::Command) else { return Vec::new() };
+    let Some(line) = &model.line else { return Vec::new() };
+    match line.what {
+        LineOf::Command => {}
+        LineOf::Always => return always(model, line.text.text()),
+        LineOf::Find | LineOf::Filter | LineOf::Key => return Vec::new(),
+    }
     if let Some(offers) = making::offers(model, line.text.text()) {
         return offers;
     }
@@ -122,7 +127,18 @@ fn patterns(open: &OpenPod, begun: &str) -> Vec<Named> {
     let Some(BlockKind::Approval { approval_id, .. }) = question.map(|question| &question.kind) else {
         return Vec::new();
     };
-    let Some(asked) = open.asked.iter().find(|asked| asked.id == *approval_id) else { return Vec::new() };
+    let asked = open.asked.iter().find(|asked| asked.id == *approval_id);
+    asked.map(|asked| patterns_of(asked, begun)).unwrap_or_default()
+}
+
+/// The same for the approval of the list that "always" is being chosen for.
+fn always(model: &Model, begun: &str) -> Vec<Offer> {
+    let Some((_, approval)) = &model.always_of else { return Vec::new() };
+    let offer = |Named { name, what, refusal }| Offer { line: name, argument: "", what, refusal };
+    patterns_of(approval, begun).into_iter().map(offer).collect()
+}
+
+fn patterns_of(asked: &Approval, begun: &str) -> Vec<Named> {
     let named = |offer: &PatternOffer| {
         let label = offer.label.clone().unwrap_or_default();
         let what = match offer.would_have_allowed {

@@ -3,8 +3,8 @@
 use client::{ClientError, in_verbs};
 use commands::PreviewAct;
 use protocol::{
-    ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, NetworkPolicy, PeerLink, PodName, Preview,
-    RequestDecision, WorktreeVerb,
+    ApiError, ApprovalCommand, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, NetworkPolicy, PeerLink,
+    PodName, Preview, RequestDecision, WorktreeVerb,
 };
 use transcript::words::auto_resume_words;
 
@@ -52,7 +52,7 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Delete(_), _) => format!("{name} deleted"),
         (Act::Answer { command, .. }, _) => match (command.decision, command.remember) {
             (Decision::Allow, false) => format!("{name}: allowed once"),
-            (Decision::Allow, true) => format!("{name}: allowed, and always from now on"),
+            (Decision::Allow, true) => format!("{name}: allowed, and always from now on: {}", always(command)),
             (Decision::Deny, _) => format!("{name}: denied"),
         },
         (Act::Decide { decision: RequestDecision::Accept, .. }, _) => format!("{name}: request accepted"),
@@ -77,6 +77,12 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Held { decision: HeldDecision::Drop, .. }, _) => "dropped; it is not delivered".to_owned(),
         (Act::Export(_) | Act::Say(_), _) => format!("sent to {name}"),
     }
+}
+
+/// What "always" means: `cargo test *, everywhere`.
+fn always(command: &ApprovalCommand) -> String {
+    let calls = command.pattern.as_deref().unwrap_or("exactly this call");
+    format!("{calls}, {}", command.scope.unwrap_or_default().words())
 }
 
 fn network(name: &str, policy: NetworkPolicy) -> String {

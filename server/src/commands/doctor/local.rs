@@ -290,6 +290,6 @@ fn private(report: &mut Report, about: &'static str, path: &Path, others: u32, m
     if mode & others == 0 {
         return true;
     }
-    report.broken(about, format!("others can get at {0} (mode {mode:o}); {mend} {0}", path.display()));
+    report.broken(about, format!("other accounts have access to {0} (mode {mode:o}); {mend} {0}", path.display()));
     false
 }

@@ -8,7 +8,7 @@ use crate::options::{CommonOptions, ServeOptions};
 pub(super) fn unit(program: &str, words: &[String]) -> String {
     let words: Vec<_> = std::iter::once(program).chain(words.iter().map(String::as_str)).map(quoted).collect();
     format!(
-        "# Written by `yoi service install`, which writes it anew.\n\
+        "# Written by `yoi service install`, which overwrites it.\n\
          [Unit]\n\
          Description=yoi, a console for durable LLM agents\n\
          Documentation=man:yoi(1)\n\

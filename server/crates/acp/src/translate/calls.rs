@@ -96,7 +96,7 @@ impl Calls {
     /// its id, its tool and its arguments.
     pub(super) fn asked(&mut self, raw: &Value) -> Result<(Vec<Said>, String, String, Value), String> {
         let update: ToolCallUpdate =
-            serde_json::from_value(raw.clone()).map_err(|_| "`toolCall` is no tool call".to_owned())?;
+            serde_json::from_value(raw.clone()).map_err(|_| "`toolCall` is not a tool call".to_owned())?;
         let id = id_of(&update.tool_call_id.0).ok_or("`toolCallId` is empty")?;
         let mut said = self.tell_begun();
         said.extend(self.updated(update, raw));

@@ -76,7 +76,7 @@ pub(crate) async fn events(
     match upgrade {
         Ok(upgrade) => Ok(socket::open(api, session, asked.listed()?, upgrade)),
         Err(error) if headers.contains_key(header::UPGRADE) => {
-            Err(invalid(format!("this is no WebSocket handshake: {}", error.body_text())))
+            Err(invalid(format!("this is not a WebSocket handshake: {}", error.body_text())))
         }
         Err(_) if accepts_event_stream(&headers) => sse::open(&api, session, &headers, asked),
         Err(_) => Err(invalid("open this as a WebSocket, or send `Accept: text/event-stream` for server-sent events")),

@@ -62,7 +62,7 @@ impl Goodbye {
             Self::LoggedOut => (close_code::POLICY, LOGGED_OUT),
             Self::TooLarge => (close_code::SIZE, "a message has at most 8 MiB"),
             Self::NoText => (close_code::INVALID, "a text frame has to be UTF-8"),
-            Self::NoProtocol => (close_code::PROTOCOL, "this is no WebSocket frame"),
+            Self::NoProtocol => (close_code::PROTOCOL, "this is not a WebSocket frame"),
         };
         CloseFrame { code, reason: reason.into() }
     }

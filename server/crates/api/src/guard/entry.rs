@@ -77,7 +77,7 @@ pub(super) async fn by_form(api: &Api, host: &Host, parts: &Parts, body: Body) -
         return match refused(api).await {
             Err(error) => problem(error),
             Ok(()) if is_json => {
-                problem(ApiError::new(ErrorCode::Unauthorized, "this is no token or code of this server"))
+                problem(ApiError::new(ErrorCode::Unauthorized, "this is not a token or code of this server"))
             }
             Ok(()) => redirect("/login?tried=1"),
         };

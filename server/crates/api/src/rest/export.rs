@@ -99,7 +99,7 @@ fn import_format(word: &str) -> Result<ImportFormat, Problem> {
     params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; generated when absent"),
         ("name" = Option<String>, Query, description = "The new Pod's name, when the body is the file"),
         ("format" = Option<String>, Query,
-            description = "`yoi`, `claude`, `codex` or `opencode`: the body is such a file; found out when absent"),
+            description = "`yoi`, `claude`, `codex` or `opencode`: the body is such a file; detected when absent"),
         ("cwd" = Option<String>, Query, description = "The new Pod's folder, when the body is the file")),
     responses((status = 201, description = "The Pod", body = PodSummary)))]
 pub(crate) async fn import(

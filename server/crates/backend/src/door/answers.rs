@@ -29,19 +29,22 @@ impl Carrier<'_> {
         };
         let answered = self.claimed(keeping, async |_| {
             let mut items = Vec::with_capacity(body.ids.len());
-            for question in &body.ids {
-                items.push(self.answer_one(question, body).await);
+            for (index, question) in body.ids.iter().enumerate() {
+                // A second answer to the same question is an answer of its own, which comes too late.
+                let before = body.ids[..index].iter().filter(|earlier| *earlier == question).count();
+                items.push(self.answer_one((question, before), body).await);
             }
             Ok(AnsweredQuestions { items })
         });
         Ok(answered.await?.into())
     }
 
-    async fn answer_one(self, question: &QuestionId, body: &ApprovalsCommand) -> AnsweredQuestion {
+    /// `before`: how often the same question stands before this one in the request.
+    async fn answer_one(self, (question, before): (&QuestionId, usize), body: &ApprovalsCommand) -> AnsweredQuestion {
         let QuestionId { pod, id } = question.clone();
         let answer = ApprovalCommand { reason: body.reason.clone(), ..ApprovalCommand::once(body.decision) };
         let command = AnswerApproval { pod: pod.clone(), id: id.clone(), body: answer };
-        let done = match key_of(&self.key.id, question) {
+        let done = match key_of(&self.key.id, question, before) {
             Ok(key) => self.backend.command(self.origin, key, command.into()).await.and_then(answer_of),
             Err(error) => Err(ApiError::invalid(error.to_string())),
         };
@@ -54,7 +57,8 @@ impl Carrier<'_> {
 
 /// The key of one answer, which follows from that of all: so a repeat, also after a crash in between, answers nothing
 /// twice.
-fn key_of(all: &CommandId, question: &QuestionId) -> Result<CommandId, protocol::CommandIdError> {
-    let hash = Sha256::digest(format!("{all}\n{}\n{}", question.pod, question.id));
+fn key_of(all: &CommandId, question: &QuestionId, before: usize) -> Result<CommandId, protocol::CommandIdError> {
+    let repeated = if before == 0 { String::new() } else { format!("\n{before}") };
+    let hash = Sha256::digest(format!("{all}\n{}\n{}{repeated}", question.pod, question.id));
     CommandId::parse(&hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }

@@ -79,7 +79,7 @@ impl Carrier<'_> {
         match (command, done) {
             (Command::RunTool(run), _) => Some(about_call(&run.name, &run.body.arguments)),
             (Command::AnswerApproval(given), Ok(Answer::Approval(answered))) => {
-                Some(about_answer(answered, given.body.remember))
+                Some(about_answer(answered, &given.body, given.body.pattern.as_deref()))
             }
             (Command::AnswerApproval(given), done) => {
                 let about = AuditAbout {

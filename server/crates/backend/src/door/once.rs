@@ -63,7 +63,7 @@ impl Carrier<'_> {
         };
         // The command keeps the key, so for a repeat the other runtime gives the same answer.
         if let Err(error) = noted {
-            tracing::warn!(%error, key = %self.key.id, "what came of a command could not be noted under its key");
+            tracing::warn!(%error, key = %self.key.id, "the outcome of a command could not be stored under its key");
         }
         done
     }

@@ -22,7 +22,7 @@ const CALL_RANDOM_BITS: u32 = 11;
 
 /// A number that no other call has had, later than those before. Not from the table's own sequence, which is as unlogged
 /// as the table: on a standby that was promoted, PostgreSQL 15 cannot read it ("bad magic number"), and after a crash it
-/// starts anew, so that a late answer to an old call would be taken for the answer to the new one with its number.
+/// starts over, so that a late answer to an old call would be taken for the answer to the new one with its number.
 fn new_call_id() -> i64 {
     let micros = jiff::Timestamp::now().as_microsecond();
     let random = uuid::Uuid::new_v4().as_u128() as i64 & ((1 << CALL_RANDOM_BITS) - 1);

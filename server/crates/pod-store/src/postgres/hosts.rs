@@ -112,7 +112,7 @@ pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdent
     Ok(id)
 }
 
-/// A separate statement after the hosts are gone, so that it sees everything they had claimed; they can claim no more.
+/// A separate statement after the hosts are gone, so that it sees everything they had claimed; they cannot claim more.
 async fn free(connection: &mut PgConnection, hosts: &[i64]) -> Result<u64, sqlx::Error> {
     if hosts.is_empty() {
         return Ok(0);

@@ -33,7 +33,7 @@ impl JournalPen for PostgresPen {
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError> {
         let bodies: Result<Vec<&str>, _> = lines.iter().map(|(_, record)| std::str::from_utf8(&record.body)).collect();
         let bodies =
-            bodies.map_err(|error| WriteError::Refused(format!("cannot append a record that is no text: {error}")))?;
+            bodies.map_err(|error| WriteError::Refused(format!("cannot append a record that is not text: {error}")))?;
         let query = sqlx::query(
             "insert into journal (pod, seq, class, body, sum)
              select * from unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bigint[])",

@@ -111,7 +111,7 @@ impl Pen for PostgresPen {
             return;
         }
         if let Err(error) = self.control("rollback").await {
-            tracing::warn!(?error, "a transaction could not be rolled back; connecting anew");
+            tracing::warn!(?error, "a transaction could not be rolled back; reconnecting");
             self.connection = None;
         }
     }

@@ -39,7 +39,7 @@ pub(super) async fn open(options: &PgConnectOptions) -> Result<PgConnection, sql
     Ok(connection)
 }
 
-/// A standby would show what is old, and take no writes.
+/// A standby would show old data, and accept no writes.
 async fn begin(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let row = sqlx::raw_sql(BEGIN).fetch_one(connection).await?;
     if row.try_get::<bool, _>(0)? {
@@ -49,7 +49,7 @@ async fn begin(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Refuses a pooler that gives each transaction any session: notices, prepared statements and limits belong to one.
+/// Refuses a pooler in transaction mode, because notices, prepared statements and limits belong to a session.
 /// Statements of the simple protocol work there, too.
 pub(super) async fn refuse_shared(one: &mut PgConnection, other: &mut PgConnection) -> Result<(), StoreError> {
     for _ in 0..LOOKS {

@@ -74,7 +74,7 @@ fn begins_well(path: &Path) -> Result<(), String> {
         return Err("is empty".to_owned());
     }
     let read = file.read_exact(&mut magic);
-    if read.is_ok() && magic == *MAGIC { Ok(()) } else { Err("is no database of SQLite".to_owned()) }
+    if read.is_ok() && magic == *MAGIC { Ok(()) } else { Err("is not a SQLite database".to_owned()) }
 }
 
 /// Takes the lock that a write would take, and releases it.

@@ -119,7 +119,7 @@ fn rows_of(lines: &[(PodKey, &NewRecord)]) -> Result<String, WriteError> {
     let mut rows = String::with_capacity(bytes + 2);
     for (pod, record) in lines {
         let body = std::str::from_utf8(&record.body)
-            .map_err(|error| WriteError::Refused(format!("cannot append a record that is no text: {error}")))?;
+            .map_err(|error| WriteError::Refused(format!("cannot append a record that is not text: {error}")))?;
         rows.push(if rows.is_empty() { '[' } else { ',' });
         let class = columns::class_number(record.class);
         let sum = checksum(*pod, record.seq, class, &record.body);

@@ -1,6 +1,6 @@
 //! Makes sure that the write-ahead log is on the disk before anyone relies on what is in it.
 //!
-//! SQLite takes up the log of a process that ended as the kernel shows it, and goes on behind it. But what the kernel
+//! SQLite takes up the log of a process that ended as the kernel shows it, and continues behind it. But what the kernel
 //! shows need not be on the disk: nobody synced it yet, or a sync failed, after which the kernel takes the pages for
 //! written and never writes them again. Later commits stand behind such a gap, and are lost with it when the power
 //! goes, though their own syncs succeeded. So the log is written once more in its place, which makes the kernel write

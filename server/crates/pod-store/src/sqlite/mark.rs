@@ -115,7 +115,7 @@ fn lost(path: &Path, absence: Absence, remains: &[PathBuf]) -> StoreError {
     StoreError::Lost(format!(
         "the database {} {absence}, but there was one, and this is left of it: {}. Nothing is begun in its place, and nothing \
          was changed. Put the database back (a -wal file belongs to the database that it was written with; put a backup back without it), \
-         or move what is left away to begin anew; docs/operations.md says more",
+         or move what is left away to start over; docs/operations.md says more",
         path.display(),
         named.join(", ")
     ))

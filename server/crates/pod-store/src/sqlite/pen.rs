@@ -105,7 +105,7 @@ impl Pen for SqlitePen {
             // It never began (another process held the database during the whole wait), or SQLite has already ended it.
             Err(WriteError::Refused(sentence)) if sentence.contains("no transaction is active") => (),
             Err(error) => {
-                tracing::warn!(?error, "a transaction could not be rolled back; connecting anew");
+                tracing::warn!(?error, "a transaction could not be rolled back; reconnecting");
                 self.connection = None;
             }
         }

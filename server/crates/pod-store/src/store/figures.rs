@@ -16,7 +16,7 @@ use crate::{OutageKind, StoreError, columns, statement::Text};
 /// How many Pods are at work, as the database has it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Pods with a run that goes on by itself, of all hosts on the database.
+    /// Pods with a run in progress, of all hosts on the database.
     pub running: u64,
     /// Pods whose run waits for a person, of all hosts on the database.
     pub waiting: u64,

@@ -1,5 +1,5 @@
 use pod_store::{AuditFilter, InboxRow, PodChange, SessionRow};
-use protocol::{AuditAbout, AuditEntry, BlobId, BlobView, Blobs, Decision, Segment};
+use protocol::{AuditAbout, AuditEntry, BlobId, BlobView, Blobs, Decision, RuleScope, Segment};
 
 use crate::world::*;
 
@@ -48,6 +48,8 @@ pub(crate) async fn the_audit_is_paged_from_the_newest(world: World) {
         subject: Some("printf 'a\\0b\\n'\n\0 😀".to_owned()),
         decision: Some(Decision::Deny),
         remembered: true,
+        scope: Some(RuleScope::Folder),
+        pattern: Some("printf *".to_owned()),
     };
     let approved = AuditEntry { about: Some(about), ..audit("approve") };
     store.audit().append(approved.clone()).await.unwrap();

@@ -27,8 +27,8 @@ impl Reach {
 
     /// Takes the next older event of the conversation. Returns true if nothing before it matters.
     ///
-    /// That has to be an event that begins anew: a person's message, or one from elsewhere that begins a run. All
-    /// earlier calls have their results then, and everything that came in before stands before it.
+    /// That has to be an event that starts something new: a person's message, or one from elsewhere that begins a run.
+    /// All earlier calls have their results then, and everything that came in before stands before it.
     pub fn is_covered_by(&mut self, seq: Seq, run_id: Option<&str>, event: &TurnEvent) -> bool {
         match event {
             TurnEvent::Rewound { to_seq } => {

@@ -175,13 +175,15 @@ fn ended(draft: &mut Draft, spec: &PodSpec, stop: Stop) {
             return draft.status(PodState::Idle, None);
         }
         Stop::Refusal => {
-            let failure = ("refusal", "the agent refused to go on; it has forgotten this message");
+            let failure = ("refusal", "the agent refused to continue; it has forgotten this message");
             draft.finish_run(Outcome::Error, Some((failure.0.to_owned(), failure.1.to_owned())));
             return draft.status(PodState::Idle, None);
         }
-        Stop::MaxTokens => ("limit", "the agent's model reached its limit of tokens; send a message to let it go on"),
+        Stop::MaxTokens => {
+            ("limit", "the agent's model reached its limit of tokens; send a message to let it continue")
+        }
         Stop::MaxRequests => {
-            ("rounds", "the agent reached its limit of requests in one turn; send a message to let it go on")
+            ("rounds", "the agent reached its limit of requests in one turn; send a message to let it continue")
         }
     };
     draft.finish_run(Outcome::Limit, Some((failure.0.to_owned(), failure.1.to_owned())));

@@ -37,7 +37,7 @@ impl Draft {
         self.decision.steps.push(Step { run_id: self.pod.run_id(), event });
     }
 
-    /// An event that belongs to no run, even if one is going on.
+    /// An event that belongs to no run, even if one is in progress.
     pub(super) fn outside(&mut self, event: impl Into<Event>) {
         self.event(event);
         if let Some(step) = self.decision.steps.last_mut() {
@@ -219,7 +219,7 @@ impl Draft {
         let is_its = |open: &&OpenBlock| open.id == call.block && open.kind == BlockKind::ToolOutput;
         let written = self.pod.open_blocks.iter().find(is_its).map(|open| open.text.clone());
         let summary = match written {
-            Some(_) => format!("{summary}; interrupted, and this is what it wrote until then"),
+            Some(_) => format!("{summary}; what it wrote until then is kept"),
             None => summary.to_owned(),
         };
         let failed = ToolOutcome::failed(code, summary);

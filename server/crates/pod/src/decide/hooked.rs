@@ -21,8 +21,8 @@ pub(super) fn answered(draft: &mut Draft, spec: &PodSpec) {
     }
 }
 
-/// The hooks have ended. In their run, the words of one that failed are a message to the model, which goes on; after the
-/// run, they are for people.
+/// The hooks have ended. In their run, the words of one that failed are a message to the model, which continues; after
+/// the run, they are for people.
 pub(super) fn hooked(draft: &mut Draft, spec: &PodSpec, run_id: &str, words: Option<String>) {
     let is_its_run = draft.pod.run_id().is_some_and(|id| id == run_id);
     let is_waiting = draft.pod.is_answering() && draft.pod.calls.is_empty() && draft.pod.model_block().is_none();

@@ -194,7 +194,7 @@ fn count_failure(pod: &mut Pod, call_id: &str, has_failed: bool) {
 fn finished(pod: &mut Pod, call_id: &str, by: ToolBy) {
     pod.calls.retain(|call| call.call_id != call_id);
     pod.operator_calls.retain(|call| call.call_id != call_id);
-    // An agent is not asked again: its turn goes on.
+    // An agent is not asked again: its turn continues.
     if by == ToolBy::Model && pod.calls.is_empty() && pod.session.is_none() {
         // The model is asked next, with everything that has come in.
         pod.unread_mail = None;

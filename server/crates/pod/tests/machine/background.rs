@@ -1,4 +1,4 @@
-//! Commands that go on after their call, and the task list.
+//! Commands that keep running after their call, and the task list.
 
 use pod::{CommandEnd, Decision, Effect, Input, ModelPiece, ToolOutcome, recover};
 use protocol::{PlanEntry, PodState};

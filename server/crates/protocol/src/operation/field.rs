@@ -448,7 +448,7 @@ impl Word for PodState {
         let known = Self::ALL.into_iter().find(|state| state.as_str() == text);
         known.ok_or_else(|| {
             let states: Vec<&str> = Self::ALL.into_iter().map(Self::as_str).collect();
-            format!("`{name}`: \"{text}\" is no state; there are {}", states.join(", "))
+            format!("`{name}`: \"{text}\" is not a state; there are {}", states.join(", "))
         })
     }
 

@@ -54,7 +54,7 @@ struct Counts {
     is_settled: bool,
 }
 
-/// The uncounted usage of an answer that does not go on.
+/// The uncounted usage of an answer that stops early.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Owed {
     Whole(Usage),
@@ -127,7 +127,7 @@ impl Answer {
         come
     }
 
-    /// Returns the usage in case the answer does not go on.
+    /// Returns the usage in case the answer stops early.
     pub(super) fn owed(&self) -> Option<Owed> {
         let mut counts = self.tally.counts;
         self.come.iter().flatten().for_each(|event| counts.take(event));

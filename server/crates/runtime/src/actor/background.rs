@@ -77,7 +77,7 @@ impl Carrying<'_> {
             return Ok(first);
         }
         let Actor { actors, state, .. } = &*self.actor;
-        // It is waited for outside this task: the run goes on meanwhile.
+        // It is waited for outside this task: the run continues meanwhile.
         actors.equipment.background.stop(&state.worker_id, id, Stopper::Person);
         Ok(answer_of(&told))
     }

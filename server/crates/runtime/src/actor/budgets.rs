@@ -113,7 +113,7 @@ impl Actor {
             Err(error) => Err(error),
         };
         if let Err(error) = told {
-            tracing::error!(%error, pod = %self.state.name, "what a budget has come to could not be told");
+            tracing::error!(%error, pod = %self.state.name, "the state of a budget could not be reported");
         }
     }
 }

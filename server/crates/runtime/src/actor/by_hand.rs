@@ -41,8 +41,8 @@ impl Carrying<'_> {
             ApiError::new(ErrorCode::NotFound, sentence)
         })?;
         let remember = remembered(Looking { actors, state }, &asked, &command).await;
-        let ApprovalCommand { decision, remember: is_remembered, reason, content, option, .. } = command;
-        let content = content_of(state, &id, decision, is_remembered, content)?;
+        let ApprovalCommand { decision, reason, content, option, .. } = command.clone();
+        let content = content_of(state, &id, decision, command.remember, content)?;
         let option = chosen(&asked, decision, option)?;
         let by = self.origin.by.clone();
         let answered = Approval {
@@ -53,21 +53,25 @@ impl Carrying<'_> {
             ..asked
         };
         let (mut spec, mut rules) = (state.spec.clone(), Vec::new());
-        match remember? {
+        let remembered = remember?;
+        let note = remembered.note(command.scope);
+        let pattern = remembered.rule().and_then(|rule| rule.pattern.as_deref()).filter(|_| command.pattern.is_some());
+        let about = about::about_answer(&answered, &command, pattern);
+        match remembered {
             Remembered::Nothing => (),
-            Remembered::Pod(permissions) => spec.permissions = permissions,
+            Remembered::Pod(_, permissions) => spec.permissions = permissions,
             Remembered::Shared(rule) => rules.push(row_of(&rule, &by)),
         }
         let has_new_spec = spec.permissions != state.spec.permissions;
         let update = PodUpdate { spec: has_new_spec.then(|| encoded(&spec)), ..PodUpdate::default() };
         let extras = self.extras("approve", clock::now(), &answered);
-        let extras = Extras { update, rules, ..extras }.about(about::about_answer(&answered, is_remembered));
+        let extras = Extras { update, rules, ..extras }.about(about);
         let input = Input::Answer { id, decision, by, reason, content, option };
         if decision == Decision::Allow {
             // Accepts the current definition before the call begins.
             self.actor.servers.clients.accept(&answered.tool);
         }
-        if let Some(first) = self.commit([input], extras).await? {
+        if let Some(first) = self.commit([input].into_iter().chain(note), extras).await? {
             return Ok(first);
         }
         self.actor.state.spec = spec;
@@ -125,7 +129,7 @@ fn content_of(
         (None, None) => Ok(None),
         (None, Some(_)) => Err(ApiError::invalid("`content` is for questions with a form; leave it out")),
         (Some(_), _) if remember => {
-            Err(ApiError::invalid("`remember`: what a tool's server asks is answered anew each time; leave it out"))
+            Err(ApiError::invalid("`remember`: what a tool's server asks is answered each time; leave it out"))
         }
         (Some(_), _) if decision == Decision::Deny => Ok(None),
         (Some(form), content) => {

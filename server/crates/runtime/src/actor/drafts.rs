@@ -1,4 +1,4 @@
-//! What people note on the Pod's changes before they send it: kept with the Pod, so that every browser shows the same.
+//! Review drafts: comments that are not sent yet and marks of seen files, kept with the Pod for every browser.
 
 use pod_store::PodKey;
 use protocol::{
@@ -14,7 +14,7 @@ const BYTES_MAX: usize = 1024 * 1024;
 /// The longest path of a comment, in bytes.
 const PATH_BYTES_MAX: usize = 4 * 1024;
 
-/// What is noted on the Pod's changes.
+/// The Pod's review drafts.
 pub(crate) async fn drafts_of(ground: &Ground, pod: PodKey) -> Result<ReviewDrafts, ApiError> {
     let kept = ground.patiently(|| ground.store.pods().drafts(pod)).await?;
     let Some(kept) = kept else { return Ok(ReviewDrafts::default()) };
@@ -25,7 +25,7 @@ pub(crate) async fn drafts_of(ground: &Ground, pod: PodKey) -> Result<ReviewDraf
 }
 
 impl Carrying<'_> {
-    /// Keeps what is noted now, unless somebody has changed it meanwhile.
+    /// Replaces the drafts, unless somebody has changed them meanwhile.
     pub(super) async fn keep_drafts(&mut self, drafts: ReviewDrafts) -> Result<String, ApiError> {
         check(&drafts)?;
         let kept = drafts_of(&self.actor.actors, self.actor.state.key).await?;
@@ -43,12 +43,12 @@ impl Carrying<'_> {
         }
         self.drafts = Some(json);
         let kept = DraftsKept { version: drafts.version };
-        // What is only noted, often several times a minute, is not in the audit. What is sent is.
+        // Drafts change several times a minute and are not in the audit; what is sent is.
         let extras = Extras { audit: None, ..self.extras("drafts", clock::now(), &kept) };
         Ok(self.commit([], extras).await?.unwrap_or_else(|| answer_of(&kept)))
     }
 
-    /// What is noted once these comments are sent, as JSON; `None` if none of them was noted.
+    /// The drafts without these sent comments, as JSON; `None` if none of them was a draft.
     pub(super) async fn drafts_without(&mut self, sent: &[ReviewComment]) -> Result<Option<String>, ApiError> {
         let mut drafts = drafts_of(&self.actor.actors, self.actor.state.key).await?;
         let count = drafts.comments.len();
@@ -59,7 +59,7 @@ impl Carrying<'_> {
     }
 }
 
-/// Whether this may be kept. A comment that is being written may be empty.
+/// Checks the drafts against the limits. An unfinished comment may be empty.
 fn check(drafts: &ReviewDrafts) -> Result<(), ApiError> {
     if drafts.comments.len() > COMMENTS_MAX {
         return Err(ApiError::invalid(format!("there are at most {COMMENTS_MAX} comments; send some of them first")));

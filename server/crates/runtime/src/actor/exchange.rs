@@ -141,7 +141,7 @@ impl Exchange {
         self.asking = Some(making.begin(self.conversation.leave(), journal, budgets, servers, actors.store.clone()));
     }
 
-    /// Prepares a pending request anew after the state was reloaded from the store.
+    /// Prepares a pending request again after the state was reloaded from the store.
     pub(super) fn ask_again(&mut self, actors: &Actors, state: &State, servers: &Clients) {
         if let Some(Asking { purpose, .. }) = self.asking.take() {
             self.ask(actors, state, servers, purpose);

@@ -22,7 +22,7 @@ async fn folders(actors: &Actors, state: &State) -> Result<Folders, ApiError> {
     Ok(Folders { cwd: spec.cwd.clone(), scope, snapshots: actors.snapshots_of(worker_id), also: Vec::new() })
 }
 
-/// The snapshots around a turn of the Pod's agent. Without them, the turn goes on all the same.
+/// The snapshots around a turn of the Pod's agent. Without them, the turn continues all the same.
 pub(super) async fn step_of_turn(actors: &Actors, state: &State, shelf: &Arc<Shelf>) -> Option<Step> {
     match folders(actors, state).await {
         Ok(folders) => Some(Step::new(shelf.clone(), folders)),
@@ -60,7 +60,7 @@ pub(super) fn changed_file(call: &Call) -> Option<String> {
 }
 
 impl Carrying<'_> {
-    /// Takes a change of a file back. Written to the disk before it is noted: what a kill leaves in between is a file
+    /// Reverts a change of a file. The disk is written before the record: what a kill leaves in between is a file
     /// that is reverted already.
     pub(super) async fn revert(&mut self, command: RevertCommand) -> Result<String, ApiError> {
         let folders = self.folders().await?;
@@ -69,7 +69,7 @@ impl Carrying<'_> {
         let shown = || self.actor.actors.shown.version(&self.actor.state.worker_id, &path);
         let mut seen = command.version.clone().or_else(shown);
         if seen.is_none() && command.hunk.is_none() {
-            // Before the next snapshot takes for known what somebody else has just done.
+            // Before the next snapshot counts what somebody else has just done as known.
             let folders = folders.clone();
             seen = changes::blocking(move || changes::left_by_pod(&folders, &path)).await?;
         }

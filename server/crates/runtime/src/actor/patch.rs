@@ -183,7 +183,9 @@ fn check_choice(agent: &str, pod: &Pod, list: &str, asked: Option<&str>) -> Resu
     let what = list.trim_end_matches('s');
     match ids.contains(&asked) {
         true => Ok(()),
-        false if ids.is_empty() => Err(ApiError::invalid(format!("the agent {agent} lets nobody choose its {what}"))),
+        false if ids.is_empty() => {
+            Err(ApiError::invalid(format!("the agent {agent} does not let you choose its {what}")))
+        }
         false => {
             Err(ApiError::invalid(format!("the agent {agent} has no {what} \"{asked}\"; there are {}", ids.join(", "))))
         }

@@ -1,9 +1,10 @@
 //! The rules that a person's answers make, and taking back those of a Pod.
 
-use pod::{Remembering, rule_for, with_rule};
+use pod::{Input, Remembering, rule_for, with_rule};
 use pod_store::{PodUpdate, RuleChange, RuleRow};
 use protocol::{
-    ApiError, Approval, ApprovalCommand, Decision, ErrorCode, PermissionDecision, PermissionRule, RuleScope,
+    AlertLevel, ApiError, Approval, ApprovalCommand, ControlEvent, Decision, ErrorCode, PermissionDecision,
+    PermissionRule, RuleScope,
 };
 
 use super::{
@@ -13,6 +14,7 @@ use super::{
     sight::Looking,
 };
 use crate::{
+    about::cut,
     clock,
     command::answer_of,
     rules::{self, SHARED_RULES_MAX},
@@ -22,10 +24,37 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum Remembered {
     Nothing,
-    /// The Pod's rules from now on.
-    Pod(Vec<PermissionRule>),
+    /// A rule of the Pod, and all of its rules from now on.
+    Pod(PermissionRule, Vec<PermissionRule>),
     /// A rule of a folder or of the whole server.
     Shared(PermissionRule),
+}
+
+impl Remembered {
+    /// The rule that the answer makes.
+    pub(super) fn rule(&self) -> Option<&PermissionRule> {
+        match self {
+            Self::Nothing => None,
+            Self::Pod(rule, _) | Self::Shared(rule) => Some(rule),
+        }
+    }
+
+    /// What the transcript says about that rule: which calls it means, and where.
+    pub(super) fn note(&self, scope: Option<RuleScope>) -> Option<Input> {
+        let rule = self.rule()?;
+        let verb = if rule.decision == PermissionDecision::Deny { "denied" } else { "allowed" };
+        let calls = match &rule.pattern {
+            Some(pattern) => format!("calls of {} that match {}", rule.tool, cut(pattern)),
+            None => format!("all calls of {}", rule.tool),
+        };
+        let place = match (scope.unwrap_or_default(), &rule.folder) {
+            (RuleScope::Folder, Some(folder)) => format!("in {folder}"),
+            (scope, _) => scope.words().to_owned(),
+        };
+        let text = format!("always {verb} from now on, {place}: {calls}");
+        let note = ControlEvent::Alert { level: AlertLevel::Note, source: "rules".to_owned(), text, model: None };
+        Some(Input::Note(vec![note]))
+    }
 }
 
 /// What the answer to this question asks to be remembered.
@@ -52,7 +81,8 @@ pub(super) async fn remembered(
     let refused =
         |why: String| ApiError::invalid(format!("`remember`: {why}; or answer without `remember`, for this once"));
     if scope == RuleScope::Pod {
-        return with_rule(&spec.permissions, rule).map(Remembered::Pod).map_err(refused);
+        let permissions = with_rule(&spec.permissions, rule.clone()).map_err(refused)?;
+        return Ok(Remembered::Pod(rule, permissions));
     }
     // This checks the rule alone; the number of shared rules has a limit of its own.
     with_rule(&[], rule.clone()).map_err(refused)?;

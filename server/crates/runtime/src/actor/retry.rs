@@ -11,7 +11,7 @@ impl Carrying<'_> {
     pub(super) async fn retry(&mut self) -> Result<String, ApiError> {
         self.check_budgets().await?;
         let Actor { actors, state, .. } = &*self.actor;
-        // A run that is going on is refused, whatever the conversation ends with.
+        // A run in progress is refused, whatever the conversation ends with.
         let is_unanswered = match state.pod.run.is_some() || state.pod.cut_answer.is_some() {
             true => false,
             false => {

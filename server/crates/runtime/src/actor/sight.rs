@@ -25,7 +25,7 @@ use crate::{error, ground::Ground, rules};
 
 /// How many ancestors of a Pod are looked at. No real tree is that deep.
 const LEADERS_MAX: usize = 256;
-/// What the name of a command's kept output begins with, which Read takes in the place of a path.
+/// What the name of a command's kept output begins with, which Read takes in place of a path.
 const OUTPUT: &str = "output:";
 /// How many symbolic links are followed, as in the kernel.
 const LINKS_MAX: usize = 40;
@@ -52,6 +52,7 @@ pub(super) async fn look(
         let mut default = Some(looking.default_of(&tool, servers));
         let is_changed = servers.is_changed(&tool);
         let Touch { cannot, is_in_scope } = looking.touch(&tool, &arguments, found.leads.as_deref()).await?;
+        let cannot = looking.misfit(&tool, &arguments).or(cannot);
         if is_in_scope && shown::is_granted(&state.pod, &tool, &arguments).await {
             default = Some(PermissionDecision::Allow);
         }
@@ -126,6 +127,12 @@ impl Looking<'_> {
             None if servers.has_tool(tool) && self.state.spec.offers(tool) => pod::default_permission(tool),
             None => PermissionDecision::Allow,
         }
+    }
+
+    /// Why a tool that this Pod is offered will refuse these arguments, whatever they touch.
+    fn misfit(self, tool: &str, arguments: &Value) -> Option<String> {
+        let known = self.actors.equipment.toolbox.get(tool).filter(|_| self.state.spec.offers(tool))?;
+        known.misfit(arguments)
     }
 
     /// Collects what is known about one call.

@@ -170,7 +170,7 @@ impl Starting<'_> {
                     false => self.calls.wishes(),
                 };
                 let proxy = Proxy::open(&call.call_id, wishes).map_err(|error| {
-                    let sentence = format!("the command's way to the network could not be set up: {error}");
+                    let sentence = format!("the command's network access could not be set up: {error}");
                     ToolOutcome::failed("io_failed", sentence)
                 })?;
                 Ok((Network::Through { socket: proxy.socket() }, Some(proxy)))

@@ -29,7 +29,7 @@ impl Summarising {
         Self { stream, cut, text: String::new(), usage: Usage::default(), tally }
     }
 
-    /// Returns the model that was asked, and the usage in case the summary does not go on.
+    /// Returns the model that was asked, and the usage in case the summary stops early.
     pub(super) fn debt(&self) -> Option<(ModelName, Owed)> {
         Some((self.tally.model.clone(), self.tally.owed()?))
     }

@@ -37,7 +37,7 @@ pub(crate) struct Equipment {
     pub(crate) agents: acp::Agents,
     pub(crate) toolbox: Toolbox,
     pub(crate) hooks: tools::hooks::Hooks,
-    /// Commands that go on after their call.
+    /// Commands that keep running after their call.
     pub(crate) background: tools::bash::Background,
     /// Finds the commands of a person's own.
     pub(crate) guides: tools::guides::Guides,

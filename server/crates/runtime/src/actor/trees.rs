@@ -97,6 +97,11 @@ impl Carrying<'_> {
 }
 
 async fn merge(actors: &Actors, tree: &WorkTree, into: Option<&str>) -> Result<WorktreeAnswer, ApiError> {
+    if into.is_some_and(|into| into.trim().is_empty()) {
+        return Err(ApiError::invalid(
+            "`into` is empty; name the branch to merge into, or leave it out for the one that the work tree came from",
+        ));
+    }
     let Some(into) = into.or(tree.from.as_deref()) else {
         let sentence = format!(
             "the work tree began with the commit {} and not with a branch; name the branch to merge into with `into`",

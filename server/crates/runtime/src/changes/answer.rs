@@ -18,7 +18,7 @@ const ANSWER_BYTES_MAX: usize = 900_000;
 const FILE_BYTES: usize = 400;
 const OWN_REPOSITORY: &str =
     "it is a repository of its own and not compared with the branch; `since` start has what changed in it";
-/// After this time files come without hunks.
+/// Files that are compared after this time come without hunks.
 const TIME_MAX: Duration = Duration::from_secs(8);
 
 /// Everything that differs from `base`. Blocks.
@@ -26,8 +26,11 @@ const TIME_MAX: Duration = Duration::from_secs(8);
 /// # Errors
 /// The files or the snapshots cannot be read in time.
 pub(crate) fn changes(folders: &Folders, archive: &Archive, since: Since, base: &Base) -> Result<Changes, ApiError> {
+    if let Some(gone) = folders.gone() {
+        return Ok(Changes { since, notes: vec![gone], ..Changes::default() });
+    }
     let now = match base {
-        // Nothing to compare with, so nothing has to be looked at.
+        // There is nothing to compare with, so no file is read.
         Base::Snapshot(None) => Found::default(),
         _ => now(archive, folders)?,
     };
@@ -76,7 +79,7 @@ fn bounded(left_out: Vec<LeftOut>, mut room: usize) -> Vec<LeftOut> {
     left_out.into_iter().filter(fits).collect()
 }
 
-/// The answer as far as it is made.
+/// The answer so far.
 struct Answer {
     changes: Changes,
     room: usize,

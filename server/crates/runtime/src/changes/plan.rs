@@ -8,6 +8,7 @@ use tools::files::{Content, check_writable, has_room, read_file, replace_file};
 
 use super::{ABSENT, Archive, Folders, base::now, refused, version_of};
 
+const GONE: &str = "the folder is gone; create it again to bring its files back";
 const BLOCKED: &str = "something else is in its place, or where its folder was; move that away first";
 
 /// What is to be done to which file.
@@ -24,6 +25,9 @@ impl Plan {
     /// # Errors
     /// The files cannot be read in time.
     pub(crate) fn of(folders: &Folders, archive: &Archive, to_seq: Seq) -> Result<Self, ApiError> {
+        if folders.gone().is_some() {
+            return Ok(Self { files: BTreeMap::new(), left: vec![(folders.cwd.clone(), GONE)] });
+        }
         let now = now(archive, folders)?;
         let (mut files, mut left) = (BTreeMap::new(), Vec::new());
         for (path, undoing) in archive.chronicle.undoing(to_seq, &now.tree) {

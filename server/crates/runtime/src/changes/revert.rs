@@ -11,7 +11,7 @@ use super::{
 };
 
 /// What the Pod's own work left of a file, as its version: what somebody means who reverts it and has not looked at the
-/// changes, or was told of them by a server that has been started anew since. `None` if the Pod did not change it. Blocks.
+/// changes, or was told of them by a server that has been restarted since. `None` if the Pod did not change it. Blocks.
 pub(crate) fn left_by_pod(folders: &Folders, path: &str) -> Result<Option<String>, ApiError> {
     let archive = Archive::read(&folders.snapshots)?;
     let left = archive.chronicle.left_by_pod(path);
@@ -22,7 +22,7 @@ pub(crate) fn left_by_pod(folders: &Folders, path: &str) -> Result<Option<String
 ///
 /// # Errors
 /// `changed`; `scope_not_held` outside of what the Pod may write; `invalid_input` for what is no text file;
-/// `not_found`.
+/// `not_found`, also if the Pod's folder is gone.
 pub(crate) fn revert(
     folders: &Folders,
     archive: &Archive,
@@ -30,6 +30,7 @@ pub(crate) fn revert(
     command: &RevertCommand,
     seen: Option<&str>,
 ) -> Result<Reverted, ApiError> {
+    folders.check_there()?;
     let path = named(&folders.cwd, &command.path).map_err(refused)?;
     let present = present_file(folders, &path)?;
     let version = version_of(present.as_ref());
@@ -37,7 +38,7 @@ pub(crate) fn revert(
         Side::Absent => None,
         Side::File(content) => Some(content),
         Side::Link(_) => {
-            return Err(ApiError::invalid(format!("{path} was a symbolic link; make it anew in the folder itself")));
+            return Err(ApiError::invalid(format!("{path} was a symbolic link; create it again in the folder itself")));
         }
         Side::Unknown(SAME) => return Err(changed(format!("{path} is as in the branch; look at the changes again"))),
         Side::Unknown(why) => return Err(ApiError::invalid(format!("{path} cannot be reverted: {why}"))),
@@ -67,6 +68,7 @@ pub(crate) fn revert(
 /// # Errors
 /// As [`revert`]; `not_found` if that version is not kept.
 pub(crate) fn undo(folders: &Folders, archive: &Archive, command: &UndoCommand) -> Result<Reverted, ApiError> {
+    folders.check_there()?;
     let path = named(&folders.cwd, &command.path).map_err(refused)?;
     let present = present_file(folders, &path)?;
     let version = version_of(present.as_ref());
@@ -76,7 +78,7 @@ pub(crate) fn undo(folders: &Folders, archive: &Archive, command: &UndoCommand) 
     let new = match command.before.as_str() {
         ABSENT => None,
         before => Some(archive.find(&path, before).ok_or_else(|| {
-            ApiError::new(ErrorCode::NotFound, format!("the former version of {path} is not kept; write it anew"))
+            ApiError::new(ErrorCode::NotFound, format!("the former version of {path} is not kept; write it again"))
         })?),
     };
     replace(folders, &path, present.as_ref(), new.as_ref())?;

@@ -36,13 +36,13 @@ const SNAPSHOT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Takes a Pod's snapshots, one after the other. While nobody holds it, it costs nothing.
 #[derive(Debug)]
 pub(crate) struct Shelf {
-    /// The Pod, and the commands that go on after their call.
+    /// The Pod, and the commands that keep running after their call.
     pod: WorkerId,
     background: Background,
     written: Mutex<Option<Written>>,
     /// Calls that run now and may change files.
     running: AtomicUsize,
-    /// A look at the files took too long: no more snapshots are taken until the Pod's task starts anew.
+    /// A look at the files took too long: no more snapshots are taken until the Pod's task is restarted.
     has_given_up: AtomicBool,
 }
 

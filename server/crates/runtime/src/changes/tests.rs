@@ -143,6 +143,29 @@ async fn a_file_is_reverted_unseen_only_as_the_pod_left_it() {
 }
 
 #[tokio::test]
+async fn a_folder_that_is_gone_has_no_changes_and_nothing_makes_it_anew() {
+    let mut world = World::new(&[("a", "1")]);
+    world.call(|world| world.put("a", "2")).await;
+    fs::remove_dir_all(&world.folders.cwd).unwrap();
+    // Also after a snapshot that has seen it gone.
+    for _ in 0..2 {
+        let archive = world.archive();
+        for since in [Since::Start, Since::Turn] {
+            let told = changes(&world.folders, &archive, since, &Base::of(&archive, since, None)).unwrap();
+            assert_eq!((told.files.len(), told.added, told.removed), (0, 0, 0));
+            assert!(matches!(&told.notes[..], [note] if note.contains("is gone")), "{:?}", told.notes);
+        }
+        assert!(matches!(since_branch(&world.folders).await, Ok(Base::Snapshot(None))));
+        let refused = world.revert("a").unwrap_err();
+        assert_eq!(refused.code, ErrorCode::NotFound);
+        assert!(refused.detail.contains("is gone"), "{}", refused.detail);
+        assert!(world.plan(1).listed().is_empty());
+        world.rewind(1).await.unwrap();
+        assert!(!Path::new(&world.folders.cwd).exists());
+    }
+}
+
+#[tokio::test]
 async fn what_only_its_owner_could_read_comes_back_so() {
     let mut world = World::new(&[("secret", "1")]);
     let mode = |world: &World| fs::metadata(world.at("secret")).unwrap().permissions().mode() & 0o777;

@@ -17,7 +17,7 @@ pub(crate) async fn start(cluster: &Arc<Cluster>) -> Result<(), ApiError> {
     let open = open.await?;
     cluster.recovering.send_modify(|recovering| recovering.extend(open.iter().cloned()));
     if !open.is_empty() {
-        tracing::info!(pods = open.len(), "putting Pods in order that were working when yoi ended");
+        tracing::info!(pods = open.len(), "recovering Pods that were working when yoi ended");
         cluster.tracker.spawn(recover_all(cluster.clone(), open));
     }
     Ok(())

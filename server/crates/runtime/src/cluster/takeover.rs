@@ -61,7 +61,7 @@ async fn rejoin(cluster: &Arc<Cluster>) -> bool {
     }
     cluster.lease.begin();
     cluster.list.tell_all();
-    tracing::warn!("this host takes part anew; the Pods that it ran are where they were needed first");
+    tracing::warn!("this host has rejoined; the Pods that it ran are where they were needed first");
     true
 }
 
@@ -85,7 +85,7 @@ async fn adopt_orphans(cluster: Arc<Cluster>) {
         match open.await {
             Ok(open) if open.is_empty() => (),
             Ok(open) => {
-                tracing::info!(pods = open.len(), "putting Pods in order that nobody runs");
+                tracing::info!(pods = open.len(), "recovering Pods that nobody runs");
                 recovery::recover(&cluster, open).await;
             }
             Err(error) => tracing::debug!(%error, "Pods that nobody runs could not be looked for"),

@@ -48,7 +48,7 @@ pub(crate) struct SinceBranch {
     pub(crate) commit: String,
     /// Absolute paths, with what was there; `None`: nothing.
     pub(crate) files: Vec<(String, Option<Former>)>,
-    /// There are more.
+    /// Whether more files differ than are listed.
     pub(crate) is_cut: bool,
     /// Absolute paths of repositories within this one, of which nothing is listed.
     pub(crate) repositories: Vec<String>,
@@ -210,12 +210,12 @@ impl Asking<'_> {
         Some(command)
     }
 
-    /// What it says, without paths that are not UTF-8.
+    /// Git's output, without paths that are not UTF-8.
     async fn list(&self, arguments: &[&str]) -> Option<String> {
         let mut child = self.git(arguments)?.spawn().ok()?;
         let mut said = Vec::new();
         child.stdout.take()?.take(LIST_BYTES_MAX).read_to_end(&mut said).await.ok()?;
-        // Ends it where it says too much.
+        // Ends git when it writes too much.
         drop(child);
         Some(String::from_utf8_lossy(&said).into_owned())
     }

@@ -66,12 +66,12 @@ fn at_work(census: Census, now: Timestamp, registry: &mut Registry) {
     }
     registry.register(
         "runs",
-        "Runs that go on by themselves, and runs that wait for a person; of all hosts on the database",
+        "Runs in progress, and runs that wait for a person; over all hosts of the database",
         runs,
     );
     registry.register(
         "runs_waiting_oldest_seconds",
-        "How long the run has waited that has waited longest for a person; of all hosts on the database",
+        "How long the longest-waiting run has waited for a person; over all hosts of the database",
         age(census.waiting_since, now),
     );
     let leased = ConstGauge::new(i64::try_from(census.leased).unwrap_or(i64::MAX));

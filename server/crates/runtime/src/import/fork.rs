@@ -127,7 +127,7 @@ impl Source {
         let is_going_on = |id: &str| self.pod.run.as_ref().is_some_and(|run| run.id == id);
         if pod.run.as_ref().is_some_and(|run| is_going_on(&run.id)) {
             let sentence = format!(
-                "record {at_seq} is in a run of pod \"{name}\" that is going on; wait until it has ended, or fork at record {}",
+                "record {at_seq} is in a run of pod \"{name}\" that is in progress; wait until it has ended, or fork at record {}",
                 copied.before_run
             );
             return Err(ApiError::new(ErrorCode::Busy, sentence));

@@ -20,20 +20,20 @@ pub(super) fn record(number: usize, line: &str, previous: Seq) -> Result<Record,
     }
     // serde would also read a record from an array of its fields, which no export contains.
     if line.trim_start().starts_with('[') {
-        return Err(wrong("this is no record: it has to be an object, not an array"));
+        return Err(wrong("this is not a record: it has to be an object, not an array"));
     }
     let unread = |error: serde_json::Error| {
         let text = error.to_string();
         // serde reports a position within the line, which it calls line 1.
         let what = text.split(" at line ").next().unwrap_or_default();
-        wrong(&format!("this is no record: {what} (column {})", error.column()))
+        wrong(&format!("this is not a record: {what} (column {})", error.column()))
     };
     // With duplicate keys the last one would count here, while another reader of the same file may take the first.
     let said = unambiguous(line).map_err(unread)?;
     let record: Record = serde_json::from_str(line).map_err(unread)?;
     // At any depth: serde would read a usage or a Pod label from an array as well.
     if let Some(place) = misread(&said, &record) {
-        return Err(wrong(&format!("this is no record: `{place}` has to be an object, not an array")));
+        return Err(wrong(&format!("this is not a record: `{place}` has to be an object, not an array")));
     }
     match refusal(&record, previous) {
         Some(why) => Err(wrong(&why)),

@@ -60,17 +60,17 @@ fn a_bad_line_is_named_and_nothing_is_taken() {
     for (text, expected) in [
         ("", "it is empty"),
         ("   ", "it is empty"),
-        ("{", "this is no record"),
-        ("[]", "this is no record"),
-        ("null", "this is no record"),
+        ("{", "this is not a record"),
+        ("[]", "this is not a record"),
+        ("null", "this is not a record"),
         (r#"[4,"2026-11-21T10:00:00Z",null,{"kind":"status","state":"idle"}]"#, "an object, not an array"),
-        (r#"{"seq":4}"#, "this is no record"),
-        (r#"{"seq":4,"at":"yesterday","event":{"kind":"status","state":"idle"}}"#, "this is no record"),
-        (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":7}"#, "this is no record"),
+        (r#"{"seq":4}"#, "this is not a record"),
+        (r#"{"seq":4,"at":"yesterday","event":{"kind":"status","state":"idle"}}"#, "this is not a record"),
+        (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":7}"#, "this is not a record"),
         (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{}}"#, "no kind"),
         (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":7}}"#, "no kind"),
-        (r#"{"seq":1e30,"at":"2026-11-21T10:00:00Z","event":{"kind":"x"}}"#, "this is no record"),
-        (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":"status","state":"idle"}} x"#, "this is no record"),
+        (r#"{"seq":1e30,"at":"2026-11-21T10:00:00Z","event":{"kind":"x"}}"#, "this is not a record"),
+        (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":"status","state":"idle"}} x"#, "this is not a record"),
         (
             r#"{"seq":4,"seq":5,"at":"2026-11-21T10:00:00Z","event":{"kind":"status","state":"idle"}}"#,
             "duplicate field `seq` (column 14)",
@@ -101,7 +101,7 @@ fn a_bad_line_is_named_and_nothing_is_taken() {
     assert!(refusal(&[]).contains("nothing to import"));
     assert!(refusal(&[String::new(), String::new()]).contains("nothing to import"));
     assert!(refusal(&[good.clone(), String::new(), String::new()]).starts_with("line 2: it is empty"));
-    assert!(refusal(&["\u{feff}".to_owned() + good.as_str()]).starts_with("line 1: this is no record"));
+    assert!(refusal(&["\u{feff}".to_owned() + good.as_str()]).starts_with("line 1: this is not a record"));
 }
 
 #[test]

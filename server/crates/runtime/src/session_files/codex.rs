@@ -66,7 +66,7 @@ fn event(story: &mut Story, turns: &mut Vec<Seq>, event: &Value) {
                 turns.truncate(kept);
             }
         }
-        // Everything else is told by items, too.
+        // All other events also appear as items.
         _ => (),
     }
 }
@@ -98,7 +98,7 @@ fn item(story: &mut Story, turns: &mut Vec<Seq>, item: &Value) {
             story.result(id, &said, is_error);
         }
         Some("web_search_call") => {
-            // What was found is not in the file.
+            // The file does not contain the search results.
             story.call("web_search_call", "web_search", item.get("action").unwrap_or(&Value::Null));
             story.result("web_search_call", "the results are not in the session file", false);
         }

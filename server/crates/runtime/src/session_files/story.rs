@@ -25,7 +25,7 @@ const SUMMARY_BYTES_MAX: usize = 200;
 /// The most calls that wait for their results at once.
 const OPEN_CALLS_MAX: usize = 256;
 
-/// The beginning of a session that has none.
+/// Replaces the first message of a session that begins with an answer.
 const NO_BEGINNING: &str = "[the message that this answers is not in the session file]";
 
 /// A history under construction.
@@ -78,7 +78,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// What stands at this line or place, counted from 1, is no part of a session.
+    /// Counts an unreadable entry at this line or position, counted from 1.
     pub(super) fn unreadable(&mut self, number: usize) {
         self.unreadable += 1;
         if self.first_unreadable == 0 {
@@ -156,7 +156,7 @@ impl Story {
         })
     }
 
-    /// From now on everything happened at this time; nothing changes without one.
+    /// Sets the time of everything that follows; `None` keeps the time.
     pub(super) fn at(&mut self, at: Option<Timestamp>) {
         // Years with four digits, as records have them.
         let years = Timestamp::UNIX_EPOCH.as_second()..=253_402_300_799;
@@ -280,7 +280,7 @@ impl Story {
         self.turn(TurnEvent::Compacted { summary, kept_from_seq });
     }
 
-    /// The conversation went on from this position: what came after it is history, and no part of the context.
+    /// The conversation continued from this position: what came after it is history and not part of the context.
     pub(super) fn rewind(&mut self, to_seq: Seq) {
         self.close_calls();
         self.end_run(Outcome::Completed);

@@ -19,7 +19,7 @@ const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 const PATHS_MAX: usize = 10_000;
 /// How many entries of git's log of `HEAD` are searched for a commit that was made before.
 const LOGGED_MAX: usize = 100;
-/// Who commits if nobody is set.
+/// The author if git's settings name none.
 const NAME: &str = "yoi";
 const ADDRESS: &str = "yoi@localhost";
 
@@ -27,11 +27,11 @@ impl Trees {
     /// Commits what is changed in the Pod's folder and may be written by it: `cwd`, or the whole work tree of its own. A
     /// commit that this command made before, without that having been recorded, is found again.
     ///
-    /// While a merge is going on, its result is committed whole, as git has it.
+    /// While a merge is in progress, its result is committed whole, as git has it.
     ///
     /// # Errors
     /// `no_repository`, `nothing_to_commit`; `merge_conflict` if files are still in conflict; `invalid_input` for a message
-    /// or paths that are none, and for paths while a merge is going on.
+    /// or paths that are none, and for paths while a merge is in progress.
     pub(crate) async fn commit(
         &self,
         cwd: &str,
@@ -63,12 +63,12 @@ impl Trees {
         let is_merge = committing.is_merge();
         if is_merge && paths.is_some() {
             let sentence =
-                "a merge is going on, which is committed as a whole; leave out `paths`, or end the merge first";
+                "a merge is in progress, which is committed as a whole; leave out `paths`, or end the merge first";
             return Err(ApiError::invalid(sentence));
         }
         committing.check_solved().await?;
         let files = match committing.files(scope, paths.as_deref()).await {
-            // A merge that leaves everything as it was is one all the same.
+            // A merge that changes nothing is still committed.
             Err(error) if is_merge && error.code == ErrorCode::NothingToCommit => Vec::new(),
             files => files?,
         };
@@ -113,7 +113,7 @@ impl Trees {
 struct Committing<'a> {
     trees: &'a Trees,
     cwd: &'a str,
-    /// Where changes count.
+    /// The folder whose changes are committed.
     folder: PathBuf,
     scope: Scope,
     repository: Repository,
@@ -163,7 +163,7 @@ impl Committing<'_> {
         ["MERGE_HEAD", "CHERRY_PICK_HEAD"].iter().any(|name| folder.join(name).symlink_metadata().is_ok())
     }
 
-    /// Fails if files are in conflict: to commit them would call them solved as they are.
+    /// Fails if files are in conflict, because committing them would mark them as resolved.
     async fn check_solved(&self) -> Result<(), ApiError> {
         let told = self.trees.git.told(self.call(["ls-files", "--unmerged", "-z"]).at_most(LIST_BYTES_MAX)).await;
         let told = parts(&told.map_err(failed("the files in conflict could not be listed"))?);
@@ -174,7 +174,7 @@ impl Committing<'_> {
             return Ok(());
         }
         let sentence =
-            format!("still in conflict: {}; solve it, and say so with `git add`, or abort the merge", some(&files));
+            format!("still in conflict: {}; resolve it and mark it with `git add`, or abort the merge", some(&files));
         Err(about(ErrorCode::MergeConflict, sentence, files))
     }
 

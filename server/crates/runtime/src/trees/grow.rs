@@ -132,7 +132,7 @@ impl Growing<'_> {
             return match names::refusal(wish) {
                 Some(why) => {
                     let shown: String = wish.chars().filter(|shown| !shown.is_control()).take(100).collect();
-                    Err(ApiError::invalid(format!("\"{shown}\" is no name for a branch: {why}")))
+                    Err(ApiError::invalid(format!("\"{shown}\" is not a valid branch name: {why}")))
                 }
                 None if names::is_taken(wish, &others) => Err(taken(wish)),
                 None => Ok(wish.to_owned()),
@@ -143,7 +143,7 @@ impl Growing<'_> {
             !names::is_taken(branch, &others) && place.symlink_metadata().is_err()
         };
         let free = names::of_pod(name).take(NAMES_TRIED_MAX).find(free);
-        free.ok_or_else(|| ApiError::invalid("too many branches are called like this Pod; name one with `branch`"))
+        free.ok_or_else(|| ApiError::invalid("too many branches are named after this Pod; name one with `branch`"))
     }
 
     /// The folder of all work trees.
@@ -231,7 +231,7 @@ impl Growing<'_> {
                 }
             }
         }
-        Err(ApiError::invalid("too many folders are called like this branch; name another one with `branch`"))
+        Err(ApiError::invalid("too many folders are named after this branch; name another one with `branch`"))
     }
 
     /// Has git make it in an empty folder, with a branch that is there. Returns the work tree's own part of the git

@@ -132,7 +132,7 @@ impl Merge<'_> {
         if ran.code == Some(1) {
             let paths: Vec<String> = told.collect();
             let sentence = format!(
-                "{} and {} both changed {}; nothing was merged: let the Pod merge {} into its branch and solve it there",
+                "{} and {} both changed {}; nothing was merged: let the Pod merge {} into its branch and resolve the conflict there",
                 self.tree.branch,
                 self.into,
                 some(&paths),
@@ -152,7 +152,7 @@ impl Merge<'_> {
         let call =
             GitCall::new(folder, scope, ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", result]);
         self.trees.git.told(call).await.map(drop).map_err(|failure| match failure {
-            // By nobody here: a command, or a person with git.
+            // Not moved by yoi: by a command, or by a person with git.
             GitFailure::Refused { words, .. } if words.contains("cannot lock ref") => {
                 let sentence = format!("somebody else has just moved {}: {words}; look at it, then repeat", self.into);
                 ApiError::new(ErrorCode::Busy, sentence)

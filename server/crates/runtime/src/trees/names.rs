@@ -5,7 +5,7 @@ use protocol::PodName;
 /// The longest name of a branch, in bytes. Its file is named after it.
 const BRANCH_BYTES_MAX: usize = 200;
 
-/// Why this is no name for a branch; `None` if it is one. The rules are git's.
+/// Why this is not a valid branch name; `None` if it is one. The rules are git's.
 pub(super) fn refusal(branch: &str) -> Option<&'static str> {
     let is_bad = |character: char| character.is_control() || " ~^:?*[\\\u{7f}".contains(character);
     let part_is_bad = |part: &str| part.is_empty() || part.starts_with('.') || part.ends_with(".lock");

@@ -11,7 +11,7 @@ use super::{Trees, about, failed, full_name, path_of, some};
 /// How many commits are looked at.
 const COMMITS_MAX: usize = 100;
 
-/// What is nowhere else.
+/// What exists nowhere else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Losses {
     /// Each as its short id and its subject, newest first.

@@ -1,4 +1,4 @@
-//! One thing after the other, where two at once would harm each other.
+//! Locks by name: one change at a time where two at once would harm each other.
 
 use std::{
     collections::HashMap,
@@ -8,16 +8,16 @@ use std::{
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// Whose turn it is with what. A repository is named by its common git folder.
+/// The locks, by name. A repository is named by its common git folder.
 #[derive(Debug, Default)]
 pub(super) struct Turns(Shared<HashMap<String, Weak<Mutex<()>>>>);
 
-/// Nobody else of this process has its turn with the same thing until this is dropped.
+/// Nobody else in this process holds the lock of this name until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn(#[expect(dead_code, reason = "its end is what counts")] OwnedMutexGuard<()>);
 
 impl Turns {
-    /// Waits for those who asked before.
+    /// Takes a lock; waits for those who asked before.
     pub(super) async fn take(&self, what: String) -> Turn {
         let gate = {
             let mut gates = self.0.lock().expect("no holder of the turns panics");
@@ -29,7 +29,7 @@ impl Turns {
         Turn(gate.lock_owned().await)
     }
 
-    /// The turn to change a repository.
+    /// Takes the lock for changing a repository.
     pub(super) async fn with_repository(&self, common: &Path) -> Turn {
         let real = common.canonicalize().unwrap_or_else(|_| common.to_owned());
         self.take(format!("repository {}", real.display())).await

@@ -55,10 +55,13 @@ async fn what_is_remembered_is_not_asked_again_and_nothing_else_is_meant() {
         let (pod, id) = bench.waiting("ada").await;
         let always = ApprovalCommand { remember: true, ..once(decision) };
         bench.stage.host.approvals().answer(fresh(), &origin(), &pod, &id, always).await.unwrap();
-        bench.until_runs(&pod, 1).await;
+        let records = bench.until_runs(&pod, 1).await;
         let permissions = bench.stage.host.pods().get(&pod).await.unwrap().permissions;
         assert_eq!(permissions.len(), 1);
         assert_eq!((permissions[0].pattern.as_deref(), permissions[0].decision), (Some("ls"), rule));
+        let told = last_of(&records, "alert")["text"].clone();
+        let verb = if decision == Decision::Allow { "allowed" } else { "denied" };
+        assert_eq!(told, format!("always {verb} from now on, in this Pod: calls of Bash that match ls"));
 
         let records = bench.turn(&pod, LS).await;
         assert_eq!(of_kind(&records, "approval_asked").len(), 1);

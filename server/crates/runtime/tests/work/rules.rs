@@ -1,4 +1,4 @@
-//! Rules of the whole server, for commands that go on after their call.
+//! Rules of the whole server, for commands that keep running after their call.
 
 use protocol::{ApprovalCommand, Decision, PatchPod, RuleScope};
 use serde_json::json;

@@ -16,11 +16,11 @@ const VERSIONS_MAX: usize = 4;
 
 #[derive(Debug, Default)]
 pub(super) struct Image {
-    /// On the disk for certain; `None` if there is no file of this name.
+    /// What is certainly on the disk; `None` if there is no file of this name.
     stored: Option<Vec<u8>>,
     /// What programs read.
     now: Option<Vec<u8>>,
-    /// What was done since, in order.
+    /// What was done since the last sync, in order.
     unsynced: Vec<Epoch>,
 }
 
@@ -162,7 +162,7 @@ impl Image {
         }
     }
 
-    /// What is found when the power is back.
+    /// What a reader finds when the power is back.
     pub(super) fn power_off(&mut self, seed: &mut dyn FnMut() -> u64) {
         let mut image = self.stored.clone();
         let epochs = match seed() % 2 {
@@ -189,7 +189,7 @@ impl Image {
 }
 
 impl Epoch {
-    /// Puts onto the disk what happened to be written out.
+    /// Writes to the disk what the file system happened to write out.
     fn reach(&self, image: &mut Vec<u8>, seed: &mut dyn FnMut() -> u64) {
         let before = image.len();
         // Nothing of it, all of it, or anything between.

@@ -200,7 +200,7 @@ impl Disk {
         self.state().faults.clear();
     }
 
-    /// How many failures are still to come, or go on.
+    /// How many failures are still to come or are in progress.
     pub fn faults_left(&self) -> usize {
         self.state().faults.len()
     }

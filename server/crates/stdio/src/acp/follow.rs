@@ -78,7 +78,7 @@ impl Following {
         let is_shown = begin != Some(Begin::FromNow);
         if has_more && is_shown && begin.is_some() {
             let older = json!({ "sessionUpdate": "agent_thought_chunk", "content": {
-                "type": "text", "text": "What is older than this is in yoi.\n" } });
+                "type": "text", "text": "Older messages are in yoi.\n" } });
             if let Ok(update) = serde_json::from_value(older) {
                 session.show(update).await;
             }

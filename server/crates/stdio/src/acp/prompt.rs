@@ -88,7 +88,7 @@ async fn kept(client: &Client, kind: &str, data: &str, name: String) -> Result<S
     if data.len() > BLOB_BYTES_MAX / 3 * 4 + 4 {
         return Err(Refused::params(format!("a picture or a file has at most {BLOB_BYTES_MAX} bytes")));
     }
-    let bytes = STANDARD.decode(data).map_err(|error| Refused::params(format!("it is no base64: {error}")))?;
+    let bytes = STANDARD.decode(data).map_err(|error| Refused::params(format!("it is not base64: {error}")))?;
     let view = client.keep_blob(kind, bytes.into()).await?;
     Ok(Segment::kept(&view, name))
 }

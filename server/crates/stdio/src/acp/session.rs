@@ -146,7 +146,7 @@ impl Session {
         }
         match ended.await {
             Ok(ended) => ended.map(PromptResponse::new),
-            Err(_) => Err(Refused::new(-32_603, "the session was closed, or opened anew")),
+            Err(_) => Err(Refused::new(-32_603, "the session was closed, or reopened")),
         }
     }
 

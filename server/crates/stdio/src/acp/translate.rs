@@ -198,9 +198,9 @@ fn ended(outcome: Outcome, detail: Option<&str>) -> Vec<SessionUpdate> {
     let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
     let sentence = match outcome {
         Outcome::Completed | Outcome::Cancelled => return Vec::new(),
-        Outcome::Paused => "The run was paused; a new message goes on from here, or `resume` in yoi.".to_owned(),
-        Outcome::Interrupted => format!("The run was interrupted{detail}; a new message goes on from here."),
-        Outcome::Limit => format!("The run came to a limit{detail}"),
+        Outcome::Paused => "The run was paused; a new message continues from here, or `resume` in yoi.".to_owned(),
+        Outcome::Interrupted => format!("The run was interrupted{detail}; a new message continues from here."),
+        Outcome::Limit => format!("The run hit a limit{detail}"),
         Outcome::RolledBack => format!("The message was taken back{detail}"),
         Outcome::Error => format!("The run failed{detail}"),
     };

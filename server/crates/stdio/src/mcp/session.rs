@@ -99,7 +99,7 @@ impl Session {
                 Asked::Answered => return,
                 Asked::Refused(sentence) => break sentence,
                 Asked::Forgotten(before) => match self.begin_anew(before).await {
-                    Ok(()) => "the session could not be begun anew".to_owned(),
+                    Ok(()) => "no new session could be started".to_owned(),
                     Err(why) => why,
                 },
                 Asked::Lost(why) => why,
@@ -232,7 +232,7 @@ impl Session {
             let headers = self.headers(&message, Some(&now));
             let _ = self.client.mcp(McpVerb::Post, &headers, Some(message.text)).await;
         }
-        eprintln!("yoi mcp: the server had forgotten this session; it goes on in a new one");
+        eprintln!("yoi mcp: the server had forgotten this session; it continues in a new one");
         self.say(r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#.to_owned()).await;
         Ok(())
     }

@@ -19,7 +19,7 @@ use testkit::yoi::{Launch, WAIT_MAX};
 use self::memory::{Memory, Trouble};
 use crate::{fault, kill};
 
-/// How long a trouble lasts.
+/// How long a fault lasts.
 const TROUBLE: Duration = Duration::from_secs(4);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// Of the small file system, in MB: more than the files of an empty server, less than those of a busy one.
@@ -67,7 +67,7 @@ async fn power(binary: &str, rounds: u32) -> bool {
     sum.holds()
 }
 
-/// A file system of the kernel's own, filled to the brim for some seconds.
+/// A real file system, completely full for some seconds.
 async fn small(binary: &str) -> bool {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let size = format!("size={SMALL_MB}m");
@@ -92,7 +92,7 @@ async fn small(binary: &str) -> bool {
     holds
 }
 
-/// Takes all the room that is left.
+/// Fills all the space that is left.
 fn fill(filler: &Path) {
     use std::io::Write;
     let Ok(mut file) = fs::OpenOptions::new().create(true).append(true).open(filler) else { return };

@@ -50,7 +50,7 @@ async fn lasting(mut outage: Command) -> Result<(), String> {
     done.map(drop).map_err(|error| format!("{:?} could not be started: {error}", outage.as_std().get_program()))
 }
 
-/// `outage` returns when it is over, or why it could not be had.
+/// `outage` returns when it is over, or why it could not be made.
 pub(crate) async fn play(what: &str, yoi: &YoiProcess, outage: impl Future<Output = Result<(), String>>) -> bool {
     let mut socket = yoi.events().await;
     let mut pods = Vec::new();
@@ -126,7 +126,7 @@ async fn heads(yoi: &YoiProcess, pods: &[Value]) -> Vec<i64> {
     heads
 }
 
-/// How many of the Pods complete what they were told.
+/// How many of the Pods complete their inputs.
 async fn healed(yoi: &YoiProcess, pods: &[Value]) -> usize {
     let deadline = Instant::now() + WAIT_MAX;
     loop {
@@ -165,7 +165,7 @@ fn hold_lock(yoi: &YoiProcess) -> Command {
 fn refuse_writes(yoi: &YoiProcess) -> Command {
     let mut strace = Command::new("strace");
     let pid = yoi.pid().expect("it runs").to_string();
-    // strace ends by itself, so that it detaches from the server properly.
+    // Let strace end on its own, so that it detaches from the server properly.
     let within = format!("{}", FULL.as_secs());
     let inject = "inject=pwrite64:error=ENOSPC";
     if std::process::Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_ok() {

@@ -36,7 +36,7 @@ use crate::witness::{self, Verdict, count};
 pub(crate) const ROUNDS: u32 = 24;
 /// The time from the first input to the fault, in milliseconds: the minimum, and the maximum added to it.
 const BEFORE: (u64, u64) = (300, 1_500);
-/// How long everything goes on after it has healed.
+/// How long the work continues after everything has healed.
 const AFTER: Duration = Duration::from_millis(800);
 const STILL_MAX: Duration = Duration::from_secs(60);
 /// At most this many violations are printed.
@@ -46,7 +46,7 @@ const TOLD_MAX: usize = 20;
 #[derive(Debug, Default)]
 struct Sum {
     verdict: Verdict,
-    /// What did not come to an end.
+    /// Work that did not end.
     stuck: Vec<String>,
     rounds: BTreeMap<&'static str, usize>,
     promotions: usize,
@@ -96,7 +96,7 @@ async fn play_all(binary: &str, rounds: u32) -> Result<bool> {
             doubled.len()
         );
     }
-    let anew = servers.count_in_logs("takes part anew");
+    let anew = servers.count_in_logs("has rejoined");
     tell(&mut sum, cutter.cuts(), anew);
     Ok(sum.verdict.lost.is_empty() && sum.verdict.doubled.is_empty() && sum.stuck.is_empty())
 }
@@ -273,7 +273,7 @@ fn tell(sum: &mut Sum, cuts: usize, anew: usize) {
     for (what, figure) in [
         ("promotions", sum.promotions.to_string()),
         ("connections cut at a statement", cuts.to_string()),
-        ("servers that took part anew", anew.to_string()),
+        ("servers that rejoined", anew.to_string()),
         ("records shown to viewers", shown.to_string()),
         ("viewers that went on elsewhere", sum.resumed.to_string()),
         ("inputs accepted", sum.inputs.to_string()),

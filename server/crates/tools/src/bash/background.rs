@@ -1,5 +1,5 @@
-//! Commands that go on after their call: each runs until it ends, is stopped, or its Pod or yoi ends. What it wrote last
-//! is kept in memory, and each reader continues where it stopped reading.
+//! Commands that keep running after their call: each runs until it ends, is stopped, or its Pod or yoi ends. What it
+//! wrote last is kept in memory, and each reader continues where it stopped reading.
 
 mod job;
 mod ring;

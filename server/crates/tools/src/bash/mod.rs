@@ -150,6 +150,19 @@ struct Arguments {
     background: Option<bool>,
 }
 
+/// Reads the arguments and checks what needs no look at the machine.
+fn checked(arguments: Value) -> Result<Arguments, Failure> {
+    let arguments: Arguments = arguments::parsed("Bash", arguments).map_err(Failure::InvalidInput)?;
+    if let Some(seconds) = arguments.timeout_s.filter(|seconds| !(1..=SECONDS_MAX).contains(seconds)) {
+        let sentence = format!("timeout_s is {seconds}; it must be from 1 to {SECONDS_MAX}");
+        return Err(Failure::InvalidInput(sentence));
+    }
+    if arguments.command.contains('\0') {
+        return Err(Failure::InvalidInput("the command has a NUL character in it".to_owned()));
+    }
+    Ok(arguments)
+}
+
 /// The tool `Bash`.
 #[derive(Debug)]
 pub struct Bash {
@@ -172,7 +185,7 @@ impl Bash {
         Self { options, helpers: Standby::default(), background: Background::default() }
     }
 
-    /// With a place for commands that go on after their call.
+    /// With a place for commands that keep running after their call.
     #[must_use]
     pub fn with_background(self, background: Background) -> Self {
         Self { background, ..self }
@@ -185,17 +198,10 @@ impl Bash {
 
     /// What to run and for how long.
     fn order(&self, place: &Place, arguments: Value) -> Result<Wanted, Failure> {
-        let arguments: Arguments = arguments::parsed("Bash", arguments).map_err(Failure::InvalidInput)?;
+        let arguments = checked(arguments)?;
         let is_background = arguments.background == Some(true);
         let seconds = arguments.timeout_s.unwrap_or(SECONDS_DEFAULT);
         let limit = (!is_background || arguments.timeout_s.is_some()).then(|| Duration::from_secs(seconds));
-        if !(1..=SECONDS_MAX).contains(&seconds) {
-            let sentence = format!("timeout_s is {seconds}; it must be from 1 to {SECONDS_MAX}");
-            return Err(Failure::InvalidInput(sentence));
-        }
-        if arguments.command.contains('\0') {
-            return Err(Failure::InvalidInput("the command has a NUL character in it".to_owned()));
-        }
         let hold = self.options.hold();
         let order = Order {
             command: arguments.command,
@@ -263,7 +269,7 @@ impl Bash {
         running.map_err(|error| Failure::NotStarted(error.to_string()))
     }
 
-    /// Starts a command that goes on after this call.
+    /// Starts a command that keeps running after this call.
     async fn start(
         &self,
         place: &Place,
@@ -327,6 +333,10 @@ impl Tool for Bash {
 
     fn schema(&self) -> Value {
         arguments::schema_of::<Arguments>()
+    }
+
+    fn misfit(&self, arguments: &Value) -> Option<String> {
+        checked(arguments.clone()).err().map(|failure| failure.to_string())
     }
 
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {

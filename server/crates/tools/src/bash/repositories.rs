@@ -195,7 +195,7 @@ impl Repositories {
 }
 
 /// Removes what must not exist. Returns whether it was there. No link on the way to it is followed: a command may have
-/// put one in the place of a folder.
+/// put one in place of a folder.
 fn remove(path: &Path) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

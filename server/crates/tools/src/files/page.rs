@@ -42,7 +42,8 @@ pub(super) fn page(text: &str, range: Range) -> Result<Page, Failure> {
         return Ok(Page { text: String::new(), extent: "which is empty".to_owned() });
     }
     if range.offset > total {
-        return Err(Failure::InvalidInput(format!("offset: there are {total} lines; begin at one of them")));
+        let there_are = if total == 1 { "there is 1 line".to_owned() } else { format!("there are {total} lines") };
+        return Err(Failure::InvalidInput(format!("offset: {there_are}; give a number from 1 to {total}")));
     }
     let mut page = String::new();
     let mut last = range.offset - 1;
@@ -109,7 +110,9 @@ mod tests {
     #[test]
     fn lines_that_are_not_there_are_refused_with_the_number_that_is() {
         let error = page("a\nb\n", Range::new(Some(3), None).unwrap()).unwrap_err();
-        assert_eq!(error.to_string(), "offset: there are 2 lines; begin at one of them");
+        assert_eq!(error.to_string(), "offset: there are 2 lines; give a number from 1 to 2");
+        let error = page("a\n", Range::new(Some(3), None).unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), "offset: there is 1 line; give a number from 1 to 1");
         assert_eq!(Range::new(Some(0), None).unwrap_err().code(), "invalid_input");
     }
 }

@@ -125,6 +125,10 @@ impl<T: FileTool> Tool for T {
         arguments::schema_of::<T::Arguments>()
     }
 
+    fn misfit(&self, arguments: &Value) -> Option<String> {
+        arguments::parsed::<T::Arguments>(T::NAME, arguments.clone()).err()
+    }
+
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
         blocking(place, move |work| T::run(work, &parsed(T::NAME, arguments)?)).await
     }

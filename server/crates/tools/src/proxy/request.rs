@@ -34,7 +34,9 @@ impl Request {
         let mut lines = text.trim_end_matches("\r\n").split("\r\n");
         let first = lines.next().unwrap_or_default();
         let words: Vec<&str> = first.split(' ').collect();
-        let [method, target, version] = words[..] else { return Err(format!("\"{first}\" is no request to a proxy")) };
+        let [method, target, version] = words[..] else {
+            return Err(format!("\"{first}\" is not a request to a proxy"));
+        };
         if method == "CONNECT" {
             return Ok(Self { to: authority(target, None)?, first: None, is_own: false });
         }
@@ -56,9 +58,9 @@ impl Request {
                 is_own: true,
             });
         }
-        let rest = target.strip_prefix("http://").ok_or_else(|| {
-            format!("\"{target}\" is no http:// address; to reach another server, CONNECT is understood")
-        })?;
+        let rest = target
+            .strip_prefix("http://")
+            .ok_or_else(|| format!("\"{target}\" is not an http:// address; to reach another server, use CONNECT"))?;
         let (host, path) = match rest.find(['/', '?']) {
             Some(at) => rest.split_at(at),
             None => (rest, ""),

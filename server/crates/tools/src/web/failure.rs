@@ -9,6 +9,7 @@ use super::fetch::host;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
+    /// No arguments of this tool, or no address that is fetched.
     #[error("{0}")]
     BadUrl(String),
     /// Only reveals the host, not what it resolves to.

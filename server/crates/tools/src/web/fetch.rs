@@ -1,7 +1,10 @@
 //! One GET with its redirects. At every hop the host is resolved here, all of its addresses are checked, and the
 //! connection goes to exactly those, so it does not matter what a later lookup would return.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
 
 use protocol::PermissionDecision;
 use reqwest::{
@@ -19,10 +22,24 @@ const AGENT: &str = concat!("yoi/", env!("CARGO_PKG_VERSION"));
 const ACCEPTED: &str = "text/html,application/xhtml+xml,text/*,application/json,*/*;q=0.5";
 
 /// Parses what a model wrote and checks what needs no network.
-pub(super) fn checked(url: &str) -> Result<Url, Failure> {
+pub(super) fn checked(url: &str, policy: &AddressPolicy) -> Result<Url, Failure> {
     let url = Url::parse(url).map_err(|error| Failure::BadUrl(format!("the url cannot be read: {error}")))?;
     check(&url)?;
-    Ok(url)
+    match known_address(&url).is_some_and(|address| !policy.allows(address)) {
+        true => Err(Failure::NotPublic(host(&url).to_owned())),
+        false => Ok(url),
+    }
+}
+
+/// The address of a host that needs no lookup: one that is written as numbers, and this machine.
+fn known_address(url: &Url) -> Option<SocketAddr> {
+    let name = host(url);
+    let ip = match name.trim_start_matches('[').trim_end_matches(']').parse() {
+        Ok(ip) => ip,
+        Err(_) if name == "localhost" || name.ends_with(".localhost") => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        Err(_) => return None,
+    };
+    Some(SocketAddr::new(ip, url.port_or_known_default().unwrap_or(0)))
 }
 
 fn check(url: &Url) -> Result<(), Failure> {
@@ -87,7 +104,7 @@ fn redirect_of(response: &Response, url: &Url) -> Result<Option<Url>, Failure> {
         return Ok(None);
     };
     let next = location.to_str().ok().and_then(|location| url.join(location).ok());
-    next.map(Some).ok_or_else(|| Failure::BadUrl(format!("{} redirects to something that is no url", host(url))))
+    next.map(Some).ok_or_else(|| Failure::BadUrl(format!("{} redirects to something that is not a URL", host(url))))
 }
 
 async fn get(url: &Url, policy: &AddressPolicy) -> Result<Response, Failure> {

@@ -62,10 +62,14 @@ impl WebFetch {
         Self { options }
     }
 
+    /// Reads the arguments and checks what needs no network: a host that is an address shows whether it is public.
+    fn checked(&self, arguments: Value) -> Result<Url, Failure> {
+        let arguments: Arguments = arguments::parsed("WebFetch", arguments).map_err(Failure::BadUrl)?;
+        fetch::checked(&arguments.url, &self.options.addresses)
+    }
+
     async fn fetch(&self, arguments: Value, redirects: Option<&Redirects>) -> Result<ToolOutcome, ToolOutcome> {
-        let invalid = |sentence| ToolOutcome::failed("invalid_input", sentence);
-        let arguments: Arguments = arguments::parsed("WebFetch", arguments).map_err(invalid)?;
-        let url = fetch::checked(&arguments.url)?;
+        let url = self.checked(arguments)?;
         let asked = host(&url).to_owned();
         let fetched = tokio::time::timeout(self.options.time_limit, self.page(url, redirects)).await;
         let seconds = self.options.time_limit.as_secs();
@@ -102,7 +106,7 @@ fn bounded(redirected: &str, page: &Page, limit: usize) -> String {
     if !is_long && !page.is_cut {
         return format!("{redirected}{}", page.text);
     }
-    let last = "\n\n[the page goes on; the rest is left out]";
+    let last = "\n\n[the page continues; the rest is left out]";
     let room = limit.saturating_sub(last.len());
     let kept = redirected.chars().chain(page.text.chars()).take(room).collect::<String>();
     format!("{kept}{last}")
@@ -122,6 +126,10 @@ impl Tool for WebFetch {
 
     fn schema(&self) -> Value {
         arguments::schema_of::<Arguments>()
+    }
+
+    fn misfit(&self, arguments: &Value) -> Option<String> {
+        self.checked(arguments.clone()).err().map(|failure| failure.to_string())
     }
 
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {

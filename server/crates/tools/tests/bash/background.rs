@@ -1,4 +1,4 @@
-//! Commands that go on after their call.
+//! Commands that keep running after their call.
 
 use pod::ToolOutcome;
 use protocol::{CommandState, ToolBy};

@@ -1,6 +1,10 @@
 //! What a model is told about the arguments, and what it is told when they do not fit.
 
 use serde_json::json;
+use tools::{
+    Tool,
+    bash::{Bash, BashOptions},
+};
 
 use crate::place::{Desk, code};
 
@@ -50,4 +54,26 @@ fn arguments_that_do_not_fit_are_refused_by_field_and_with_the_way_out() {
     }
     let outcome = desk.call("Read", json!({}));
     assert!(outcome.summary.ends_with("it takes {path, offset?, limit?}"), "{}", outcome.summary);
+}
+
+#[test]
+fn what_does_not_fit_is_known_without_a_call() {
+    let tools = tools::files::tools();
+    let misfit = |name: &str, arguments| tools.iter().find(|tool| tool.name() == name).unwrap().misfit(&arguments);
+    let sentence = misfit("Write", json!({ "path": "a.txt", "contents": "x" })).unwrap();
+    assert!(sentence.contains("unknown field `contents`"), "{sentence}");
+    assert!(sentence.ends_with("it takes {path, content}"), "{sentence}");
+    assert_eq!(misfit("Write", json!({ "path": "a.txt", "content": "x" })), None);
+    assert!(misfit("Edit", json!({ "path": "a.txt" })).is_some());
+    let bash = Bash::new(BashOptions::of_this_process());
+    for (arguments, wanted) in [
+        (json!({ "cmd": "ls" }), "unknown field `cmd`"),
+        (json!({ "command": "ls", "timeout_s": 0 }), "timeout_s is 0; it must be from 1 to 600"),
+        (json!({ "command": "ls", "timeout_s": 5000, "background": true }), "timeout_s is 5000"),
+        (json!({ "command": "a\0b" }), "NUL character"),
+    ] {
+        let sentence = bash.misfit(&arguments).unwrap();
+        assert!(sentence.contains(wanted), "{arguments}: {sentence}");
+    }
+    assert_eq!(bash.misfit(&json!({ "command": "ls", "timeout_s": 600 })), None);
 }

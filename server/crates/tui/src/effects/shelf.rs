@@ -44,7 +44,7 @@ pub(super) async fn attach(client: &Client, pod: &PodRef, resource: McpResource)
     let asked = operations::ResourceContent { pod: pod.clone(), server: Loose(Some(server)), uri: Loose(Some(uri)) };
     let content = client.read(&asked).await?;
     let Some(text) = content.text else {
-        return Err(ClientError::Invalid(format!("{name} is no text; attach it in the browser")));
+        return Err(ClientError::Invalid(format!("{name} is not text; attach it in the browser")));
     };
     let kept = client.keep_blob(&content.media_type, text.into_bytes().into()).await?;
     Ok(Segment::kept(&kept, name))

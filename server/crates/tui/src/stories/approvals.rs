@@ -88,7 +88,7 @@ fn a_call_that_waits_for_an_answer_does_not_say_that_it_runs() {
         json!({ "kind": "tool_called", "call_id": "1", "block": "b1", "name": "Bash", "arguments": command, "by": "model" }),
         asks("q1", "make"),
     ]);
-    story.shows("⚙ Bash make needs your approval");
+    story.shows("⚙ Bash make asks for permission");
     story.records(vec![json!({ "kind": "approval_answered", "id": "q1", "tool": "Bash", "arguments": command,
         "decision": "allow", "by": "kim" })]);
     story.shows("⚙ Bash make running …");
@@ -114,7 +114,8 @@ fn all_questions_are_one_list_and_each_is_answered_there() {
         Asked::Tool {
             pod: address("ada"),
             approval: serde_json::from_value(json!({ "id": "q1", "tool": "Bash", "arguments": { "command": "make" },
-                "asked_at": "2026-01-01T00:00:00Z" }))
+                "asked_at": "2026-01-01T00:00:00Z",
+                "patterns": [{ "pattern": "make *", "label": "make with any arguments", "would_have_allowed": 0 }] }))
             .unwrap(),
         },
         Asked::Peer(
@@ -124,11 +125,34 @@ fn all_questions_are_one_list_and_each_is_answered_there() {
             .unwrap(),
         ),
     ];
-    story.happens(Message::Inbox(Ok(asked)));
+    story.happens(Message::Inbox(Ok(asked.clone())));
     insta::assert_snapshot!("inbox", story.screen());
     story.key(KeyCode::Char('A'));
+    assert_eq!(story.effects, [], "nothing is chosen at first");
+    story.shows("always for ada (Enter: exactly this):");
+    story.shows("make * make with any arguments");
+    story.key(KeyCode::Esc);
+    assert_eq!((story.effects.len(), story.model.always_of.is_none()), (0, true));
+    story.shows("Approvals");
+    story.key(KeyCode::Char('A'));
+    story.key(KeyCode::Down);
+    // What comes and goes in the list meanwhile is not what is answered.
+    story.happens(Message::Inbox(Ok(asked[1..].to_vec())));
+    story.key(KeyCode::Enter);
+    let (pod, act) = story.act();
+    let Act::Answer { approval, command } = &act else { panic!("{act:?}") };
+    assert_eq!((pod, approval.as_str()), (address("ada"), "q1"));
+    assert_eq!((command.decision, command.remember), (Decision::Allow, true));
+    assert_eq!((command.scope, command.pattern.as_deref()), (None, Some("make *")));
+    story.done(Ok(Answer::Accepted));
+    story.shows("ada: allowed, and always from now on: make *, in this Pod");
+    assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada")])], "it is asked anew");
+    story.happens(Message::Inbox(Ok(asked)));
+    story.key(KeyCode::Char('A'));
+    story.key(KeyCode::Enter);
     assert_eq!(decision(&story), (Decision::Allow, true));
     story.done(Ok(Answer::Accepted));
+    story.shows("ada: allowed, and always from now on: exactly this call, in this Pod");
     assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada")])], "it is asked anew");
     story.key(KeyCode::Char('j'));
     story.key(KeyCode::Char('a'));

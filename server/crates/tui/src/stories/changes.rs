@@ -7,7 +7,7 @@ fn the_changes_of_a_pod_are_a_diff_that_is_scrolled() {
     let mut story = Story::with_ada();
     story.enters(":changes");
     assert_eq!(story.effects, [Effect::LoadChanges(address("ada"), Since::Start)]);
-    story.shows("Looking at the files …");
+    story.shows("Reading the files …");
     let lines: Vec<String> = (1..200).map(|line| format!("+line {line}")).collect();
     let changes: Changes = serde_json::from_value(json!({
         "since": "start", "added": 199, "removed": 0, "notes": ["1 more files have changed"],
@@ -16,7 +16,7 @@ fn the_changes_of_a_pod_are_a_diff_that_is_scrolled() {
     }))
     .unwrap();
     story.happens(Message::Changed { pod: address("bob"), done: Ok(Changes::default()) });
-    story.shows("Looking at the files …");
+    story.shows("Reading the files …");
     story.shows("Changes of ada since its start");
     story.happens(Message::Changed { pod: address("ada"), done: Ok(changes) });
     story.shows("src/a.rs  added +199 −0");
@@ -40,7 +40,7 @@ fn the_changes_are_those_since_the_start_the_last_turn_or_the_branch() {
     // An answer to the question before.
     let of = |since: Since| Changes { since, ..Changes::default() };
     story.happens(Message::Changed { pod: address("ada"), done: Ok(of(Since::Turn)) });
-    story.shows("Looking at the files …");
+    story.shows("Reading the files …");
     story.happens(Message::Changed { pod: address("ada"), done: Ok(of(Since::Branch)) });
     story.shows("Nothing has changed.");
     story.key(KeyCode::Char('s'));

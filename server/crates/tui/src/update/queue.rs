@@ -28,7 +28,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> bool {
 
 /// Whether the open Pod has a run that Escape ends, also while a question waits.
 pub(super) fn has_run(model: &Model) -> bool {
-    model.here().pod.is_some_and(|standing| matches!(standing.state, PodState::Running | PodState::Waiting))
+    model.has_run()
 }
 
 /// Ends the open Pod's run; its queued messages return to the composer. While that is under way, does nothing: a key

@@ -28,7 +28,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         KeyCode::Char('t') => choices::test_chosen(model),
         KeyCode::Enter => enter(model),
         KeyCode::Char('a') => answer(model, commands::Answer::Once),
-        KeyCode::Char('A') => answer(model, commands::Answer::Always(String::new())),
+        KeyCode::Char('A') => ask_always(model),
         KeyCode::Char('d') => answer(model, commands::Answer::Deny(String::new())),
         _ => {}
     }
@@ -97,6 +97,27 @@ fn enter(model: &mut Model) {
         }
         None => model.sheet = None,
     }
+}
+
+/// Begins a line in which is said what "always" means for the selected approval, as in a transcript. A request has no
+/// such choice.
+fn ask_always(model: &mut Model) {
+    let Some(Sheet::Inbox(inbox)) = &model.sheet else { return };
+    match inbox.asked.get(inbox.selected) {
+        Some(Asked::Tool { pod, approval }) => {
+            model.always_of = Some((pod.clone(), approval.clone()));
+            begin_line(model, LineOf::Always, "");
+        }
+        Some(Asked::Peer(_)) => answer(model, commands::Answer::Once),
+        None => {}
+    }
+}
+
+/// Answers that approval: always what was typed, or exactly this call if nothing was.
+pub(super) fn answer_always(model: &mut Model, meant: String) {
+    let Some((pod, approval)) = model.always_of.take() else { return };
+    let command = Box::new(commands::Answer::Always(meant).into());
+    model.act(pod, Act::Answer { approval: approval.id, command });
 }
 
 /// Answers the selected approval or request.

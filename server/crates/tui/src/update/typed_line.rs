@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{choices, command, completion, find, keys::edit, keys::select};
+use super::{choices, command, completion, find, keys::edit, keys::select, sheet_keys};
 use crate::model::{LineOf, Model};
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
@@ -13,8 +13,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
             model.filter.clear();
         }
         (LineOf::Filter, _) => in_filter(model, key),
-        (_, KeyCode::Esc) => (model.line, model.key_of) = (None, None),
-        (_, KeyCode::Backspace) if line.text.is_empty() => (model.line, model.key_of) = (None, None),
+        (_, KeyCode::Esc) => give_up(model),
+        (_, KeyCode::Backspace) if line.text.is_empty() => give_up(model),
         (LineOf::Key, KeyCode::Enter) => {
             let key = line_text(model);
             model.line = None;
@@ -22,6 +22,18 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         }
         (LineOf::Key, _) => edit(&mut line.text, key),
         (LineOf::Command, _) => in_command(model, key),
+        (LineOf::Always, KeyCode::Enter) => {
+            let meant = completion::chosen(model).unwrap_or_else(|| line_text(model));
+            model.line = None;
+            sheet_keys::answer_always(model, meant);
+        }
+        (LineOf::Always, KeyCode::Tab) => completion::take(model),
+        (LineOf::Always, KeyCode::Down) => completion::choose(model, 1),
+        (LineOf::Always, KeyCode::Up) => completion::choose(model, -1),
+        (LineOf::Always, _) => {
+            line.chosen = None;
+            edit(&mut line.text, key);
+        }
         (LineOf::Find, KeyCode::Enter) => {
             let words = line_text(model);
             model.line = None;
@@ -29,6 +41,10 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         }
         (LineOf::Find, _) => edit(&mut line.text, key),
     }
+}
+
+fn give_up(model: &mut Model) {
+    (model.line, model.key_of, model.always_of) = (None, None, None);
 }
 
 fn in_command(model: &mut Model, key: KeyEvent) {

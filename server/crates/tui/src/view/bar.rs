@@ -19,6 +19,8 @@ use crate::{
 const ROWS_MAX: u16 = 4;
 /// How much of an approval's argument is shown.
 const QUESTION_COLUMNS: usize = 40;
+/// How much of a Pod's name is shown.
+const NAME_COLUMNS: usize = 20;
 
 /// How many rows it needs.
 pub(super) fn rows(model: &Model, width: u16) -> u16 {
@@ -122,7 +124,7 @@ fn hints(model: &Model) -> String {
             "Enter open · n new · / filter · : command · ? help · q quit".to_owned()
         }
         (None, None) => format!("filter: {} · Esc shows all", model.filter),
-        (None, Some(open)) => pod_hints(open),
+        (None, Some(open)) => pod_hints(open, model.has_run()),
     }
 }
 
@@ -137,7 +139,7 @@ fn queue_hints(open: Option<&OpenPod>, selected: usize) -> String {
     format!("{keys}Esc close")
 }
 
-fn pod_hints(open: &OpenPod) -> String {
+fn pod_hints(open: &OpenPod, has_run: bool) -> String {
     if open.sending.is_some() {
         return "saving …".to_owned();
     }
@@ -150,6 +152,8 @@ fn pod_hints(open: &OpenPod) -> String {
         let own = if options.is_empty() { "" } else { " · :option" };
         let asks = format!("{tool} {}{own}", fit(&telling(Some(arguments), ""), QUESTION_COLUMNS));
         return match open.focus {
+            // What is done most often to go away ends the run.
+            Focus::Composer if has_run => format!("Alt-a allow · Alt-A always · Alt-d deny · Esc stop: {asks}"),
             Focus::Composer => format!("Alt-a allow · Alt-A always · Alt-d deny: {asks}"),
             Focus::Transcript => format!("a allow · A always · d deny: {asks}"),
         };
@@ -165,6 +169,10 @@ fn prefix(model: &Model, what: LineOf) -> String {
         LineOf::Command => ":".to_owned(),
         LineOf::Find => "/".to_owned(),
         LineOf::Filter => "filter: ".to_owned(),
+        LineOf::Always => {
+            let name = model.always_of.as_ref().map(|(pod, _)| model.called(pod)).unwrap_or_default();
+            format!("always for {} (Enter: exactly this): ", fit(&name, NAME_COLUMNS))
+        }
         LineOf::Key => {
             let provider = model.key_of.as_ref().map(|of| of.provider.as_str()).unwrap_or_default();
             format!("key of {} (not shown): ", fit(provider, QUESTION_COLUMNS))

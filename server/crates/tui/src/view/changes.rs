@@ -13,7 +13,7 @@ use crate::{
 /// All lines of the sheet.
 pub(crate) fn lines(changed: &Changed, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width);
-    let Some(changes) = &changed.changes else { return vec![Line::from("Looking at the files …").dim()] };
+    let Some(changes) = &changed.changes else { return vec![Line::from("Reading the files …").dim()] };
     let left_out = changes.left_out.iter().map(|one| format!("{} is left out: {}", one.path, one.why));
     let notes = changes.notes.iter().cloned().chain(left_out);
     let notes = notes.flat_map(|note| wrap(&unseen::shown(&note), width)).map(|line| Line::from(line).dim());

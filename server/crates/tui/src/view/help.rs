@@ -36,7 +36,7 @@ const COMPOSER_KEYS: [(&str, &str); 12] = [
     ("PgUp  PgDn  wheel", "Scroll"),
     (":", "Command, as the first character"),
     ("Ctrl-A E W U K", "Start, end; cut a word, to the start, to the end"),
-    ("Esc", "Stop the run, also while it asks; without one, back to the transcript"),
+    ("Esc", "Stop the run, even while it asks; without one, back to the transcript"),
     ("Ctrl-T", "Back to the transcript, without stopping the run"),
 ];
 

@@ -14,7 +14,7 @@ use ratatui::{
 use super::entry;
 use crate::{
     making,
-    model::{Model, Naming},
+    model::{LineOf, Model, Naming},
     offering::{choice, offers},
     wrap::{fit, padded, printable, width_of},
 };
@@ -28,12 +28,14 @@ const FILE_WIDTH: usize = 28;
 
 pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
     let offers = offers(model);
+    let is_pattern = model.line.as_ref().is_some_and(|line| line.what == LineOf::Always);
+    let word = |offer: &Offer| if is_pattern { printable(&offer.line) } else { word(offer) };
     // The descriptions are aligned in one column that is wide enough.
     let longest = offers.iter().map(|offer| width_of(&word(offer))).max().unwrap_or_default();
     let width = usize::from(body.width);
     let column = longest.clamp(WORD_WIDTH, WORD_WIDTH.max(width / 2));
     draw_rows(frame, body, offers.len(), choice(model, &offers), |index, is_chosen| {
-        line(&offers[index], is_chosen, column, width)
+        line(&word(&offers[index]), &offers[index], is_chosen, column, width)
     });
 }
 
@@ -103,8 +105,8 @@ fn word(offer: &Offer) -> String {
     }
 }
 
-fn line(offer: &Offer, is_chosen: bool, column: usize, width: usize) -> Line<'static> {
-    let word = padded(&word(offer), column);
+fn line(word: &str, offer: &Offer, is_chosen: bool, column: usize, width: usize) -> Line<'static> {
+    let word = padded(word, column);
     let room = width.saturating_sub(column + 3);
     match offer.refusal {
         None => entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(&offer.what, room))]),

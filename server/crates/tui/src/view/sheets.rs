@@ -137,7 +137,7 @@ fn whole(asked: &Asked, width: usize) -> Vec<Line<'static>> {
             indented(lines, INDENT)
         }
         Asked::Peer(_) => in_entry(
-            "They will see each other and can send each other messages. This gives neither any files, control, or output of the other.",
+            "They will see each other and can send each other messages. Neither gets the other's files, control or output.",
             width,
         ),
     }

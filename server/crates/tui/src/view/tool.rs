@@ -154,7 +154,7 @@ fn outcome(result: Option<&ToolResult>, interrupted: bool, is_asked: bool) -> (S
             (format!("✓ {counts}{}", duration_words(result.duration_ms)), Style::new().fg(Color::Green))
         }
         None if interrupted => ("interrupted".to_owned(), Style::new().fg(Color::Yellow)),
-        None if is_asked => ("needs your approval".to_owned(), Style::new().fg(Color::Yellow)),
+        None if is_asked => ("asks for permission".to_owned(), Style::new().fg(Color::Yellow)),
         None => ("running …".to_owned(), Style::new().fg(Color::Yellow)),
     }
 }

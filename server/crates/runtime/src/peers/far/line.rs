@@ -63,7 +63,7 @@ async fn items(peers: &Peers, store: &str, after: i64) -> Result<Vec<LinkItem>, 
 }
 
 /// Fails if one of the two databases is not what it was (restored from a backup, say): the items in between are lost,
-/// and the two sides must not go on as if they agreed.
+/// and the two sides must not continue as if they agreed.
 pub(super) fn check_after(position: &FarPosition, after: i64) -> Result<(), ApiError> {
     match (position.acked..=position.put_out).contains(&after) {
         true => Ok(()),

@@ -74,7 +74,7 @@ enum Fault {
     LinksEarly,
     /// Both sides of a crossing hold on to their own proposal.
     BothInsist,
-    /// An end is not told.
+    /// The other side is not informed of an end.
     EndsSilently,
 }
 
@@ -86,7 +86,7 @@ struct Handshake {
     /// With a network; otherwise items arrive, in order, some time after they were put out.
     has_network: bool,
     fault: Option<Fault>,
-    /// What the code writes; it is asked once for each case.
+    /// What the code writes, computed once for each case.
     known: Mutex<HashMap<Case, Written>>,
 }
 

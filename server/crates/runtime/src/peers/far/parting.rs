@@ -81,12 +81,12 @@ pub(super) fn ended(
 pub(crate) async fn expire(peers: &Peers) {
     let rows = match peers.store.far().peers_all().await {
         Ok(rows) => rows,
-        Err(error) => return tracing::warn!(%error, "could not look for peer requests that are over"),
+        Err(error) => return tracing::warn!(%error, "could not look for expired peer requests"),
     };
     let now = clock::now();
     for row in rows.iter().filter(|row| row.expires_at.is_some_and(|at| at <= now)) {
         if let Err(error) = end_this(peers, row).await {
-            tracing::warn!(%error, request = row.handshake, "could not end a peer request that is over");
+            tracing::warn!(%error, request = row.handshake, "could not end an expired peer request");
         }
     }
 }

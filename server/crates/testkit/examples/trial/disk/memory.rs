@@ -40,7 +40,7 @@ type Names = BTreeMap<(u64, OsString), u64>;
 struct Tree {
     nodes: BTreeMap<u64, Node>,
     names: Names,
-    /// Those that are on the disk for certain.
+    /// The names that are certainly on the disk.
     stored: Names,
     trouble: Option<Trouble>,
 }
@@ -67,7 +67,7 @@ impl Memory {
         self.tree().trouble = trouble;
     }
 
-    /// What is found when the power is back. It must not be mounted.
+    /// What is left when the power is back. The file system must not be mounted.
     pub(super) fn power_off(&self, seed: &mut dyn FnMut() -> u64) {
         let mut tree = self.tree();
         if seed().is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! Clients that go from server to server until they have an answer, always with the same key, and viewers that go on
+//! Clients that go from server to server until they have an answer, always with the same key, and viewers that continue
 //! from their cursors at the next server.
 
 use std::{
@@ -82,7 +82,7 @@ impl Doors {
     }
 }
 
-/// What clients were told.
+/// The answers that clients got.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     /// Accepted inputs, by command id.
@@ -206,7 +206,7 @@ impl Cast {
 pub(crate) struct Viewer {
     pub(crate) shown: BTreeMap<usize, Vec<Vec<Value>>>,
     cursors: BTreeMap<usize, String>,
-    /// How often it was cut off and went on.
+    /// How often it was cut off and continued.
     pub(crate) resumed: usize,
 }
 

@@ -102,7 +102,7 @@ impl Job {
         &self.id
     }
 
-    /// Lets the command run to its end. The place's doors stay open until then.
+    /// Runs the command to its end. The place's proxy and way in stay open until then.
     pub(in super::super) async fn run(self: Arc<Self>, begun: Begun, place: Place, background: Background) {
         let Begun { running, repositories, is_confined, limit } = begun;
         let (started, mut decoder) = (Instant::now(), Decoder::default());
@@ -208,7 +208,7 @@ impl Job {
         by == ToolBy::Operator || self.by == by
     }
 
-    /// It was not started after all.
+    /// Marks a command that was not started after all as ended.
     pub(super) fn give_up(&self) {
         let ended = Ended { how: "not started".to_owned(), exit_code: None, at: Timestamp::now() };
         self.end.send_replace(Some(Arc::new(ended)));
@@ -246,7 +246,7 @@ impl Job {
         BackgroundOutput { command: self.view(), output: text, from, next, dropped }
     }
 
-    /// What is new for this caller, which is then read.
+    /// The output that is new for this caller; marks it as read.
     pub(super) fn news(&self, by: ToolBy) -> (BackgroundCommand, Part) {
         let view = self.view();
         let mut output = self.output();

@@ -166,7 +166,7 @@ pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) 
         (ApprovalState::Void, _) => "no longer asked",
         (_, Some(Decision::Allow)) => "allowed",
         (_, Some(Decision::Deny)) => "denied",
-        (_, None) => "answered",
+        (_, None) => "no longer needed",
     };
     let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
     let reason = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
