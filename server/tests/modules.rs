@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Crates by their folder, from the root.
-const CRATES: [&str; 26] = [
+const CRATES: [&str; 27] = [
     "server",
     "server/crates/acp",
     "server/crates/api",
