@@ -73,7 +73,7 @@ fn Sentence(meeting: Meeting) -> impl IntoView {
                 <b>{meeting.source_name()}</b>
                 " and "
                 <b>{choice.name}</b>
-                " will see each other and can send each other messages. This gives neither any files, control, or output of the other."
+                " will see each other and can send each other messages. Neither gets the other's files, control or output."
             }
             .into_any(),
         })
