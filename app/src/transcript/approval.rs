@@ -33,7 +33,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
                 view! { <QuestionCard question=question answered=RwSignal::new(None) is_next=is_next /> }.into_any()
             }
             false => view! {
-                <p class="note-line" class:is-allowed=is_allowed(asked.decision)>
+                <p class="note-line" class:is-told=is_told(&asked)>
                     <b>{asked.tool.clone()}</b>
                     <code>{summary(Some(&asked.arguments), "")}</code>
                     <span>{words(&asked)}</span>
@@ -44,9 +44,14 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
     }
 }
 
-/// Whether the call went on, so that its own line says enough.
-fn is_allowed(decision: Option<Decision>) -> bool {
-    decision == Some(Decision::Allow)
+/// Whether the line of the call says enough: it went on, or it ended with this denial. What is asked in the middle of a
+/// call is named after it, and is told by nothing else.
+fn is_told(asked: &Approval) -> bool {
+    match asked.decision {
+        Some(Decision::Allow) => true,
+        Some(Decision::Deny) => !asked.id.contains('.'),
+        None => false,
+    }
 }
 
 fn asked(block: &Block) -> Option<Approval> {
@@ -55,4 +60,25 @@ fn asked(block: &Block) -> Option<Approval> {
     };
     let open = Approval::open(approval_id.clone(), tool.clone(), arguments.clone(), block.at);
     Some(Approval { decision: *decision, by: by.clone(), reason: reason.clone(), options: options.clone(), ..open })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denial_is_told_once_and_one_in_the_middle_of_a_call_too() {
+        let asked = |id: &str, decision| {
+            let open = Approval::open(
+                id.to_owned(),
+                "Bash".to_owned(),
+                serde_json::Value::Null,
+                protocol::Timestamp::UNIX_EPOCH,
+            );
+            is_told(&Approval { decision, ..open })
+        };
+        let (allow, deny) = (Some(Decision::Allow), Some(Decision::Deny));
+        assert!(asked("call-b1", allow) && asked("call-b1.out1", allow) && asked("call-b1", deny));
+        assert!(!asked("call-b1.out1", deny) && !asked("call-b1", None));
+    }
 }

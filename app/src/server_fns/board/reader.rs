@@ -3,8 +3,8 @@
 use backend::{Backend, RecordForm};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use protocol::{
-    ApiError, ControlEvent, Event, OpenApproval, Outcome, PodRef, PodState, PodSummary, TurnEvent, Usage, UsageDay,
-    operation, operations,
+    ApiError, ControlEvent, Event, OpenApproval, Outcome, PodRef, PodState, PodSummary, Record, TurnEvent, Usage,
+    UsageDay, operation, operations,
 };
 
 use super::{
@@ -132,58 +132,80 @@ fn greeting(hour: i8) -> &'static str {
 
 /// A Pod whose journal cannot be read now is shown with what its summary says.
 async fn look(backend: &Backend, pod: PodSummary, since: Timestamp, midnight: Timestamp) -> Done {
-    let mut done = Done::nothing(pod);
-    let until = since.min(midnight);
-    let (mut before, mut count, mut is_after_run) = (None, 0, false);
+    let mut looking = Looking::at(pod, since, midnight);
+    let (mut before, mut count) = (None, 0);
     while count < RECORDS_MAX {
-        let page = backend.journals().page(&done.pod.pod, before.as_deref(), PAGE_RECORDS, RecordForm::Shown).await;
+        let page =
+            backend.journals().page(&looking.done.pod.pod, before.as_deref(), PAGE_RECORDS, RecordForm::Shown).await;
         let Ok(page) = page else { break };
         let Ok(records) = decode(&page.items) else { break };
         count += records.len();
-        for record in records.iter().rev() {
-            if record.at >= since {
-                done.moments.push(record.at);
-                done.ran |= is_of_run(&record.event);
-            }
-            note(&mut done, &record.event, record.at, midnight, &mut is_after_run);
-        }
-        let has_all = records.first().is_none_or(|first| first.at < until) && !done.words.is_empty();
+        records.iter().rev().for_each(|record| looking.note(record));
         before = page.next;
-        if has_all || before.is_none() {
+        if before.is_none() || looking.has_all(records.first()) {
             break;
         }
     }
-    done
+    looking.done
 }
 
 fn is_of_run(event: &Event) -> bool {
     matches!(event, Event::Control(ControlEvent::RunStarted { .. } | ControlEvent::RunFinished { .. }))
 }
 
-/// Takes from a record what the board shows. The newest records come first.
-fn note(done: &mut Done, event: &Event, at: Timestamp, midnight: Timestamp, is_after_run: &mut bool) {
-    match event {
-        Event::Turn(TurnEvent::MessageFinished { text, .. }) if done.words.is_empty() => {
-            done.words = transcript::last_words(text, WORDS_MAX);
+/// A look at one Pod's journal, from its end backwards.
+struct Looking {
+    done: Done,
+    /// From when on what it did is told, and from when on what it used is of today. Neither is before the Pod existed: a
+    /// fork or an import begins with records of another one.
+    since: Timestamp,
+    midnight: Timestamp,
+    /// A record of a run was seen, which is newer than what comes.
+    is_after_run: bool,
+}
+
+impl Looking {
+    fn at(pod: PodSummary, since: Timestamp, midnight: Timestamp) -> Self {
+        let (since, midnight) = (since.max(pod.created_at), midnight.max(pod.created_at));
+        Self { done: Done::nothing(pod), since, midnight, is_after_run: false }
+    }
+
+    /// Whether nothing older is shown than this record.
+    fn has_all(&self, oldest: Option<&Record>) -> bool {
+        oldest.is_none_or(|oldest| oldest.at < self.since.min(self.midnight)) && !self.done.words.is_empty()
+    }
+
+    /// Takes from a record what the board shows. The newest records come first.
+    fn note(&mut self, record: &Record) {
+        let Self { done, since, midnight, is_after_run } = self;
+        let at = record.at;
+        if at >= *since {
+            done.moments.push(at);
+            done.ran |= is_of_run(&record.event);
         }
-        Event::Control(ControlEvent::ApprovalAsked { .. }) if done.pod.state == PodState::Waiting => {
-            done.waits_since.get_or_insert(at);
-        }
-        Event::Control(ControlEvent::RunFinished { outcome, usage, .. }) => {
-            if !*is_after_run && *outcome == Outcome::Error {
-                done.failed_at = Some(at);
+        match &record.event {
+            Event::Turn(TurnEvent::MessageFinished { text, .. }) if done.words.is_empty() => {
+                done.words = transcript::last_words(text, WORDS_MAX);
             }
-            *is_after_run = true;
-            if at >= midnight {
+            Event::Control(ControlEvent::ApprovalAsked { .. }) if done.pod.state == PodState::Waiting => {
+                done.waits_since.get_or_insert(at);
+            }
+            Event::Control(ControlEvent::RunFinished { outcome, usage, .. }) => {
+                if !*is_after_run && *outcome == Outcome::Error && at >= done.pod.created_at {
+                    done.failed_at = Some(at);
+                }
+                *is_after_run = true;
+                if at >= *midnight {
+                    done.today.add(&day_of(usage));
+                }
+            }
+            Event::Control(ControlEvent::RunStarted { .. }) => *is_after_run = true,
+            // Of the run under way; a finished one says what it used as a whole.
+            Event::Control(ControlEvent::Usage { usage }) if !*is_after_run && at >= *midnight => {
                 done.today.add(&day_of(usage));
             }
+            _ => (),
         }
-        Event::Control(ControlEvent::RunStarted { .. }) => *is_after_run = true,
-        // Of the run under way; a finished one says what it used as a whole.
-        Event::Control(ControlEvent::Usage { usage }) if !*is_after_run && at >= midnight => {
-            done.today.add(&day_of(usage));
-        }
-        _ => (),
     }
 }
 
@@ -206,4 +228,42 @@ pub(super) fn sum<'a>(of: impl Iterator<Item = &'a UsageDay>) -> UsageDay {
         total.add(more);
         total
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use commands::samples;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_fork_began_with_is_not_its_own_work() {
+        let record = |at: &str, event: serde_json::Value| -> Record {
+            serde_json::from_value(json!({ "seq": 1, "at": at, "run_id": "r", "event": event })).unwrap()
+        };
+        let finished = |at: &str, outcome: &str| {
+            let usage = json!({ "input": 7000, "output": 300, "cached": 0 });
+            record(at, json!({ "kind": "run_finished", "outcome": outcome, "usage": usage }))
+        };
+        let said = |at: &str, text: &str| {
+            record(at, json!({ "kind": "message_finished", "block": "b", "text": text, "interrupted": false }))
+        };
+        let mut pod = samples::pod("eve", PodState::Idle);
+        pod.created_at = "2026-11-26T08:00:00Z".parse().unwrap();
+        let [since, midnight] = ["2026-11-25T18:00:00Z", "2026-11-26T00:00:00Z"].map(|at| at.parse().unwrap());
+        let look = |records: &[Record]| {
+            let mut looking = Looking::at(pod.clone(), since, midnight);
+            records.iter().rev().for_each(|record| looking.note(record));
+            looking.done
+        };
+        let copied = [said("2026-11-26T07:00:00Z", "It is done."), finished("2026-11-26T07:00:01Z", "error")];
+        let done = look(&copied);
+        assert_eq!((done.moments.len(), done.ran, done.failed_at), (0, false, None));
+        assert_eq!((done.today, done.words.as_str()), (UsageDay::default(), "It is done."));
+        let own = [copied.to_vec(), vec![finished("2026-11-26T08:30:00Z", "error")]].concat();
+        let done = look(&own);
+        assert_eq!((done.moments.len(), done.ran, done.failed_at), (1, true, Some(own[2].at)));
+        assert_eq!((done.today.input, done.today.output), (7000, 300));
+    }
 }
