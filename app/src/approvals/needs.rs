@@ -184,6 +184,15 @@ fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
             Ok(())
         }));
     };
+    // Its button is gone once it continues.
+    let card = format!("{}-card-{}", sign.word(), address.worker_id);
+    let id = card.clone();
+    Effect::new(move |_| {
+        if !is_open.get() && continued_at.get().is_some() {
+            let card = card.clone();
+            live::once_painted(move || live::focus_card(&card));
+        }
+    });
     let other = (sign == Sign::Failed).then(|| {
         let choose = move |_| console.dialog.set(Some(Dialog::Model(Box::new(stuck.get_untracked()))));
         view! {
@@ -198,7 +207,7 @@ fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
         Sign::Of(_) => ("sign sign-pause", format!("{named} was interrupted")),
     };
     view! {
-        <article class="card failed-card" tabindex="-1" aria-label=label>
+        <article id=id class="card failed-card" tabindex="-1" aria-label=label>
             <header>
                 <span class=shape><i aria-hidden="true"></i></span>
                 {pod_link(&address, named.clone())}
