@@ -40,6 +40,7 @@ mod preferences;
 mod print;
 mod reading;
 mod reconnect;
+mod redrawn;
 mod rows;
 mod search;
 pub mod server_fns;

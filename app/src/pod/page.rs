@@ -23,6 +23,7 @@ use crate::{
     format::sentence_case,
     live::{self, Answering},
     pod::{changed::Changed, child_questions::ChildQuestions, head::PodHead, inspector::Inspector},
+    redrawn::redrawn,
     rows::Rows,
     server_fns::{PodPageData, load_pod},
     transcript::{TranscriptPane, find::FindBar, provide_linked},
@@ -237,14 +238,14 @@ fn PodView(pod: PodContext, look: Look) -> impl IntoView {
 fn TerminalPlace(pod: PodContext) -> impl IntoView {
     pod.presence.on_turn(move |_| pod.shows_terminal.set(false));
     let terminal = move || pod.shows_terminal.get().then(|| drawn_over(Over::Terminal(Box::new(pod))));
-    view! { <Suspense>{terminal}</Suspense> }
+    view! { <Suspense>{redrawn(terminal)}</Suspense> }
 }
 
 /// Says that no more records will come: where you look, but not in the transcript.
 #[component]
 fn Closed() -> impl IntoView {
     let pod = expect_context::<PodContext>();
-    move || {
+    redrawn(move || {
         pod.closed.get().map(|reason| {
             view! {
                 <p class="closed" role="alert">
@@ -256,7 +257,7 @@ fn Closed() -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// The line below a page of older records, which never grows.

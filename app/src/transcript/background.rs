@@ -10,6 +10,7 @@ use crate::{
     format::ms_between,
     live,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{command_output, stop_command},
 };
 
@@ -73,7 +74,7 @@ pub(crate) fn BackgroundCard(
                 .into_any()
         })
     };
-    let named = (!is_below_it).then(|| view! { <code title=line>{line}</code> " " }.into_any());
+    let named = (!is_below_it).then(|| view! { <code title=line>{redrawn(line)}</code> " " }.into_any());
     let stop = move |_| {
         let (target, id) = (pod.pod.get_value(), id.get_value());
         deed.begin(Box::pin(async move {
@@ -86,14 +87,14 @@ pub(crate) fn BackgroundCard(
         <div class="background-card">
             <p>
                 {named}
-                <small role="status">{state}</small>
+                <small role="status">{redrawn(state)}</small>
             </p>
             <Show when=move || is_running.get()>
                 <button type="button" class="button" disabled=move || deed.is_busy.get() on:click=stop>
                     "Stop"
                 </button>
             </Show>
-            {output}
+            {redrawn(output)}
             <Problem error=deed.error />
         </div>
     }

@@ -3,6 +3,7 @@ use transcript::{Block, BlockKind};
 
 use crate::{
     console::use_pod,
+    redrawn::redrawn,
     rows::{Rows, dom_id},
     transcript::{
         alert::AlertView,
@@ -31,10 +32,10 @@ pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
         Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows) || is_carried(block, rows)));
     // When a truncated text becomes complete the block is redrawn, since most of a block is drawn only once.
     let cuts = Memo::new(move |_| block.with(|block| block.cut.len()));
-    move || {
+    redrawn(move || {
         cuts.track();
         (!is_hidden.get()).then(|| drawn(block, rows))
-    }
+    })
 }
 
 fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
@@ -48,7 +49,7 @@ fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
     view! {
         <div class=class class:is-rewound=move || is_gone.get() data-block="" id=id>
             {linked}
-            {gone}
+            {redrawn(gone)}
             {by_kind(block)}
             {cut_note(block)}
         </div>

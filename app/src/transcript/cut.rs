@@ -7,6 +7,7 @@ use crate::{
     components::link::taken,
     console::{PodContext, record_href, use_console, use_pod},
     live,
+    redrawn::redrawn,
     server_fns::older_records,
 };
 
@@ -43,7 +44,7 @@ pub(super) fn cut_note(block: RwSignal<Block>) -> Option<AnyView> {
         view! {
             <p class="cut-here">
                 "Cut here. " <a href=href rel="external" on:click=fetch>
-                    {words}
+                    {redrawn(words)}
                 </a>
             </p>
         }

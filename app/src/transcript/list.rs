@@ -6,6 +6,7 @@ use crate::{
     console::{PodContext, pod_href, use_pod},
     format::counted,
     live,
+    redrawn::redrawn,
     rows::Rows,
     server_fns::older_records,
     transcript::{linked::linked_block, reads::EntryView},
@@ -181,20 +182,20 @@ fn Earlier(older: Older) -> impl IntoView {
         (false, true) => "Could not load older records; try again",
         (false, false) => "Earlier",
     };
-    move || {
+    redrawn(move || {
         let beginning = pod.rows.first.get() <= Seq(1) || !pod.rows.has_more.get();
         match beginning {
             true => ().into_any(),
             false => view! {
                 <p class="earlier">
                     <a href=href rel="prev" on:click=fetch>
-                        {words}
+                        {redrawn(words)}
                     </a>
                 </p>
             }
             .into_any(),
         }
-    }
+    })
 }
 
 /// What to do, shown while the transcript is empty.
@@ -202,7 +203,7 @@ fn Earlier(older: Older) -> impl IntoView {
 fn Emptiness() -> impl IntoView {
     let pod = use_pod();
     let is_empty = Memo::new(move |_| pod.rows.window.entries.with(Vec::is_empty));
-    move || {
+    redrawn(move || {
         is_empty.get().then(|| {
             let is_rehearsal = pod.summary.with_untracked(|summary| summary.provider == "rehearsal");
             let hint = is_rehearsal.then(|| {
@@ -225,7 +226,7 @@ fn Emptiness() -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// The button that goes to the end, with the number of new blocks there.
@@ -248,7 +249,7 @@ fn NewBelow() -> impl IntoView {
                 tabindex=move || if pod.is_following.get() { "-1" } else { "0" }
                 on:click=|_| live::log_to_end()
             >
-                {words}
+                {redrawn(words)}
             </button>
         </div>
     }

@@ -9,7 +9,10 @@ use transcript::{
 };
 
 use self::growing::{Growing, Node};
-use crate::components::{code::CodeBlock, formula::FormulaView};
+use crate::{
+    components::{code::CodeBlock, formula::FormulaView},
+    redrawn::redrawn,
+};
 
 /// Draws a code block from its language and text.
 pub(crate) type DrawCode = fn(Option<String>, String) -> AnyView;
@@ -33,7 +36,7 @@ pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
 #[component]
 fn Place(blocks: Memo<Vec<Node>>, index: usize) -> impl IntoView {
     let block = Memo::new(move |_| blocks.with(|blocks| blocks.get(index).cloned()));
-    move || block.get().map(|node| block_view(node.block(), live_code))
+    redrawn(move || block.get().map(|node| block_view(node.block(), live_code)))
 }
 
 fn live_code(language: Option<String>, text: String) -> AnyView {
