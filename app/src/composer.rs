@@ -44,6 +44,7 @@ use crate::{
     console::{use_console, use_pod},
     live,
     reconnect::Link,
+    redrawn::redrawn,
 };
 
 /// The message field's id.
@@ -70,7 +71,7 @@ pub(crate) fn Composer() -> impl IntoView {
                 <Tour outgoing=outgoing />
                 <PlanLine />
                 <Queue />
-                {refusal}
+                {redrawn(refusal)}
                 <Problem error=outgoing.error />
                 <Chips outgoing=outgoing />
                 <BlindNote outgoing=outgoing />

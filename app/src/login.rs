@@ -2,7 +2,7 @@ use leptos::{nonce::use_nonce, prelude::*};
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
-use crate::boot::ICON;
+use crate::{boot::ICON, redrawn::redrawn};
 
 /// The styles of this page alone. Before login no file may be fetched, not even the style sheet.
 const STYLE: &str = "\
@@ -52,7 +52,7 @@ pub(crate) fn LoginPage() -> impl IntoView {
             <form method="post" action="/login" autocomplete="off">
                 <label for="token">"Token"</label>
                 <input id="token" name="token" type="password" aria-describedby="refusal" autocomplete="off" required autofocus spellcheck="false" autocapitalize="off" />
-                {refusal}
+                {redrawn(refusal)}
                 <button type="submit">"Log in"</button>
             </form>
             <p>

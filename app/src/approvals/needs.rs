@@ -23,6 +23,7 @@ use crate::{
     console::{Console, Dialog, fresh_command, pod_href, use_console},
     format::{sentence_case, short_path},
     live,
+    redrawn::redrawn,
     server_fns::control_pod,
 };
 
@@ -211,9 +212,9 @@ fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
             <header>
                 <span class=shape><i aria-hidden="true"></i></span>
                 {pod_link(&address, named.clone())}
-                <span class="figure">{move || view! { <Age at=stuck.with(|pod| pod.updated_at) /> }.into_any()}</span>
+                <span class="figure">{redrawn(move || view! { <Age at=stuck.with(|pod| pod.updated_at) /> }.into_any())}</span>
             </header>
-            <p class="card-says">{move || stuck.with(|pod| stuck_words(pod, is_open.get(), is_again.get()))}</p>
+            <p class="card-says">{redrawn(move || stuck.with(|pod| stuck_words(pod, is_open.get(), is_again.get())))}</p>
             <Problem error=deed.error />
             <footer class:is-hidden=move || !is_open.get()>
                 <DeedButton deed=deed words=act label=format!("{act} {named}") press=go_on />

@@ -11,6 +11,7 @@ use crate::{
     codec::fetched,
     components::{abroad::abroad, link::pod_link, page::Page, read_first::ReadFirst, with_pods::WithPods},
     console::{pod_href, use_console},
+    redrawn::redrawn,
     server_fns::{open_approvals, open_requests},
 };
 
@@ -68,7 +69,7 @@ fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView 
     let pods = Memo::new(move |_| shown.questions.with(|questions| askers(questions)));
     view! {
         <p class="hint" role="status">
-            {move || words(shown.open.with(Vec::len), asked.open.with(Vec::len))}
+            {redrawn(move || words(shown.open.with(Vec::len), asked.open.with(Vec::len)))}
         </p>
         <For each=move || asked.shown.get() key=|request| request.request_id.clone() let:request>
             <AskedToMeet request=request asked=asked />

@@ -18,9 +18,14 @@ use self::{
 };
 use crate::{
     approvals::arguments::{ArgumentsView, Change},
-    components::{deed::Deed, problem::Problem},
+    components::{
+        deed::Deed,
+        part::{Draw, Part},
+        problem::Problem,
+    },
     console::{Console, use_console},
     live,
+    redrawn::redrawn,
     server_fns::asked_change,
 };
 
@@ -75,6 +80,21 @@ fn asking_words(is_form: bool) -> (&'static str, &'static str) {
     }
 }
 
+static CARD: Part<Asked> = Part::new(|| Box::pin(card(())), |_| ().into_any());
+
+#[lazy]
+fn card(_: ()) -> Draw<Asked> {
+    |asked| view! { <Shown asked=asked /> }.into_any()
+}
+
+/// What a card is about: see [`QuestionCard`].
+#[derive(Clone)]
+struct Asked {
+    question: Question,
+    answered: RwSignal<Option<Approval>>,
+    is_next: Signal<bool>,
+}
+
 /// An approval in full, with three answers. `answered` receives the answer; the first one counts. The next open
 /// approval on its Pod's page can also be answered from the message field.
 #[component]
@@ -86,6 +106,12 @@ pub(crate) fn QuestionCard(
     #[prop(optional_no_strip)]
     found: Option<Approval>,
 ) -> impl IntoView {
+    CARD.view(Asked { question, answered, is_next })
+}
+
+#[component]
+fn Shown(asked: Asked) -> impl IntoView {
+    let Asked { question, answered, is_next } = asked;
     let console = use_console();
     let Question { tool, mut arguments, asked_at, .. } = question.clone();
     let form = Form::of(&question.id, &tool, &arguments);
@@ -139,16 +165,16 @@ pub(crate) fn QuestionCard(
         >
             <header>
                 <b>{tool.clone()}</b>
-                <span>{move || if is_open.get() { asks } else { asked }}</span>
-                <span class="figure">{words}</span>
+                <span>{redrawn(move || if is_open.get() { asks } else { asked })}</span>
+                <span class="figure">{redrawn(words)}</span>
             </header>
-            {move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any()}
-            {move || found.with(|found| match found {
+            {redrawn(move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any())}
+            {redrawn(move || found.with(|found| match found {
                 Some(asked) => reach_words(asked),
                 None => (reaches && is_open.get()).then(|| "…".to_owned()),
             }).map(|words| {
                 view! { <p class="fact"><span>"reach"</span><bdi>{words}</bdi></p> }.into_any()
-            })}
+            }))}
             <Show when=move || is_open.get()>
                 <Answers card=card found=found is_next=is_next />
             </Show>
@@ -229,7 +255,7 @@ fn Answers(card: Card, found: RwSignal<Option<Approval>>, is_next: Signal<bool>)
             >
                 {words}
                 <kbd>
-                    {move || is_next.get().then(|| view! { <span class="with-alt">"Alt "</span> }.into_any())} {key}
+                    {redrawn(move || is_next.get().then(|| view! { <span class="with-alt">"Alt "</span> }.into_any()))} {key}
                 </kbd>
             </button>
         }
@@ -259,8 +285,8 @@ fn Answers(card: Card, found: RwSignal<Option<Approval>>, is_next: Signal<bool>)
         <footer class="answers">
             {fields}
             <div class="row">{buttons}</div>
-            {move || card.is_choosing.get().then(|| view! { <AlwaysChoice card=card found=found /> }.into_any())}
-            {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
+            {redrawn(move || card.is_choosing.get().then(|| view! { <AlwaysChoice card=card found=found /> }.into_any()))}
+            {redrawn(move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any()))}
             <Problem error=card.deed.error />
             {about.map(|about| view! { <small>{about}</small> }.into_any())}
         </footer>

@@ -10,6 +10,7 @@ use crate::{
     },
     console::fresh_command,
     live,
+    redrawn::redrawn,
     server_fns::decide_request,
 };
 
@@ -38,7 +39,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
                 <span class="figure"><Since at=at /></span>
             </header>
             {note.map(|note| view! { <blockquote>{note}</blockquote> }.into_any())}
-            <p class="hint" role="status">{outcome}</p>
+            <p class="hint" role="status">{redrawn(outcome)}</p>
             <div class:is-hidden=move || !shows_acts.get()>
                 <small>"They would see each other and could send each other messages. Neither gets the other's files, control or output."</small>
                 <RequestActs to=to request_id=request_id decided=decided />

@@ -9,6 +9,7 @@ use crate::{
         problem::Problem,
     },
     console::{fresh_command, use_console},
+    redrawn::redrawn,
     server_fns::answer_approvals,
 };
 
@@ -58,7 +59,7 @@ pub(super) fn SeveralBar(selected: Selected) -> impl IntoView {
     view! {
         <Show when=move || selected.with(|selected| !selected.is_empty())>
             <div class="several" role="group" aria-label="Answer the selected approvals">
-                <span>{count}</span>
+                <span>{redrawn(count)}</span>
                 <DeedButton deed=deed words="Allow once" press=move || answer(Decision::Allow) />
                 <DeedButton deed=deed words="Deny" class="button danger" press=move || answer(Decision::Deny) />
                 <DeedButton deed=deed words="Select none" press=move || selected.set(Vec::new()) />

@@ -8,6 +8,7 @@ use crate::{
     codec::fetched,
     components::{absent::absent, page::Page, problem::Problem, read_first::TryAgain, with_pods::WithPods},
     console::encoded,
+    redrawn::redrawn,
     server_fns::{AuditAsked, list_audit},
 };
 
@@ -71,13 +72,13 @@ pub(crate) fn AuditPage() -> impl IntoView {
         <Page title="Audit" class="audit">
             <Filters asked=asked />
             <Suspense fallback=|| view! { <p class="hint">"Loading the audit…"</p> }.into_any()>
-                {move || {
+                {redrawn(move || {
                     page.get()
                         .map(|listed| match listed {
                             Ok(listed) => view! { <Rows listed=listed asked=asked.get_untracked() /> }.into_any(),
                             Err(error) => view! { <Unreadable error=error again=move || page.refetch() /> }.into_any(),
                         })
-                }}
+                })}
             </Suspense>
         </Page>
     }
@@ -117,11 +118,11 @@ fn Filters(asked: Memo<AuditAsked>) -> impl IntoView {
             <button class="button" type="submit">
                 "Show"
             </button>
-            {move || {
+            {redrawn(move || {
                 asked
                     .with(|asked| *asked != AuditAsked::default())
                     .then(|| view! { <a href="/audit">"All, newest first"</a> }.into_any())
-            }}
+            })}
         </form>
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     components::deed::Deed,
     console::{Dialog, fresh_command, use_console},
     format::counted,
+    redrawn::redrawn,
     server_fns::commit_changes,
 };
 
@@ -59,7 +60,7 @@ pub(super) fn CommitBox(review: Review, git: GitView, files: Arc<[FileChange]>) 
     };
     view! {
         <form class="changes-commit" aria-label="Commit" on:submit=commit>
-            <h2>"Commit " <small>{words}</small></h2>
+            <h2>"Commit " <small>{redrawn(words)}</small></h2>
             <Saying
                 id="review-commit"
                 label="Message of the commit"

@@ -2,6 +2,8 @@ use leptos::prelude::*;
 use protocol::{FileChange, Hunk, ReviewComment};
 use transcript::unseen;
 
+use crate::redrawn::redrawn;
+
 use super::{
     lines::{Line, lines_of},
     mark_of,
@@ -48,7 +50,7 @@ pub(super) fn FileView(review: Review, number: usize, file: FileChange) -> impl 
                     <b class="added">"+" {file.added}</b> " " <b class="removed">"−" {file.removed}</b>
                 </small>
                 <small>{others}</small>
-                <small class="change-comments">{comments}</small>
+                <small class="change-comments">{redrawn(comments)}</small>
             </summary>
             <div class="change-acts">
                 <button
@@ -67,7 +69,7 @@ pub(super) fn FileView(review: Review, number: usize, file: FileChange) -> impl 
                     " Seen"
                 </label>
             </div>
-            {sure}
+            {redrawn(sure)}
             {note}
             {hunks}
         </details>
@@ -157,7 +159,7 @@ fn HunkView(
                     "Revert hunk"
                 </button>
             </header>
-            <div class="hunk-lines">{body}</div>
+            <div class="hunk-lines">{redrawn(body)}</div>
         </section>
     }
 }

@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 use protocol::{PodState, PodSummary, Seq};
 
 use super::page::Review;
-use crate::server_fns::pod_changes;
+use crate::{redrawn::redrawn, server_fns::pod_changes};
 
 /// Says that other files are changed by now. A page without files is simply read again.
 #[component]
@@ -22,7 +22,7 @@ pub(super) fn Meanwhile(review: Review, pod: PodSummary) -> impl IntoView {
         }
         rests_at
     });
-    move || {
+    redrawn(move || {
         let name = name.clone();
         is_old.get().then(|| {
             view! {
@@ -36,7 +36,7 @@ pub(super) fn Meanwhile(review: Review, pod: PodSummary) -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 async fn compare(review: Review, is_old: RwSignal<bool>) {

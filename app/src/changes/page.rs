@@ -24,6 +24,7 @@ use crate::{
     console::{Console, fresh_command, pod_href, use_console},
     format::{counted, sentence_case},
     live,
+    redrawn::redrawn,
     server_fns::{ChangesData, pod_changes, revert_change, undo_revert},
 };
 
@@ -52,7 +53,7 @@ pub(crate) fn ChangesPage() -> impl IntoView {
     view! {
         <main id="main" class="page changes" tabindex="-1">
             <Transition fallback=|| view! { <p class="hint">"Reading the files…"</p> }.into_any()>
-                {move || {
+                {redrawn(move || {
                     page.get()
                         .map(|loaded| match loaded {
                             Ok(data) => view! { <ChangesView data=data lasting=lasting again=again /> }.into_any(),
@@ -60,7 +61,7 @@ pub(crate) fn ChangesPage() -> impl IntoView {
                                 view! { <Missing error=error wanted=wanted.get_untracked() again=again /> }.into_any()
                             }
                         })
-                }}
+                })}
             </Transition>
         </main>
     }
@@ -346,7 +347,7 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
                 {counted(count as u64, "file")} " " <b class="added">"+" {changes.added}</b> " "
                 <b class="removed">"−" {changes.removed}</b>
             </span>
-            {move || {
+            {redrawn(move || {
                 review.undo
                     .path()
                     .map(|path| {
@@ -357,9 +358,9 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
                         }
                             .into_any()
                     })
-            }}
+            })}
             <span class="changes-seen" role="status">
-                {move || seen.get()} " of " {count} " seen "
+                {redrawn(move || seen.get())} " of " {count} " seen "
                 <progress max=count.max(1) value=move || seen.get() aria-hidden="true"></progress>
             </span>
         </header>
@@ -422,7 +423,7 @@ fn Index(review: Review, files: Arc<[FileChange]>, notes: Vec<String>) -> impl I
                     {sign}
                 </abbr>
                 <span>{name}</span>
-                {comments}
+                {redrawn(comments)}
                 <small>
                     <b class="added">"+" {counts.0}</b> " " <b class="removed">"−" {counts.1}</b>
                 </small>

@@ -10,6 +10,7 @@ use crate::{
     console::{fresh_command, pod_href},
     format::counted,
     live,
+    redrawn::redrawn,
     server_fns::review_changes,
 };
 
@@ -65,9 +66,9 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
     };
     view! {
         <aside class="changes-side" aria-label="Your comments, and the commit">
-            <h2>"Your comments " <small>{move || count.get()}</small></h2>
-            {listed}
-            {writing}
+            <h2>"Your comments " <small>{redrawn(move || count.get())}</small></h2>
+            {redrawn(listed)}
+            {redrawn(writing)}
             <form on:submit=send>
                 <Saying
                     id="review-text"
@@ -86,7 +87,7 @@ pub(super) fn Side(review: Review, name: String, children: Children) -> impl Int
                     {words}
                 </Submit>
             </form>
-            {unkept}
+            {redrawn(unkept)}
             {sent}
             {children()}
         </aside>

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use crate::live;
+use crate::{live, redrawn::redrawn};
 
 /// How many suggestions are drawn; typing more narrows the list.
 const SHOWN_MAX: usize = 50;
@@ -69,7 +69,7 @@ pub(crate) fn Combobox(
                 on:keydown=move |event| list.press(&event)
             />
             <ul id=of("list") class="peer-options" class:is-hidden=move || !is_shown.get() role="listbox" aria-label=label>
-                {move || is_shown.get().then(|| lines(id, items.get(), at, take))}
+                {redrawn(move || is_shown.get().then(|| lines(id, items.get(), at, take)))}
             </ul>
             <small id=of("hint")>{hint}</small>
         </div>

@@ -1,5 +1,7 @@
 use leptos::prelude::*;
 
+use crate::redrawn::redrawn;
+
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
@@ -54,7 +56,7 @@ pub(crate) fn Completion(
             class="completion"
             class:is-hidden=move || choices.with(Vec::is_empty)
         >
-            {move || choices.get().into_iter().enumerate().map(option).collect_view()}
+            {redrawn(move || choices.get().into_iter().enumerate().map(option).collect_view())}
         </ul>
     }
 }

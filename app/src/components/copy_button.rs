@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::{console::use_console, live};
+use crate::{console::use_console, live, redrawn::redrawn};
 
 /// Copies what `text` returns when pressed. Confirms in place, and reports a failure in a notice.
 #[component]
@@ -25,7 +25,7 @@ pub(crate) fn CopyButton(
     };
     view! {
         <button class="quiet copy" type="button" on:click=copy>
-            {move || if is_done.get() { "copied".to_owned() } else { label.clone() }}
+            {redrawn(move || if is_done.get() { "copied".to_owned() } else { label.clone() })}
         </button>
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     components::{deed::Deed, problem::Problem},
     console::use_console,
     live,
+    redrawn::redrawn,
 };
 
 /// A modal dialog over the page. The focus stays in it; Escape closes it, and the focus returns to where it was.
@@ -66,7 +67,7 @@ pub(crate) fn FormDialog(
                 <div class="fields">{children()} <Problem error=deed.error /></div>
                 <div class="acts">
                     <button class="button" type="button" id=format!("{id}-cancel") on:click=move |_| live::close_dialog(id)>
-                        {move || if is_over.get() { "Close" } else { cancel }}
+                        {redrawn(move || if is_over.get() { "Close" } else { cancel })}
                     </button>
                     <button
                         class=class

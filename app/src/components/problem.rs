@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::{UiError, format::sentence_case, live};
+use crate::{UiError, format::sentence_case, live, redrawn::redrawn};
 
 /// An error, shown where it occurred. An expired login leads to the login page.
 #[component]
@@ -12,7 +12,7 @@ pub(crate) fn Problem(#[prop(into)] error: Signal<Option<UiError>>) -> impl Into
     });
     view! {
         <div role="alert" class="problem-place">
-            {move || {
+            {redrawn(move || {
                 error
                     .get()
                     .map(|error| {
@@ -22,7 +22,7 @@ pub(crate) fn Problem(#[prop(into)] error: Signal<Option<UiError>>) -> impl Into
                             </p>
                         }.into_any()
                     })
-            }}
+            })}
         </div>
     }
 }

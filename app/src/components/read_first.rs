@@ -3,7 +3,9 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{UiError, codec::Fetched, components::problem::Problem, console::use_console, reconnect::Outage};
+use crate::{
+    UiError, codec::Fetched, components::problem::Problem, console::use_console, reconnect::Outage, redrawn::redrawn,
+};
 
 /// Data that a page needs before it can be drawn: words while it loads; if it cannot be read, the reason and a retry
 /// button.
@@ -19,14 +21,14 @@ where
 {
     view! {
         <Suspense fallback=move || view! { <p class="hint">{wait}</p> }.into_any()>
-            {move || {
+            {redrawn(move || {
                 first
                     .get()
                     .map(|read| match read {
                         Ok(read) => draw(read),
                         Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
                     })
-            }}
+            })}
         </Suspense>
     }
 }

@@ -2,6 +2,8 @@ pub(crate) use commands::Sign;
 use leptos::prelude::*;
 use protocol::PodState;
 
+use crate::redrawn::redrawn;
+
 /// The SVG path of each of eight shapes, which can be told apart without colour.
 pub(crate) fn outline(sign: Sign) -> &'static str {
     match sign {
@@ -32,7 +34,7 @@ pub(crate) fn StateWord(#[prop(into)] sign: Signal<Sign>) -> impl IntoView {
     view! {
         <span class=move || format!("state state-{}", sign.get().word()) title=move || sign.get().meaning()>
             <StateShape sign=sign />
-            {move || sign.get().word()}
+            {redrawn(move || sign.get().word())}
         </span>
     }
 }

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::Timestamp;
 
-use crate::console::use_console;
+use crate::{console::use_console, redrawn::redrawn};
 
 /// How long ago, with the full time as a tooltip.
 #[component]
@@ -9,7 +9,7 @@ pub(crate) fn Age(at: Timestamp) -> impl IntoView {
     let clock = use_console().clock;
     view! {
         <time class="age" datetime=at.to_string() title=move || clock.full_time(at)>
-            {move || clock.age(at)}
+            {redrawn(move || clock.age(at))}
         </time>
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn TimeOfDay(at: Timestamp) -> impl IntoView {
             title=move || clock.full_time(at)
         >
             {words}
-            {move || clock.is_utc().then(|| view! { <span class="utc">" UTC"</span> }.into_any())}
+            {redrawn(move || clock.is_utc().then(|| view! { <span class="utc">" UTC"</span> }.into_any()))}
         </time>
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn Since(at: Timestamp) -> impl IntoView {
     };
     view! {
         <time datetime=at.to_string() title=move || clock.full_time(at)>
-            {words}
+            {redrawn(words)}
         </time>
     }
 }

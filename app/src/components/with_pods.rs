@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::{codec::Fetched, console::use_console};
+use crate::{codec::Fetched, console::use_console, redrawn::redrawn};
 
 /// The list of Pods that came with the page, used until the stream has delivered anything.
 pub(crate) type PodsResource = Fetched<Result<Vec<protocol::PodSummary>, crate::UiError>>;
@@ -13,7 +13,7 @@ pub(crate) fn WithPods(children: ChildrenFn) -> impl IntoView {
     let pods = expect_context::<PodsResource>();
     view! {
         <Suspense fallback=|| ()>
-            {move || {
+            {redrawn(move || {
                 pods.get()
                     .map(|list| {
                         if let Ok(list) = list {
@@ -21,7 +21,7 @@ pub(crate) fn WithPods(children: ChildrenFn) -> impl IntoView {
                         }
                         children()
                     })
-            }}
+            })}
         </Suspense>
     }
 }

@@ -1,7 +1,10 @@
 use leptos::prelude::*;
 use protocol::{PodState, PodSummary};
 
-use crate::acting::stopping::{has_run, stop_run};
+use crate::{
+    acting::stopping::{has_run, stop_run},
+    redrawn::redrawn,
+};
 
 use super::{
     attaching::AttachButton,
@@ -67,12 +70,12 @@ pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
                 " commands "
                 <kbd>"@"</kbd>
                 " files "
-                <kbd>{move || if swapped.get() { "Ctrl Enter" } else { "Shift Enter" }}</kbd>
-                {move || if swapped.get() { " send" } else { " new line" }}
+                <kbd>{redrawn(move || if swapped.get() { "Ctrl Enter" } else { "Shift Enter" })}</kbd>
+                {redrawn(move || if swapped.get() { " send" } else { " new line" })}
             </span>
-            <span class="share">{move || pod.summary.with(context_words)}</span>
-            {stop}
-            {steer}
+            <span class="share">{redrawn(move || pod.summary.with(context_words))}</span>
+            {redrawn(stop)}
+            {redrawn(steer)}
             <button
                 type="button"
                 class="button primary"
@@ -80,7 +83,7 @@ pub(super) fn Bar(outgoing: Outgoing, switch: ModeSwitch) -> impl IntoView {
                 aria-disabled=move || is_blocked().to_string()
                 on:click=move |_| send(outgoing, Place::OwnRun)
             >
-                {words}
+                {redrawn(words)}
             </button>
         </div>
     }

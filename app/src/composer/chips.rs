@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use protocol::Segment;
 
 use super::sending::Outgoing;
-use crate::{console::blob_href, format::paste_words, live};
+use crate::{console::blob_href, format::paste_words, live, redrawn::redrawn};
 
 /// What goes with the text: files that it names, long pastes and attachments, each as a chip.
 #[component]
@@ -41,10 +41,10 @@ pub(super) fn Chips(outgoing: Outgoing) -> impl IntoView {
     view! {
         <Show when=is_shown>
             <ul class="chips" aria-label="With this message">
-                {move || files.get().into_iter().map(file).collect_view()}
-                {move || attached.get().into_iter().enumerate().map(kept).collect_view()}
-                {move || outgoing.attaching.get().into_iter().map(under_way).collect_view()}
-                {move || pastes.get().into_iter().enumerate().map(paste).collect_view()}
+                {redrawn(move || files.get().into_iter().map(file).collect_view())}
+                {redrawn(move || attached.get().into_iter().enumerate().map(kept).collect_view())}
+                {redrawn(move || outgoing.attaching.get().into_iter().map(under_way).collect_view())}
+                {redrawn(move || pastes.get().into_iter().enumerate().map(paste).collect_view())}
             </ul>
         </Show>
     }

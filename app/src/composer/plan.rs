@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use protocol::PlanEntry;
 use transcript::{unseen, words::plan_words};
 
-use crate::console::use_pod;
+use crate::{console::use_pod, redrawn::redrawn};
 
 /// Shows nothing without a plan, or once every step is done.
 #[component]
@@ -17,7 +17,9 @@ pub(super) fn PlanLine() -> impl IntoView {
             None => words(&detail.tasks).map(|words| ("Tasks", words)),
         })
     });
-    move || words.get().map(|(title, words)| view! { <p class="plan-line"><b>{title}</b> " " {words}</p> }.into_any())
+    redrawn(move || {
+        words.get().map(|(title, words)| view! { <p class="plan-line"><b>{title}</b> " " {words}</p> }.into_any())
+    })
 }
 
 fn words(plan: &[PlanEntry]) -> Option<String> {

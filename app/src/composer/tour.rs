@@ -7,6 +7,7 @@ use super::sending::Outgoing;
 use crate::{
     live::{self, Memory},
     pods::first_minute::TOUR,
+    redrawn::redrawn,
 };
 
 /// One step.
@@ -119,7 +120,7 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
             live::focus_soon("message");
         }
     });
-    move || {
+    redrawn(move || {
         place.step().map(|Step { words, .. }| {
             view! {
                 <p class="tour" role="status">
@@ -139,7 +140,7 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// Advances as the step's conditions are met.

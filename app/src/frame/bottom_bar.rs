@@ -6,6 +6,7 @@ use crate::{
     components::menu::Menu,
     console::{Console, Dialog, use_console},
     frame::top_bar::{LiveCount, PageLink},
+    redrawn::redrawn,
 };
 
 /// Navigation on a phone: five entries, the rest under More. Plain links, so that it works before hydration and
@@ -45,18 +46,18 @@ pub(crate) fn BottomBar() -> impl IntoView {
     view! {
         <nav class="bottom" aria-label="Panes">
             <PageLink page=Page::Pods />
-            {move || if on_pod.get() { of_pod() } else { of_pages() }}
+            {redrawn(move || if on_pod.get() { of_pod() } else { of_pages() })}
             <a href=Page::Approvals.href() aria-current=move || current(path.get() == Page::Approvals.href())>
                 "Approvals"
                 <LiveCount count=Console::asking title="pending approvals" />
             </a>
             <Menu id="more-panes" label="More">
                 <PageLink page=Page::Map />
-                {move || on_pod.get().then(|| view! { <PageLink page=Page::Search /> }.into_any())}
+                {redrawn(move || on_pod.get().then(|| view! { <PageLink page=Page::Search /> }.into_any()))}
                 <PageLink page=Page::Usage />
                 <PageLink page=Page::Audit />
                 <PageLink page=Page::Settings />
-                {move || {
+                {redrawn(move || {
                     on_pod
                         .get()
                         .then(|| {
@@ -66,7 +67,7 @@ pub(crate) fn BottomBar() -> impl IntoView {
                                 </button>
                             }.into_any()
                         })
-                }}
+                })}
             </Menu>
         </nav>
     }

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::{components::when::TimeOfDay, console::use_console, live};
+use crate::{components::when::TimeOfDay, console::use_console, live, redrawn::redrawn};
 
 /// Whether this page is connected to the server. Separate from any Pod's state; after a gap it says how the page
 /// caught up.
@@ -9,16 +9,16 @@ pub(crate) fn ConnectionLine() -> impl IntoView {
     let console = use_console();
     view! {
         <div class="connection">
-            {move || console.is_outdated.get().then(|| view! { <Outdated /> }.into_any())}
+            {redrawn(move || console.is_outdated.get().then(|| view! { <Outdated /> }.into_any()))}
             <p role="status" class="gap">
-                {move || console.gap_words.get()}
+                {redrawn(move || console.gap_words.get())}
             </p>
-            {move || {
+            {redrawn(move || {
                 console.stale_since.get().map(|at| view! { <span class="since">"As of " <TimeOfDay at=at /></span> }.into_any())
-            }}
+            })}
             <p role="status" class=move || console.link.get().class() title=move || console.link.get().next()>
                 <i aria-hidden="true"></i>
-                {move || console.link.get().words()}
+                {redrawn(move || console.link.get().words())}
             </p>
         </div>
     }

@@ -7,6 +7,7 @@ use crate::{
     console::{Console, Dialog, pod_of_path, use_console},
     frame::connection_line::ConnectionLine,
     live, palette,
+    redrawn::redrawn,
 };
 
 #[component]
@@ -103,7 +104,7 @@ pub(crate) fn LiveCount(
             .into_any()
         })
     };
-    view! { <WithPods>{figure}</WithPods> }
+    view! { <WithPods>{redrawn(figure)}</WithPods> }
 }
 
 fn flip_theme() {

@@ -2,7 +2,7 @@ use commands::{Choice, Does};
 use leptos::prelude::*;
 
 use super::{Found, Search};
-use crate::components::abroad::abroad;
+use crate::{components::abroad::abroad, redrawn::redrawn};
 
 /// The matching lines. What is unavailable stays in the list with its reason.
 #[component]
@@ -13,9 +13,9 @@ pub(super) fn PaletteList(search: Search) -> impl IntoView {
     };
     view! {
         <ul id="palette-list" class="palette-list" role="listbox" aria-label="Matches">
-            {move || search.lines.get().into_iter().enumerate().map(|(index, line)| option(search, index, line)).collect_view()}
+            {redrawn(move || search.lines.get().into_iter().enumerate().map(|(index, line)| option(search, index, line)).collect_view())}
         </ul>
-        {none}
+        {redrawn(none)}
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     console::{Introduction, use_console},
     live,
     peers::peering,
+    redrawn::redrawn,
 };
 
 #[component]
@@ -57,7 +58,7 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
                 </div>
             </div>
             <OutcomeView meeting=meeting />
-            {failure}
+            {redrawn(failure)}
         </FormDialog>
     }
 }
@@ -80,7 +81,7 @@ fn Sentence(meeting: Meeting) -> impl IntoView {
     };
     view! {
         <p id="peer-sentence" class="peer-sentence" role="status">
-            {words}
+            {redrawn(words)}
         </p>
     }
 }

@@ -22,6 +22,7 @@ use crate::{
     console::{pod_href, use_console},
     format::sentence_case,
     peers::{revoke_button::RevokeButton, withdraw_button::WithdrawButton},
+    redrawn::redrawn,
     server_fns::{ExchangeData, pod_exchange},
 };
 
@@ -40,7 +41,7 @@ pub(crate) fn ExchangePage() -> impl IntoView {
     view! {
         <main id="main" class="page" tabindex="-1">
             <Suspense fallback=|| view! { <p class="hint">"Loading messages…"</p> }.into_any()>
-                {move || {
+                {redrawn(move || {
                     page.get()
                         .map(|loaded| match loaded {
                             Ok(exchange) => {
@@ -51,7 +52,7 @@ pub(crate) fn ExchangePage() -> impl IntoView {
                                 view! { <Missing error=error again=move || page.refetch() /> }.into_any()
                             }
                         })
-                }}
+                })}
             </Suspense>
         </main>
     }
@@ -107,7 +108,7 @@ fn PodName(pod: PodSummary) -> impl IntoView {
     let pod = console.follow(pod);
     view! {
         <a class="pod-link" href=href>
-            {move || pod.with(|pod| pod.name.to_string())}
+            {redrawn(move || pod.with(|pod| pod.name.to_string()))}
             {home}
         </a>
         <WithPods>
@@ -126,7 +127,7 @@ fn LinkState(pod: PodSummary, peer: PodSummary, link: RwSignal<Option<PeerView>>
         let (source, target) = (pod.clone(), peer.to_string());
         move |_| console.introduce(source.clone(), target.clone())
     };
-    move || {
+    redrawn(move || {
         let (pod, peer, names) = (pod.clone(), peer.clone(), names.clone());
         let words = |view: &PeerView| match view.link {
             PeerLink::Linked => "Made peers",
@@ -154,5 +155,5 @@ fn LinkState(pod: PodSummary, peer: PodSummary, link: RwSignal<Option<PeerView>>
             .into_any(),
         };
         view! { <div class="link-state">{body}</div> }.into_any()
-    }
+    })
 }

@@ -12,6 +12,7 @@ use crate::{
         relation_map::{self, COLUMNS_MIDDLING, COLUMNS_NARROW, COLUMNS_WIDE, Line, RelationMap},
     },
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{Program, RelationsFound, relations},
 };
 
@@ -45,7 +46,7 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
     };
     let (map, middling, narrow) = (drawn(COLUMNS_WIDE), drawn(COLUMNS_MIDDLING), drawn(COLUMNS_NARROW));
     let is_blank = Memo::new(move |_| map.with(|map| map.nodes.is_empty()));
-    move || match is_blank.get() {
+    redrawn(move || match is_blank.get() {
         true => view! {
             <p class="hint">
                 "No Pod has a child or a peer yet. The menu on a Pod's page adds a peer, as "
@@ -64,7 +65,7 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
             <Programs found=found />
         }
         .into_any(),
-    }
+    })
 }
 
 /// Programs that act on Pods from outside, over MCP; nothing if there are none.
@@ -94,7 +95,7 @@ fn Programs(found: RwSignal<RelationsFound>) -> impl IntoView {
         }
         .into_any()
     };
-    move || Some(found.with(|found| found.programs.clone())).filter(|programs| !programs.is_empty()).map(drawn)
+    redrawn(move || Some(found.with(|found| found.programs.clone())).filter(|programs| !programs.is_empty()).map(drawn))
 }
 
 #[component]
@@ -108,8 +109,8 @@ fn Legend(map: Memo<RelationMap>) -> impl IntoView {
         <p class="hint legend">
             <span class="legend-leads">"parent of"</span>
             <span class="legend-knows">"peers, with the messages of the last hour"</span>
-            {move || has_asked.get().then(|| view! { <span class="legend-asked">{Line::Asked.words()}</span> }.into_any())}
-            <span>{alone}</span>
+            {redrawn(move || has_asked.get().then(|| view! { <span class="legend-asked">{Line::Asked.words()}</span> }.into_any()))}
+            <span>{redrawn(alone)}</span>
         </p>
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     components::state_mark::outline,
     console::pod_href,
     peers::relation_map::{Edge, Line, NODE_HEIGHT, NODE_WIDTH, Node, RelationMap},
+    redrawn::redrawn,
 };
 
 /// How many characters of a name fit into its box.
@@ -27,8 +28,8 @@ pub(crate) fn MapPicture(
                 role="group"
                 aria-label="Pods with their children and peers; the table below says the same"
             >
-                {move || map.with(|map| map.edges.iter().map(edge_view).collect_view())}
-                {move || map.with(|map| map.nodes.iter().map(node_view).collect_view())}
+                {redrawn(move || map.with(|map| map.edges.iter().map(edge_view).collect_view()))}
+                {redrawn(move || map.with(|map| map.nodes.iter().map(node_view).collect_view()))}
             </svg>
         </div>
     }

@@ -3,6 +3,7 @@ use leptos::prelude::*;
 use crate::{
     components::link::far_pod_link,
     peers::relation_map::{Edge, Line, RelationMap},
+    redrawn::redrawn,
 };
 
 /// The same relations as the picture, one per row.
@@ -19,7 +20,7 @@ pub(crate) fn MapTable(map: Memo<RelationMap>) -> impl IntoView {
                     <th scope="col">"What"</th>
                 </tr>
             </thead>
-            <tbody>{move || map.with(|map| map.edges.iter().map(row).collect_view())}</tbody>
+            <tbody>{redrawn(move || map.with(|map| map.edges.iter().map(row).collect_view()))}</tbody>
         </table>
     }
 }

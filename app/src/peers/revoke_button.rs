@@ -6,6 +6,8 @@ use crate::console::{
     use_console,
 };
 
+use crate::redrawn::redrawn;
+
 /// Ends the relation between two peers.
 #[component]
 pub(crate) fn RevokeButton(
@@ -32,7 +34,7 @@ pub(crate) fn RevokeButton(
                 }
             }
         >
-            {move || if is_ending.get() { "Unpeering…" } else { "Unpeer" }}
+            {redrawn(move || if is_ending.get() { "Unpeering…" } else { "Unpeer" })}
         </button>
     }
 }
@@ -43,7 +45,7 @@ pub(crate) fn UndoRevokeButton(pod: PodRef, peer: PodRef) -> impl IntoView {
     let console = use_console();
     let link = StoredValue::new(Ending::Link(pod, peer));
     let can_undo = Memo::new(move |_| link.with_value(|link| is_at(console, link, Stage::Done)));
-    move || {
+    redrawn(move || {
         can_undo.get().then(|| {
             view! {
                 <button
@@ -56,5 +58,5 @@ pub(crate) fn UndoRevokeButton(pod: PodRef, peer: PodRef) -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }

@@ -8,6 +8,7 @@ use crate::{
     console::{PodContext, use_pod},
     format::counted,
     live,
+    redrawn::redrawn,
     server_fns::changed_files,
 };
 
@@ -51,7 +52,7 @@ impl Changed {
 pub(crate) fn ReviewButton() -> impl IntoView {
     let changed = expect_context::<Changed>();
     let href = use_pod().pod.with_value(changes_href);
-    move || {
+    redrawn(move || {
         let href = href.clone();
         changed.some().map(|changes| {
             let count = counted(changes.files.len() as u64, "file");
@@ -63,7 +64,7 @@ pub(crate) fn ReviewButton() -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// The changed files, beside the transcript.
@@ -71,7 +72,7 @@ pub(crate) fn ReviewButton() -> impl IntoView {
 pub(crate) fn ChangedFiles() -> impl IntoView {
     let changed = expect_context::<Changed>();
     let href = use_pod().pod.with_value(changes_href);
-    move || {
+    redrawn(move || {
         let href = href.clone();
         changed.some().map(|changes| {
             let more = changes.files.len().saturating_sub(LISTED_MAX);
@@ -102,5 +103,5 @@ pub(crate) fn ChangedFiles() -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }

@@ -7,6 +7,7 @@ use crate::{
     approvals::question::{Question, QuestionCard},
     components::{link::pod_link, with_pods::WithPods},
     console::{Console, use_console, use_pod},
+    redrawn::redrawn,
 };
 
 /// The open approvals of this Pod's descendants, so that whoever watches a Pod can answer for them too. One line
@@ -67,7 +68,7 @@ fn AskerLine(asker: Asker) -> impl IntoView {
                 aria-expanded=move || is_shown.get().to_string()
                 on:click=move |_| is_shown.update(|is_shown| *is_shown = !*is_shown)
             >
-                {move || if is_shown.get() { "Close" } else { "Answer…" }}
+                {redrawn(move || if is_shown.get() { "Close" } else { "Answer…" })}
             </button>
         </p>
         <For each=move || questions.get() key=|question| question.id.clone() let:question>

@@ -7,6 +7,7 @@ use crate::{
     console::fresh_command,
     format::{counted, sentence_case},
     live,
+    redrawn::redrawn,
     server_fns::{compaction_preview, control_pod},
 };
 
@@ -34,7 +35,7 @@ pub(crate) fn CompactDialog(pod: PodSummary) -> impl IntoView {
     view! {
         <FormDialog id="compact" title="Compact the context" submit="Compact" deed=deed is_over=is_over on_submit=submit>
             <div role="status" class="facts">
-                {move || said().into_iter().map(|line| view! { <p>{line}</p> }.into_any()).collect_view()}
+                {redrawn(move || said().into_iter().map(|line| view! { <p>{line}</p> }.into_any()).collect_view())}
             </div>
         </FormDialog>
     }

@@ -11,6 +11,7 @@ use crate::{
     console::{Console, Dialog, PodContext, export_href, print_href, use_console, use_pod},
     format::short_path,
     pod::changed::ReviewButton,
+    redrawn::redrawn,
     transcript::find,
 };
 
@@ -32,7 +33,7 @@ pub(crate) fn PodHead() -> impl IntoView {
             <a class="back" href="/" aria-label="All Pods">
                 "‹"
             </a>
-            <h1>{name}</h1>
+            <h1>{redrawn(name)}</h1>
             {pod.pod.with_value(abroad)}
             <span role="status">
                 <StateWord sign=Signal::derive(move || pod.sign()) />
@@ -43,10 +44,10 @@ pub(crate) fn PodHead() -> impl IntoView {
                 title="Change the model"
                 on:click=move |_| console.dialog.set(Some(Dialog::Model(Box::new(untrack(|| pod.as_it_is())))))
             >
-                {move || pod.summary.with(|summary| summary.model.clone())}
+                {redrawn(move || pod.summary.with(|summary| summary.model.clone()))}
             </button>
             <span class="meta" title=about>
-                {meta}
+                {redrawn(meta)}
             </span>
             <ReviewButton />
             <a class="button details-link" href="?pane=details">
@@ -169,8 +170,8 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             {act(label(ControlVerb::Retry), |console, pod| control(console, &pod, ControlVerb::Retry))}
             {act(label(ControlVerb::Compact), |console, pod| control(console, &pod, ControlVerb::Compact))}
             {act("Fork…", |console, pod| console.dialog.set(Some(Dialog::Fork(Box::new(pod), None))))}
-            {of_git}
-            {of_tree}
+            {redrawn(of_git)}
+            {redrawn(of_tree)}
             {act("Spawn a child…", |console, pod| spawn(console, &pod, String::new()))}
             {act("Add a peer…", |console, pod| introduce(console, &pod, String::new()))}
             <PodFiles />

@@ -25,6 +25,7 @@ use crate::{
     format::percent,
     live::{self, Memory},
     pod::changed::ChangedFiles,
+    redrawn::redrawn,
     settings::permissions::{message_words, peer_words, reasoning_words, verb, warned},
     usage::RunsLine,
 };
@@ -69,7 +70,7 @@ fn More() -> impl IntoView {
     view! {
         <details class="more inspect-more" prop:open=move || is_open.get()>
             <summary on:click=flip>"Folder, scope, usage, rules, audit"</summary>
-            {body}
+            {redrawn(body)}
         </details>
     }
 }
@@ -102,22 +103,22 @@ fn Facts() -> impl IntoView {
             <h2>"Pod"</h2>
             <dl>
                 <dt>"name"</dt>
-                <dd>{move || summary.with(|summary| summary.name.to_string())}</dd>
+                <dd>{redrawn(move || summary.with(|summary| summary.name.to_string()))}</dd>
                 <dt>"state"</dt>
                 <dd>
                     <StateWord sign=Signal::derive(move || pod.sign()) />
-                    {move || reason().map(|reason| view! { <small>{reason}</small> }.into_any())}
+                    {redrawn(move || reason().map(|reason| view! { <small>{reason}</small> }.into_any()))}
                 </dd>
-                {move || activity().map(|activity| view! { <dt>"doing"</dt><dd>{activity}</dd> }.into_any())}
+                {redrawn(move || activity().map(|activity| view! { <dt>"doing"</dt><dd>{activity}</dd> }.into_any()))}
                 <dt>"model"</dt>
-                <dd>{move || summary.with(|summary| summary.model.clone())}</dd>
-                {move || provider().map(|provider| view! { <dt>"provider"</dt><dd>{provider}</dd> }.into_any())}
-                {move || thinking().map(|level| view! { <dt>"thinking"</dt><dd>{level.as_str()}</dd> }.into_any())}
+                <dd>{redrawn(move || summary.with(|summary| summary.model.clone()))}</dd>
+                {redrawn(move || provider().map(|provider| view! { <dt>"provider"</dt><dd>{provider}</dd> }.into_any()))}
+                {redrawn(move || thinking().map(|level| view! { <dt>"thinking"</dt><dd>{level.as_str()}</dd> }.into_any()))}
                 <dt>"folder"</dt>
                 <dd>
-                    <code>{move || summary.with(|summary| summary.cwd.clone())}</code>
+                    <code>{redrawn(move || summary.with(|summary| summary.cwd.clone()))}</code>
                 </dd>
-                {move || {
+                {redrawn(move || {
                     pod.git()
                         .and_then(|git| Some((git.worktree?, git.from)))
                         .map(|(path, from)| {
@@ -131,16 +132,16 @@ fn Facts() -> impl IntoView {
                                 <dd>{path} {from}</dd>
                             }.into_any()
                         })
-                }}
+                })}
                 <dt>"runtime"</dt>
-                <dd>{move || summary.with(|summary| summary.pod.runtime_id.to_string())}</dd>
+                <dd>{redrawn(move || summary.with(|summary| summary.pod.runtime_id.to_string()))}</dd>
                 <dt>"created"</dt>
-                <dd>{move || view! { <Since at=summary.with(|summary| summary.created_at) /> }.into_any()}</dd>
+                <dd>{redrawn(move || view! { <Since at=summary.with(|summary| summary.created_at) /> }.into_any())}</dd>
                 <dt>"records"</dt>
                 <dd>
-                    {move || {
+                    {redrawn(move || {
                         pod.rows.status.with(|(head, _)| (*head).max(summary.with(|summary| summary.head_seq))).to_string()
-                    }}
+                    })}
                 </dd>
             </dl>
         </section>
@@ -174,16 +175,16 @@ fn UsageFacts() -> impl IntoView {
             <h2>"Usage"</h2>
             <dl>
                 <dt>"in"</dt>
-                <dd>{move || figure(|usage| usage.input)}</dd>
+                <dd>{redrawn(move || figure(|usage| usage.input))}</dd>
                 <dt>"out"</dt>
-                <dd>{move || figure(|usage| usage.output)}</dd>
+                <dd>{redrawn(move || figure(|usage| usage.output))}</dd>
                 <dt>"cached"</dt>
-                <dd>{cached}</dd>
+                <dd>{redrawn(cached)}</dd>
                 <dt>"cost"</dt>
-                <dd>{cost}</dd>
-                {move || budget().map(|words| view! { <dt>"budget"</dt><dd>{words}</dd> }.into_any())}
+                <dd>{redrawn(cost)}</dd>
+                {redrawn(move || budget().map(|words| view! { <dt>"budget"</dt><dd>{words}</dd> }.into_any()))}
             </dl>
-            {estimated}
+            {redrawn(estimated)}
             <RunsLine />
         </section>
     }
@@ -219,21 +220,21 @@ fn Rules() -> impl IntoView {
             <h2>"Rules"</h2>
             <dl>
                 <dt>"reasoning"</dt>
-                <dd>{reasoning}</dd>
+                <dd>{redrawn(reasoning)}</dd>
                 <dt>"peers"</dt>
-                <dd>{peers}</dd>
+                <dd>{redrawn(peers)}</dd>
                 <dt>"a message"</dt>
-                <dd>{wakes}</dd>
+                <dd>{redrawn(wakes)}</dd>
                 <dt>"usage limit"</dt>
-                <dd>{limits}</dd>
-                {fallback}
+                <dd>{redrawn(limits)}</dd>
+                {redrawn(fallback)}
                 <dt>"network"</dt>
                 <dd>
                     <NetworkChoice />
                 </dd>
-                {permissions}
+                {redrawn(permissions)}
             </dl>
-            {warnings}
+            {redrawn(warnings)}
         </section>
     }
 }

@@ -23,9 +23,10 @@ use crate::{
     format::sentence_case,
     live::{self, Answering},
     pod::{changed::Changed, child_questions::ChildQuestions, head::PodHead, inspector::Inspector},
+    redrawn::redrawn,
     rows::Rows,
     server_fns::{PodPageData, load_pod},
-    transcript::{TranscriptPane, find::FindBar, provide_linked},
+    transcript::{TranscriptPane, find::FindBar, finished, markup, provide_linked},
 };
 
 const TRANSCRIPT_KEYS: TranscriptKeys = TranscriptKeys {
@@ -85,7 +86,15 @@ pub(crate) fn PodPage() -> impl IntoView {
     let stop = Memo::new(move |before: Option<&Stop>| visits.stop(before, wanted.get(), link().as_deref(), finds()));
     let page = fetched(
         move || stop.with(|stop| stop.reading.clone()),
-        |((address, before, at), number)| async move { (number, load_pod(address, before, at).await) },
+        |((address, before, at), number)| async move {
+            let loaded = load_pod(address, before, at).await;
+            // This page is drawn here, and at once.
+            if live::has_taken_over() {
+                markup::ready().await;
+                finished::ready().await;
+            }
+            (number, loaded)
+        },
     );
     let again = Callback::new(move |()| page.refetch());
     // The number of the reading that is shown.
@@ -237,14 +246,14 @@ fn PodView(pod: PodContext, look: Look) -> impl IntoView {
 fn TerminalPlace(pod: PodContext) -> impl IntoView {
     pod.presence.on_turn(move |_| pod.shows_terminal.set(false));
     let terminal = move || pod.shows_terminal.get().then(|| drawn_over(Over::Terminal(Box::new(pod))));
-    view! { <Suspense>{terminal}</Suspense> }
+    view! { <Suspense>{redrawn(terminal)}</Suspense> }
 }
 
 /// Says that no more records will come: where you look, but not in the transcript.
 #[component]
 fn Closed() -> impl IntoView {
     let pod = expect_context::<PodContext>();
-    move || {
+    redrawn(move || {
         pod.closed.get().map(|reason| {
             view! {
                 <p class="closed" role="alert">
@@ -256,7 +265,7 @@ fn Closed() -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// The line below a page of older records, which never grows.

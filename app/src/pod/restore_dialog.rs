@@ -6,6 +6,7 @@ use crate::{
     components::{deed::Deed, dialog::FormDialog},
     console::{fresh_command, use_console},
     live,
+    redrawn::redrawn,
     server_fns::restore_pod,
 };
 
@@ -47,7 +48,7 @@ pub(crate) fn RestoreDialog(pod: PodSummary) -> impl IntoView {
                 <span>"with its children: " <b>{names}</b></span>
             </label>
             <div role="status">
-                <ul class="report">{move || report.get().into_iter().map(line).collect_view()}</ul>
+                <ul class="report">{redrawn(move || report.get().into_iter().map(line).collect_view())}</ul>
             </div>
         </FormDialog>
     }

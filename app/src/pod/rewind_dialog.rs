@@ -8,6 +8,7 @@ use crate::{
     console::{PodContext, fresh_command},
     format::counted,
     live,
+    redrawn::redrawn,
     rows::Leaving,
     server_fns::{rewind_pod, rewind_preview},
 };
@@ -48,11 +49,11 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
         <FormDialog id="rewind" title="Rewind" submit="Rewind" deed=deed is_over=is_over on_submit=submit>
             {message}
             <div role="status" class="facts">
-                <p>{move || leaving.with(words)}</p>
+                <p>{redrawn(move || leaving.with(words))}</p>
                 <p>"The transcript keeps it all, dimmed."</p>
             </div>
-            {move || files.view()}
-            {move || {
+            {redrawn(move || files.view())}
+            {redrawn(move || {
                 has_moved()
                     .then(|| {
                         view! {
@@ -63,7 +64,7 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
                             </p>
                         }.into_any()
                     })
-            }}
+            })}
         </FormDialog>
     }
 }

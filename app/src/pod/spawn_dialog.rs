@@ -7,6 +7,7 @@ use crate::{
     console::{fresh_command, use_console},
     format::sentence_case,
     live,
+    redrawn::redrawn,
     server_fns::run_tool,
 };
 
@@ -101,7 +102,7 @@ pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
                 <TextField id="spawn-profile" label="Profile" value=form.profile hint="Leave it empty for none." />
                 <TextField id="spawn-model" label="Model" value=form.model hint="Leave it empty for the parent's." />
             </details>
-            <div role="alert">{refusal}</div>
+            <div role="alert">{redrawn(refusal)}</div>
         </FormDialog>
     }
 }

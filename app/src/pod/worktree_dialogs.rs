@@ -8,6 +8,7 @@ use crate::{
     components::{deed::Deed, dialog::FormDialog, text_field::TextField},
     console::{fresh_command, use_console},
     live,
+    redrawn::redrawn,
     server_fns::{change_worktree, commit_changes},
 };
 
@@ -88,7 +89,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
         >
             <p>{words.facts}</p>
             {paths}
-            {move || {
+            {redrawn(move || {
                 is_forced
                     .get()
                     .then(|| {
@@ -105,7 +106,7 @@ pub(crate) fn WorktreeDialog(pod: PodSummary, verb: WorktreeVerb) -> impl IntoVi
                             </p>
                         }.into_any()
                     })
-            }}
+            })}
         </FormDialog>
     }
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use protocol::{AgentItem, AgentState};
 
-use crate::{components::text_field::TextField, server_fns::list_agents};
+use crate::{components::text_field::TextField, redrawn::redrawn, server_fns::list_agents};
 
 /// Shows nothing if there are no agents: then a provider's model answers. The name of another server's agent is typed.
 #[component]
@@ -22,7 +22,7 @@ pub(crate) fn AgentField(chosen: RwSignal<String>, is_here: Signal<bool>) -> imp
         let is_it = chosen.with_untracked(|chosen| *chosen == agent.name);
         view! { <option value=agent.name selected=is_it>{words}</option> }.into_any()
     };
-    move || {
+    redrawn(move || {
         if !is_here.get() {
             return view! { <TextField id="new-pod-agent" label="Agent" value=chosen hint="One of that server's. Empty: a model answers." /> }
                 .into_any();
@@ -48,5 +48,5 @@ pub(crate) fn AgentField(chosen: RwSignal<String>, is_here: Signal<bool>) -> imp
             </div>
         }
         .into_any()
-    }
+    })
 }

@@ -10,6 +10,7 @@ use crate::{
     live,
     pods::new_pod_button::NewPodButton,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{BoardFound, read_board},
 };
 
@@ -63,21 +64,21 @@ pub(crate) fn Board(first: BoardFound) -> impl IntoView {
         <section class="board" aria-labelledby="board-title">
             <header class="hello">
                 <div>
-                    <h1 id="board-title">{greeting} " " {move || need_words(count.get())}</h1>
+                    <h1 id="board-title">{greeting} " " {redrawn(move || need_words(count.get()))}</h1>
                     <p class="lede">{lede}</p>
                 </div>
                 <div id="cost" class="cost" inner_html=cost></div>
             </header>
-            {move || match is_alive.get() {
+            {redrawn(move || match is_alive.get() {
                 false => drawn_cards(),
                 true => {
                     let (questions, requests) = (questions.clone(), requests.clone());
                     let live_cards = move || {
                         has_needs.get().then(|| drawn_over(Over::Needs(questions.clone(), requests.clone())))
                     };
-                    view! { <Suspense fallback=drawn_cards>{live_cards}</Suspense> }.into_any()
+                    view! { <Suspense fallback=drawn_cards>{redrawn(live_cards)}</Suspense> }.into_any()
                 }
-            }}
+            })}
             <BoardBar is_table=false />
             <div id=ROWS class="since" data-rows="" inner_html=rows></div>
             <p class="board-keys" aria-hidden="true">

@@ -8,6 +8,7 @@ use crate::{
     console::{Over, drawn_over, fresh_command, pod_href},
     live::{self, Memory},
     pods::new_pod_button::NewPodButton,
+    redrawn::redrawn,
     server_fns::create_pod,
 };
 
@@ -51,7 +52,7 @@ pub(crate) fn FirstMinute() -> impl IntoView {
             <Problem error=deed.error />
             <p class="first-acts">
                 <button class="button primary" type="button" on:click=try_it aria-disabled=move || deed.is_busy.get().to_string()>
-                    {move || if deed.is_busy.get() { "Creating ada and bob…" } else { "Try it now" }}
+                    {redrawn(move || if deed.is_busy.get() { "Creating ada and bob…" } else { "Try it now" })}
                 </button>
                 <NewPodButton />
             </p>
@@ -68,7 +69,7 @@ fn RealModel() -> impl IntoView {
     Effect::new(move |_| is_alive.set(true));
     view! {
         <Suspense fallback=|| ()>
-            {move || is_alive.get().then(|| drawn_over(Over::FirstModel))}
+            {redrawn(move || is_alive.get().then(|| drawn_over(Over::FirstModel)))}
         </Suspense>
     }
 }

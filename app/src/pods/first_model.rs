@@ -14,6 +14,7 @@ use crate::{
         key_dialog::{KEPT, KeyField, KeyForm, VendorFields},
         providers::{ProvidersList, models_words},
     },
+    redrawn::redrawn,
     server_fns::{ProvidersFound, create_pod, list_providers},
 };
 
@@ -54,12 +55,12 @@ pub(crate) fn FirstModel() -> impl IntoView {
     view! {
         <section class="providers" aria-labelledby="first-model">
             <h2 id="first-model">"A real model"</h2>
-            <p class="hint provider-lead" role="status">{lead}</p>
+            <p class="hint provider-lead" role="status">{redrawn(lead)}</p>
             <ul>
-                {move || ready().into_iter().map(|provider| view! { <Ready provider=provider /> }.into_any()).collect_view()}
+                {redrawn(move || ready().into_iter().map(|provider| view! { <Ready provider=provider /> }.into_any()).collect_view())}
             </ul>
             <GiveKey />
-            {others}
+            {redrawn(others)}
         </section>
     }
 }
@@ -118,7 +119,7 @@ fn GiveKey() -> impl IntoView {
                 "Test and keep"
             </button>
             <Problem error=form.deed.error />
-            <p role="status">{move || form.told()}</p>
+            <p role="status">{redrawn(move || form.told())}</p>
             <p class="hint">{KEPT}</p>
         </form>
     }

@@ -8,6 +8,7 @@ use crate::{
     console::{Console, use_console},
     format::counted,
     live,
+    redrawn::redrawn,
     server_fns::set_key,
 };
 
@@ -114,7 +115,7 @@ pub(crate) fn KeyDialog(provider: Option<String>) -> impl IntoView {
                 {is_chosen.then(|| view! { <VendorFields form=form /> }.into_any())}
                 <KeyField form=form />
             </div>
-            <p role="status">{move || form.told()}</p>
+            <p role="status">{redrawn(move || form.told())}</p>
         </FormDialog>
     }
 }
@@ -161,7 +162,7 @@ pub(crate) fn VendorFields(form: KeyForm) -> impl IntoView {
                 {VENDORS.map(option).collect_view()}
             </select>
         </div>
-        {own}
+        {redrawn(own)}
     }
 }
 

@@ -5,7 +5,10 @@ use leptos::prelude::*;
 use protocol::{ModelFacts, ModelView, ProfileView, ProviderView, Thinking};
 use transcript::words::model_words;
 
-use crate::components::combobox::{Combobox, Item};
+use crate::{
+    components::combobox::{Combobox, Item},
+    redrawn::redrawn,
+};
 
 /// The chosen provider, model and thinking level. An empty field is no choice.
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,7 +104,7 @@ pub(crate) fn ModelFields(
             items=items
         />
         <small class="hint" role="status">
-            {move || facts.with(|facts| facts.as_ref().map(model_words))}
+            {redrawn(move || facts.with(|facts| facts.as_ref().map(model_words)))}
         </small>
         <ThinkingField id=id choice=choice facts=facts usual=usual />
     }
@@ -139,11 +142,11 @@ fn ProviderField(
     view! {
         <div class="field">
             <label for=field.clone()>"Provider"</label>
-            {move || match is_known.get() {
+            {redrawn(move || match is_known.get() {
                 true => view! {
                     <select id=field.clone() on:change=move |event| choice.provider.set(event_target_value(&event))>
-                        <option value="">{unchanged}</option>
-                        {options}
+                        <option value="">{redrawn(unchanged)}</option>
+                        {redrawn(options)}
                     </select>
                 }.into_any(),
                 false => view! {
@@ -155,7 +158,7 @@ fn ProviderField(
                         on:input=move |event| choice.provider.set(event_target_value(&event))
                     />
                 }.into_any(),
-            }}
+            })}
         </div>
     }
 }
@@ -185,8 +188,8 @@ fn ThinkingField(
         <div class="field">
             <label for=field.clone()>"Thinking"</label>
             <select id=field on:change=move |event| choice.thinking.set(event_target_value(&event))>
-                <option value="">{unchanged}</option>
-                {move || levels.get().into_iter().map(option).collect_view()}
+                <option value="">{redrawn(unchanged)}</option>
+                {redrawn(move || levels.get().into_iter().map(option).collect_view())}
             </select>
         </div>
     }

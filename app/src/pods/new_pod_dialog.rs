@@ -24,6 +24,7 @@ use crate::{
         agent_field::AgentField,
         model_fields::{ModelChoice, ModelFields},
     },
+    redrawn::redrawn,
     server_fns::{Choices, create_pod, find_folders, new_pod_choices},
 };
 
@@ -151,7 +152,7 @@ pub(crate) fn NewPodDialog() -> impl IntoView {
                         "Cancel"
                     </button>
                     <button class="button primary" type="submit" aria-disabled=move || form.deed.is_busy.get().to_string()>
-                        {move || if form.deed.is_busy.get() { "Creating…" } else { "Create" }}
+                        {redrawn(move || if form.deed.is_busy.get() { "Creating…" } else { "Create" })}
                     </button>
                 </div>
             </form>
@@ -281,7 +282,7 @@ fn RuntimeField(form: NewPodForm, choices: Memo<Choices>) -> impl IntoView {
         form.agent.set(String::new());
         form.choice.clear();
     };
-    move || {
+    redrawn(move || {
         let others = others();
         (!others.is_empty()).then(|| {
             view! {
@@ -295,13 +296,13 @@ fn RuntimeField(form: NewPodForm, choices: Memo<Choices>) -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// A list of this server's profiles; for another server, a text field.
 #[component]
 fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>) -> impl IntoView {
-    move || {
+    redrawn(move || {
         let profiles = choices.with(|choices| choices.profiles.clone());
         if !is_here.get() {
             return view! { <TextField id="new-pod-profile" label="Profile" value=form.profile hint="A profile of that server. Leave it empty for none." /> }
@@ -338,5 +339,5 @@ fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>)
             </div>
         }
         .into_any()
-    }
+    })
 }

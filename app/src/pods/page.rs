@@ -11,6 +11,7 @@ use crate::{
         first_minute::FirstMinute,
         pods_table::PodsTable,
     },
+    redrawn::redrawn,
     server_fns::{BoardFound, read_board},
 };
 
@@ -35,7 +36,7 @@ pub(crate) fn PodsPage() -> impl IntoView {
         <Title text="" />
         <main id="main" class="page board-page" tabindex="-1">
             <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>
-                {move || {
+                {redrawn(move || {
                     pods.get()
                         .zip(found.get())
                         .map(|read| match read {
@@ -56,7 +57,7 @@ pub(crate) fn PodsPage() -> impl IntoView {
                                 }.into_any()
                             }
                         })
-                }}
+                })}
             </Suspense>
         </main>
     }
@@ -71,7 +72,7 @@ fn is_fresh(console: Console) -> Memo<bool> {
 #[component]
 fn Dashboard(console: Console, found: Option<BoardFound>) -> impl IntoView {
     let is_fresh = is_fresh(console);
-    move || match (is_fresh.get(), found.clone()) {
+    redrawn(move || match (is_fresh.get(), found.clone()) {
         (true, _) => view! { <FirstMinute /> }.into_any(),
         (false, Some(found)) => view! { <Board first=found /> }.into_any(),
         (false, None) => view! {
@@ -85,5 +86,5 @@ fn Dashboard(console: Console, found: Option<BoardFound>) -> impl IntoView {
             </section>
         }
         .into_any(),
-    }
+    })
 }

@@ -12,6 +12,7 @@ use crate::{
     },
     console::{Console, pod_href, use_console},
     pods::pods_pane::shown,
+    redrawn::redrawn,
 };
 
 /// A Pod in the list on the left, with what it is doing in its own words. The link element, and so the focus,
@@ -98,16 +99,16 @@ fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl In
     view! {
         <StateShape sign=sign />
         <b>
-            {move || pod.with(|pod| pod.name.to_string())}
+            {redrawn(move || pod.with(|pod| pod.name.to_string()))}
             {pod.with_untracked(|pod| abroad(&pod.pod))}
-            {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> }.into_any())}
+            {redrawn(move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> }.into_any()))}
         </b>
-        {hidden_word}
-        {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> }.into_any())}
-        <span class="figure">{move || view! { <Figure pod=pod.get() /> }.into_any()}</span>
-        {move || branch.get().map(|branch| view! { <span class="branch">{branch}</span> }.into_any())}
-        {move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any())}
-        {move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any())}
+        {redrawn(hidden_word)}
+        {redrawn(move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> }.into_any()))}
+        <span class="figure">{redrawn(move || view! { <Figure pod=pod.get() /> }.into_any())}</span>
+        {redrawn(move || branch.get().map(|branch| view! { <span class="branch">{branch}</span> }.into_any()))}
+        {redrawn(move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any()))}
+        {redrawn(move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any()))}
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     console::{Console, Dialog, use_console},
     format::sentence_case,
     pods::{pod_row::PodRow, selection_bar::SelectionBar},
+    redrawn::redrawn,
 };
 
 /// All Pods, grouped by what they need from you. Always visible on a wide screen.
@@ -32,7 +33,7 @@ pub(crate) fn PodsPane() -> impl IntoView {
                 </button>
             </div>
             <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>
-                {move || {
+                {redrawn(move || {
                     resource
                         .get()
                         .map(|list| {
@@ -48,7 +49,7 @@ pub(crate) fn PodsPane() -> impl IntoView {
                                 <Groups console=console />
                             }.into_any()
                         })
-                }}
+                })}
             </Suspense>
             <SelectionBar />
         </aside>
@@ -75,7 +76,7 @@ fn Groups(console: Console) -> impl IntoView {
                 <Group attention=attention groups=groups />
             </For>
         </nav>
-        {move || empty().map(|words| view! { <p class="hint">{words}</p> }.into_any())}
+        {redrawn(move || empty().map(|words| view! { <p class="hint">{words}</p> }.into_any()))}
     }
 }
 
@@ -90,7 +91,7 @@ fn Group(attention: Attention, groups: Memo<Vec<(Attention, Vec<protocol::PodSum
     view! {
         <section class="group">
             <h2>
-                {attention.title()} " " <span class="total">{move || pods.with(Vec::len)}</span>
+                {attention.title()} " " <span class="total">{redrawn(move || pods.with(Vec::len))}</span>
             </h2>
             <For each=move || indented(&pods.get()) key=|(pod, depth)| (pod.pod.clone(), *depth) let((pod, depth))>
                 <PodRow pod=console.follow(pod) depth=depth />

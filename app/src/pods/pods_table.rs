@@ -15,6 +15,7 @@ use crate::{
         pod_row::{Unread, doing},
         selection_bar::SelectionBar,
     },
+    redrawn::redrawn,
 };
 
 /// All Pods with their figures. Uses the same filter as the list on the left.
@@ -35,7 +36,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
                 prop:value=move || console.filter.get()
                 on:input=move |event| console.filter.set(event_target_value(&event))
             />
-            <p class="hint">{move || count_words(pods.with(Vec::len), console.pods().len())}</p>
+            <p class="hint">{redrawn(move || count_words(pods.with(Vec::len), console.pods().len()))}</p>
         </div>
         <table class="pods-table" data-rows="">
             <caption class="visually-hidden">"All Pods"</caption>
@@ -57,7 +58,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
             </tbody>
         </table>
         <SelectionBar />
-        {move || {
+        {redrawn(move || {
             none_fits()
                 .then(|| {
                     view! {
@@ -69,7 +70,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
                         </p>
                     }.into_any()
                 })
-        }}
+        })}
     }
 }
 
@@ -129,24 +130,24 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
                         }
                     }
                 >
-                    {move || pod.with(|pod| pod.name.to_string())}
+                    {redrawn(move || pod.with(|pod| pod.name.to_string()))}
                 </a>
                 {pod.with_untracked(|pod| abroad(&pod.pod))}
-                {move || {
+                {redrawn(move || {
                     let unread = pod.with(|pod| pod.unread);
                     (unread > 0).then(|| view! { <Unread count=unread /> }.into_any())
-                }}
+                })}
             </th>
             <td class="cell-state">
                 <StateWord sign=sign />
             </td>
-            <td class="cell-doing" class:is-failed=move || sign.get() == Sign::Failed>{move || Some(pod.with(activity)).filter(|words| !words.is_empty())}</td>
-            <td class="cell-model">{move || pod.with(|pod| pod.model.clone())}</td>
+            <td class="cell-doing" class:is-failed=move || sign.get() == Sign::Failed>{redrawn(move || Some(pod.with(activity)).filter(|words| !words.is_empty()))}</td>
+            <td class="cell-model">{redrawn(move || pod.with(|pod| pod.model.clone()))}</td>
             <td class="cell-cwd" title=move || pod.with(|pod| pod.cwd.clone())>
-                <code>{move || pod.with(|pod| format::short_path(&pod.cwd))}</code>
+                <code>{redrawn(move || pod.with(|pod| format::short_path(&pod.cwd)))}</code>
             </td>
-            <td class="cell-figure">{move || pod.with(|pod| about_tokens(total_tokens(pod), pod.usage.estimated))}</td>
-            <td class="cell-figure">{move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }.into_any()}</td>
+            <td class="cell-figure">{redrawn(move || pod.with(|pod| about_tokens(total_tokens(pod), pod.usage.estimated)))}</td>
+            <td class="cell-figure">{redrawn(move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }.into_any())}</td>
         </tr>
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     },
     console::{Dialog, use_console},
     format::{counted, sentence_case},
+    redrawn::redrawn,
     server_fns::{ProvidersFound, test_provider},
 };
 
@@ -96,7 +97,7 @@ fn LiveTest(name: String) -> impl IntoView {
     view! {
         <span class="provider-test">
             <DeedButton deed=deed label=label words="Test" press=test />
-            <span role="status">{answer}</span>
+            <span role="status">{redrawn(answer)}</span>
             <Problem error=deed.error />
         </span>
     }

@@ -8,6 +8,7 @@ use crate::{
         selection::{Plan, selected_words, unpeer_refusal},
         undoing, use_console,
     },
+    redrawn::redrawn,
     server_fns::relations,
 };
 
@@ -33,7 +34,7 @@ pub(crate) fn SelectionStatus() -> impl IntoView {
     let selected = selected(console);
     view! {
         <p role="status" class="visually-hidden">
-            {move || words(console, selected)}
+            {redrawn(move || words(console, selected))}
         </p>
     }
 }
@@ -45,7 +46,7 @@ pub(crate) fn SelectionBar() -> impl IntoView {
     let has_some = Memo::new(move |_| selected.with(|selected| !selected.is_empty()));
     let acts = move || has_some.get().then(|| drawn_over(Over::Selection(selected)));
     // While its code is fetched, only the bar waits: what is around it keeps its rows and the focus.
-    view! { <Suspense>{acts}</Suspense> }
+    view! { <Suspense>{redrawn(acts)}</Suspense> }
 }
 
 /// The bar's content while something is selected.
@@ -54,7 +55,7 @@ pub(crate) fn SelectionActs(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     let console = use_console();
     view! {
         <div class="selection" role="toolbar" aria-label="Selected Pods">
-            <b>{move || words(console, selected)}</b>
+            <b>{redrawn(move || words(console, selected))}</b>
             {[ControlVerb::Stop, ControlVerb::Restore, ControlVerb::Pause, ControlVerb::Resume]
                 .into_iter()
                 .map(|verb| view! { <Act verb=verb selected=selected /> }.into_any())

@@ -2,7 +2,7 @@ use leptos::{html::Input, prelude::*};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
 
 use super::{Asked, FIELD};
-use crate::live;
+use crate::{live, redrawn::redrawn};
 
 /// How long typing must pause before the search runs, in milliseconds.
 const REST_MS: u32 = 200;
@@ -64,7 +64,7 @@ pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
                     }
                 }
             />
-            {move || within().map(|pod| view! { <input type="hidden" name="pod" value=pod /> }.into_any())}
+            {redrawn(move || within().map(|pod| view! { <input type="hidden" name="pod" value=pod /> }.into_any()))}
             <button type="submit" class="button">
                 "Search"
             </button>

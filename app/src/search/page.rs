@@ -5,6 +5,7 @@ use crate::{
     UiError,
     codec::{Fetched, fetched},
     components::{absent::absent, page::Page, read_first::Unreadable},
+    redrawn::redrawn,
     search::{Asked, Found, Results, SearchForm, status_words},
     server_fns::search,
 };
@@ -60,12 +61,12 @@ fn Answer(found: FoundResource, asked: Memo<Asked>) -> impl IntoView {
     };
     view! {
         <p class="hint">
-            <span role="status">{status}</span>
-            {everywhere}
-            {move || is_late().then(|| view! { <span class="search-slow">" Looking…"</span> }.into_any())}
+            <span role="status">{redrawn(status)}</span>
+            {redrawn(everywhere)}
+            {redrawn(move || is_late().then(|| view! { <span class="search-slow">" Looking…"</span> }.into_any()))}
         </p>
-        {move || found.get().and_then(Result::ok).flatten().and_then(|found| absent(&found.page.absent))}
-        {move || found.get().map(|answer| body(answer, found))}
+        {redrawn(move || found.get().and_then(Result::ok).flatten().and_then(|found| absent(&found.page.absent)))}
+        {redrawn(move || found.get().map(|answer| body(answer, found)))}
     }
 }
 

@@ -16,6 +16,7 @@ use crate::{
     },
     console::use_console,
     format::counted,
+    redrawn::redrawn,
 };
 
 /// The results by Pod; each links to its place.
@@ -73,7 +74,7 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
 fn StateNow(pod: PodRef) -> impl IntoView {
     let console = use_console();
     let sign = Memo::new(move |_| console.pod(&pod).map(|pod| Sign::of(&pod)));
-    view! { <WithPods>{move || sign.get().map(|sign| view! { <StateWord sign=sign /> }.into_any())}</WithPods> }
+    view! { <WithPods>{redrawn(move || sign.get().map(|sign| view! { <StateWord sign=sign /> }.into_any()))}</WithPods> }
 }
 
 fn place(hit: SearchHit, words: &str) -> impl IntoView + use<> {

@@ -11,6 +11,7 @@ use crate::{
     },
     console::{Dialog, use_console},
     pods::providers::{AddKey, ProvidersList},
+    redrawn::redrawn,
     server_fns::{ProvidersFound, forget_key, list_providers},
 };
 
@@ -37,7 +38,7 @@ pub(crate) fn ModelsSection(providers: ProvidersFound) -> impl IntoView {
                 "Model providers. Keys come from here, from the environment or from files, and are never shown. A test fetches the list of models. "
                 <AddKey />
             </p>
-            {move || view! { <ProvidersList found=shown.get() acts=key_acts /> }.into_any()}
+            {redrawn(move || view! { <ProvidersList found=shown.get() acts=key_acts /> }.into_any())}
         </Section>
     }
 }

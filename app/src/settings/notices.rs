@@ -5,6 +5,7 @@ use crate::{
     frame::outside::{keep_wanted, wanted},
     live,
     notify::{Kind, Means, Wanted},
+    redrawn::redrawn,
 };
 
 /// Which notifications this browser shows, or why it shows none.
@@ -30,8 +31,8 @@ pub(crate) fn NoticesSettings() -> impl IntoView {
                     .map(|kind| view! { <KindBox kind=kind chosen=chosen means=means /> }.into_any())
                     .collect_view()}
             </fieldset>
-            <p role="status" class="hint">{obstacle}</p>
-            {move || (means.get() == Some(Means::Granted)).then(|| view! { <TryOut means=means /> }.into_any())}
+            <p role="status" class="hint">{redrawn(obstacle)}</p>
+            {redrawn(move || (means.get() == Some(Means::Granted)).then(|| view! { <TryOut means=means /> }.into_any()))}
         </Section>
     }
 }

@@ -15,6 +15,7 @@ use crate::{
         problem::Problem,
     },
     console::fresh_command,
+    redrawn::redrawn,
     server_fns::remove_rule,
 };
 
@@ -85,10 +86,10 @@ fn Group(rules: Vec<RuleItem>) -> impl IntoView {
     view! {
         <article class="rules-of-pod">
             <h4>{title}</h4>
-            <ul class="lines">{lines}</ul>
+            <ul class="lines">{redrawn(lines)}</ul>
             {warned(warnings)}
             <p class="hint" role="status">
-                {move || left.with(Vec::is_empty).then_some("No rules left; the defaults apply.")}
+                {redrawn(move || left.with(Vec::is_empty).then_some("No rules left; the defaults apply."))}
             </p>
             <Problem error=deed.error />
         </article>

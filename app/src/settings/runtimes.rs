@@ -15,6 +15,7 @@ use crate::{
     console::use_console,
     live,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{add_runtime, list_runtimes, remove_runtime},
 };
 
@@ -163,7 +164,7 @@ fn AddServer(runtimes: RwSignal<Vec<RuntimeView>>) -> impl IntoView {
             <Problem error=deed.error />
             <p class="setting-acts">
                 <button class="button" type="submit" aria-disabled=move || deed.is_busy.get().to_string()>
-                    {move || if deed.is_busy.get() { "Connecting…" } else { "Add" }}
+                    {redrawn(move || if deed.is_busy.get() { "Connecting…" } else { "Add" })}
                 </button>
             </p>
         </form>

@@ -12,6 +12,7 @@ use crate::{
     },
     console::use_console,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{list_servers, log_in_to_server, log_out_of_server, restart_server, server_log},
 };
 
@@ -106,7 +107,7 @@ fn Server(
                 " "
                 <small>{said}{detail.map(|detail| format!(": {detail}"))}</small>
                 {tools}
-                {written}
+                {redrawn(written)}
             </div>
             {way_in}
             <DeedButton deed=deed label=log_label words="Log" press=move || show_log(deed, log, reads.clone()) />
@@ -133,7 +134,7 @@ fn way_in(
         };
         let label = format!("Log in to {name}");
         let press = move || log_in(deed, login, name.clone());
-        view! { {link} <DeedButton deed=deed label=label words="Log in" press=press /> }.into_any()
+        view! { {redrawn(link)} <DeedButton deed=deed label=label words="Log in" press=press /> }.into_any()
     });
     let ends = is_logged_in.then(|| {
         let name = name.to_owned();

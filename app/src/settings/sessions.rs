@@ -11,6 +11,7 @@ use crate::{
         when::{Since, TimeOfDay},
     },
     live,
+    redrawn::redrawn,
     server_fns::sign_out,
 };
 
@@ -32,9 +33,9 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
                     <SessionLine session=session sessions=sessions deed=deed />
                 </For>
             </ul>
-            {move || sessions.with(Vec::is_empty).then(|| view! { <p>"No browser is logged in."</p> }.into_any())}
+            {redrawn(move || sessions.with(Vec::is_empty).then(|| view! { <p>"No browser is logged in."</p> }.into_any()))}
             <p role="status">
-                {move || (has_this && others.get() == 0).then_some("No other browser is logged in.")}
+                {redrawn(move || (has_this && others.get() == 0).then_some("No other browser is logged in."))}
             </p>
             <Problem error=deed.error />
             <p class="setting-acts">
@@ -79,7 +80,7 @@ fn SharedHost() -> impl IntoView {
         }
         .into_any()
     };
-    move || shared.get().map(told)
+    redrawn(move || shared.get().map(told))
 }
 
 #[component]

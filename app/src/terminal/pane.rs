@@ -12,6 +12,7 @@ use crate::{
     console::{PodContext, TERMINAL, TERMINAL_FIELD, use_console},
     format::{sentence_case, short_path},
     live::{self, Sizes, TerminalLine, TerminalNews},
+    redrawn::redrawn,
     server_fns::find_terminal,
 };
 
@@ -50,7 +51,7 @@ pub(crate) fn TerminalPane(pod: PodContext) -> impl IntoView {
             <header>
                 <h2>"Terminal"</h2>
                 <p class="terminal-whose" title=whose>
-                    {whose}
+                    {redrawn(whose)}
                 </p>
                 <span class="terminal-way-out">
                     <kbd>"Ctrl"</kbd>
@@ -62,7 +63,7 @@ pub(crate) fn TerminalPane(pod: PodContext) -> impl IntoView {
                     "Close"
                 </button>
             </header>
-            {body}
+            {redrawn(body)}
         </section>
     }
 }
@@ -91,11 +92,11 @@ fn Terminal(address: PodRef) -> impl IntoView {
         })
     };
     view! {
-        {move || {
+        {redrawn(move || {
             number.track();
             view! { <ScreenView address=address.clone() over=over /> }.into_any()
-        }}
-        {end}
+        })}
+        {redrawn(end)}
     }
 }
 
@@ -378,5 +379,5 @@ fn RowView(rows: RwSignal<Vec<Row>>, row: usize) -> impl IntoView {
         };
         pieces.get().into_iter().map(piece).collect_view()
     };
-    view! { <div>{drawn}</div> }
+    view! { <div>{redrawn(drawn)}</div> }
 }

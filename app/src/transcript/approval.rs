@@ -5,6 +5,7 @@ use transcript::{ApprovalState, Block, BlockKind};
 use crate::{
     approvals::question::{Question, QuestionCard, answer_words},
     console::use_pod,
+    redrawn::redrawn,
     transcript::tool_line::summary,
 };
 
@@ -20,7 +21,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
         true => "asked for permission; the answer is in newer records".to_owned(),
         false => answer_words(asked),
     };
-    move || {
+    redrawn(move || {
         let (is_open, asked) = (is_open.get() && !pod.is_old, block.with(asked));
         asked.map(|asked| match is_open {
             true => {
@@ -41,7 +42,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
             }
             .into_any(),
         })
-    }
+    })
 }
 
 /// Whether the line of the call says enough: it went on, or it ended with this denial. What is asked in the middle of a

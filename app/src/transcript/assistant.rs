@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use transcript::{Block, BlockKind, Status, plain_text};
 
 use super::markup::Markup;
-use crate::components::copy_button::CopyButton;
+use crate::{components::copy_button::CopyButton, redrawn::redrawn};
 
 /// The model's answer. While it streams, only its last paragraph is redrawn.
 #[component]
@@ -29,8 +29,8 @@ pub(crate) fn AssistantView(block: RwSignal<Block>) -> impl IntoView {
     view! {
         <article class="says" aria-label="Answer" class:is-streaming=move || status.get() == Status::Streaming>
             <Markup text=text />
-            {interrupted}
-            <div class="tools">{copy}</div>
+            {redrawn(interrupted)}
+            <div class="tools">{redrawn(copy)}</div>
         </article>
     }
 }

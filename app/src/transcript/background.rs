@@ -5,11 +5,17 @@ use protocol::{BackgroundOutput, CommandState};
 use transcript::{unseen, words::duration_words};
 
 use crate::{
-    components::{deed::Deed, output::output_lines, problem::Problem},
+    components::{
+        deed::Deed,
+        output::output_lines,
+        part::{Draw, Part},
+        problem::Problem,
+    },
     console::{fresh_command, use_console, use_pod},
     format::ms_between,
     live,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{command_output, stop_command},
 };
 
@@ -17,6 +23,13 @@ use crate::{
 const READING_MS_MIN: u32 = 1_500;
 /// The most bytes of output that a card shows.
 const SHOWN_BYTES_MAX: u64 = 8 * 1024;
+
+static CARD: Part<(String, bool)> = Part::new(|| Box::pin(background_card(())), |_| ().into_any());
+
+#[lazy]
+fn background_card(_: ()) -> Draw<(String, bool)> {
+    |(id, is_below_it)| view! { <Shown id=id is_below_it=is_below_it /> }.into_any()
+}
 
 /// Reads the command while it runs. One that is not known any more says so.
 #[component]
@@ -26,6 +39,11 @@ pub(crate) fn BackgroundCard(
     #[prop(optional)]
     is_below_it: bool,
 ) -> impl IntoView {
+    CARD.view((id, is_below_it))
+}
+
+#[component]
+fn Shown(id: String, is_below_it: bool) -> impl IntoView {
     let (pod, clock, deed) = (use_pod(), use_console().clock, Deed::default());
     let id = StoredValue::new(id);
     let read = RwSignal::new(None::<BackgroundOutput>);
@@ -73,7 +91,7 @@ pub(crate) fn BackgroundCard(
                 .into_any()
         })
     };
-    let named = (!is_below_it).then(|| view! { <code title=line>{line}</code> " " }.into_any());
+    let named = (!is_below_it).then(|| view! { <code title=line>{redrawn(line)}</code> " " }.into_any());
     let stop = move |_| {
         let (target, id) = (pod.pod.get_value(), id.get_value());
         deed.begin(Box::pin(async move {
@@ -86,14 +104,14 @@ pub(crate) fn BackgroundCard(
         <div class="background-card">
             <p>
                 {named}
-                <small role="status">{state}</small>
+                <small role="status">{redrawn(state)}</small>
             </p>
             <Show when=move || is_running.get()>
                 <button type="button" class="button" disabled=move || deed.is_busy.get() on:click=stop>
                     "Stop"
                 </button>
             </Show>
-            {output}
+            {redrawn(output)}
             <Problem error=deed.error />
         </div>
     }

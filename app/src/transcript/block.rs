@@ -3,6 +3,7 @@ use transcript::{Block, BlockKind};
 
 use crate::{
     console::use_pod,
+    redrawn::redrawn,
     rows::{Rows, dom_id},
     transcript::{
         alert::AlertView,
@@ -10,14 +11,12 @@ use crate::{
         assistant::AssistantView,
         changes::CompactedView,
         cut::cut_note,
+        finished::finished_view,
         linked::LinkedHere,
         notes::NoteLine,
         peer::{MessageView, PeerView},
-        person::PersonView,
         reasoning::ReasoningView,
         relation::RelationView,
-        run_end::RunEndView,
-        tool::ToolView,
         turn::TurnView,
         unknown::UnknownView,
     },
@@ -31,10 +30,10 @@ pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
         Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows) || is_carried(block, rows)));
     // When a truncated text becomes complete the block is redrawn, since most of a block is drawn only once.
     let cuts = Memo::new(move |_| block.with(|block| block.cut.len()));
-    move || {
+    redrawn(move || {
         cuts.track();
         (!is_hidden.get()).then(|| drawn(block, rows))
-    }
+    })
 }
 
 fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
@@ -48,7 +47,7 @@ fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
     view! {
         <div class=class class:is-rewound=move || is_gone.get() data-block="" id=id>
             {linked}
-            {gone}
+            {redrawn(gone)}
             {by_kind(block)}
             {cut_note(block)}
         </div>
@@ -79,9 +78,7 @@ fn by_kind(block: RwSignal<Block>) -> AnyView {
     let kind = block.with_untracked(|block| block.kind.clone());
     match kind {
         BlockKind::Turn { .. } => view! { <TurnView block=block /> }.into_any(),
-        BlockKind::Person { segments, by, .. } => {
-            view! { <PersonView block=block segments=segments by=by /> }.into_any()
-        }
+        BlockKind::Person { .. } | BlockKind::Tool { .. } | BlockKind::RunEnd { .. } => finished_view(block),
         BlockKind::Peer { from, text, message_id, hops, .. } => {
             view! { <PeerView block=block from=from text=text message_id=message_id hops=hops /> }.into_any()
         }
@@ -90,8 +87,6 @@ fn by_kind(block: RwSignal<Block>) -> AnyView {
         }
         BlockKind::Assistant { .. } => view! { <AssistantView block=block /> }.into_any(),
         BlockKind::Reasoning { .. } => view! { <ReasoningView block=block /> }.into_any(),
-        BlockKind::Tool { .. } => view! { <ToolView block=block /> }.into_any(),
-        BlockKind::RunEnd { .. } => view! { <RunEndView block=block /> }.into_any(),
         BlockKind::Approval { .. } => view! { <ApprovalView block=block /> }.into_any(),
         BlockKind::Relation { what, peer, by, note, .. } => {
             view! { <RelationView what=what peer=peer by=by note=note /> }.into_any()

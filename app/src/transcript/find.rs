@@ -24,6 +24,7 @@ use crate::{
     components::{link::taken, marks},
     console::{Console, PodContext, encoded, pod_href, print_href, use_console, use_pod},
     live,
+    redrawn::redrawn,
     rows::dom_id,
 };
 
@@ -314,12 +315,12 @@ pub(crate) fn FindBar() -> impl IntoView {
 fn Told(finding: Finding) -> impl IntoView {
     let told = move || finding.told();
     let here = move || match finding.href(0) {
-        Some(href) => view! { <a href=href>{told}</a> }.into_any(),
+        Some(href) => view! { <a href=href>{redrawn(told)}</a> }.into_any(),
         None => told.into_any(),
     };
     view! {
         <span class="find-told" role="status">
-            {here}
+            {redrawn(here)}
         </span>
     }
 }
@@ -327,7 +328,7 @@ fn Told(finding: Finding) -> impl IntoView {
 /// The link to the match `step` away.
 #[component]
 fn Step(finding: Finding, id: &'static str, step: isize, name: &'static str, sign: &'static str) -> impl IntoView {
-    move || {
+    redrawn(move || {
         finding.href(step).map(|href| {
             let pressed = move |event: MouseEvent| {
                 taken(&event);
@@ -340,5 +341,5 @@ fn Step(finding: Finding, id: &'static str, step: isize, name: &'static str, sig
             }
             .into_any()
         })
-    }
+    })
 }

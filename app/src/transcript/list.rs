@@ -6,9 +6,10 @@ use crate::{
     console::{PodContext, pod_href, use_pod},
     format::counted,
     live,
+    redrawn::redrawn,
     rows::Rows,
     server_fns::older_records,
-    transcript::{linked::linked_block, reads::EntryView},
+    transcript::{finished, linked::linked_block, markup, reads::EntryView},
 };
 
 /// At most this many older pages are fetched to return to a scroll position.
@@ -26,6 +27,10 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
     let address = pod.pod.with_value(ToString::to_string);
     let older = Older { pod, is_loading: RwSignal::new(false), has_failed: RwSignal::new(false) };
     attach(older, address.clone());
+    // In a long transcript blocks are drawn again as they come into view.
+    if !pod.rows.window.is_whole() {
+        live::fetch_first(Box::pin(ready()));
+    }
     let label = move || pod.summary.with(|summary| format!("Transcript of {}", summary.name));
     view! {
         <section
@@ -56,6 +61,12 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
     }
 }
 
+/// Fetches the code that draws blocks, so that those that are drawn from now on have their height at once.
+async fn ready() {
+    markup::ready().await;
+    finished::ready().await;
+}
+
 /// Takes over the scrolling once the page is hydrated.
 fn attach(older: Older, address: String) {
     let pod = older.pod;
@@ -65,6 +76,10 @@ fn attach(older: Older, address: String) {
         if before.is_some() {
             return;
         }
+        // Whoever is here will scroll, or send something that is answered.
+        live::once_touched(|| {
+            spawn_local(ready());
+        });
         let told = move |following| {
             pod.is_following.try_set(following);
             if following {
@@ -142,12 +157,17 @@ fn is_in_place(rows: Rows) -> bool {
     rows.len() < KEPT_BLOCKS_MAX
 }
 
-/// Loads the page before the first block. Returns false if there is none or it could not be loaded.
-async fn load_older(pod: PodContext) -> bool {
+act! {
+    /// Loads the page before the first block. Returns false if there is none or it could not be loaded.
+    async fn load_older(pod: PodContext) -> bool = prepend_older;
+}
+
+async fn prepend_older(pod: PodContext) -> bool {
     let (Some(true), Some(first)) = (pod.rows.has_more.try_get_untracked(), pod.rows.first.try_get_untracked()) else {
         return false;
     };
     let Ok(page) = older_records(pod.pod.get_value(), first, false).await else { return false };
+    ready().await;
     // By now another Pod may be on screen.
     if pod.rows.first.try_get_untracked() != Some(first) {
         return false;
@@ -181,20 +201,20 @@ fn Earlier(older: Older) -> impl IntoView {
         (false, true) => "Could not load older records; try again",
         (false, false) => "Earlier",
     };
-    move || {
+    redrawn(move || {
         let beginning = pod.rows.first.get() <= Seq(1) || !pod.rows.has_more.get();
         match beginning {
             true => ().into_any(),
             false => view! {
                 <p class="earlier">
                     <a href=href rel="prev" on:click=fetch>
-                        {words}
+                        {redrawn(words)}
                     </a>
                 </p>
             }
             .into_any(),
         }
-    }
+    })
 }
 
 /// What to do, shown while the transcript is empty.
@@ -202,7 +222,7 @@ fn Earlier(older: Older) -> impl IntoView {
 fn Emptiness() -> impl IntoView {
     let pod = use_pod();
     let is_empty = Memo::new(move |_| pod.rows.window.entries.with(Vec::is_empty));
-    move || {
+    redrawn(move || {
         is_empty.get().then(|| {
             let is_rehearsal = pod.summary.with_untracked(|summary| summary.provider == "rehearsal");
             let hint = is_rehearsal.then(|| {
@@ -225,7 +245,7 @@ fn Emptiness() -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// The button that goes to the end, with the number of new blocks there.
@@ -248,7 +268,7 @@ fn NewBelow() -> impl IntoView {
                 tabindex=move || if pod.is_following.get() { "-1" } else { "0" }
                 on:click=|_| live::log_to_end()
             >
-                {words}
+                {redrawn(words)}
             </button>
         </div>
     }

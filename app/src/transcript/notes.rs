@@ -5,12 +5,12 @@ use transcript::{
     words::{child_words, command_ended, duration_words},
 };
 
-use crate::components::link::pod_link;
+use crate::{components::link::pod_link, redrawn::redrawn};
 
 /// A single line between blocks: something about a child, a wait, a rewind.
 #[component]
 pub(crate) fn NoteLine(block: RwSignal<Block>) -> impl IntoView {
-    move || view! { <p class="note-line">{block.with(|block| line(&block.kind))}</p> }.into_any()
+    redrawn(move || view! { <p class="note-line">{block.with(|block| line(&block.kind))}</p> }.into_any())
 }
 
 fn line(kind: &BlockKind) -> AnyView {

@@ -7,6 +7,7 @@ use crate::{
     components::link::far_pod_link,
     console::{exchange_href, use_pod},
     format::counted,
+    redrawn::redrawn,
     transcript::markup::Markup,
 };
 
@@ -83,10 +84,10 @@ pub(crate) fn MessageView(block: RwSignal<Block>, message_id: String, peer: Peer
     view! {
         <div class="message-line" class:is-held=move || is_held.get()>
             <p class="note-line" title=message_id>
-                {direction} " " {peer_link(&peer)} {exchange_link(&peer, "messages")}
-                <span class="figure">{words}</span>
+                {redrawn(direction)} " " {peer_link(&peer)} {exchange_link(&peer, "messages")}
+                <span class="figure">{redrawn(words)}</span>
             </p>
-            {held}
+            {redrawn(held)}
         </div>
     }
 }

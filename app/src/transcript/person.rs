@@ -7,6 +7,7 @@ use crate::{
     console::{Console, Dialog, PodContext, Returned, use_console, use_pod},
     format::paste_words,
     live,
+    redrawn::redrawn,
     transcript::{
         again::retry_turn,
         attached::{file, picture},
@@ -36,9 +37,9 @@ pub(crate) fn PersonView(block: RwSignal<Block>, segments: Vec<Segment>, by: Str
     view! {
         <article class="person" aria-label=label>
             <PersonActs block=block />
-            {read}
+            {redrawn(read)}
             {lines(segments).into_iter().map(|segments| line(segments, &blobs)).collect_view()}
-            <span class="receipt">{by} " " {words}</span>
+            <span class="receipt">{by} " " {redrawn(words)}</span>
         </article>
     }
 }
@@ -74,7 +75,7 @@ fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
         ),
         (false, true) => None,
     };
-    view! { <div class="person-acts">{move || (!pod.is_old).then(act)}</div> }
+    view! { <div class="person-acts">{redrawn(move || (!pod.is_old).then(act))}</div> }
 }
 
 /// The button that rewinds to before it: beside the message while it is hovered or has the focus; on touch screens in

@@ -4,6 +4,7 @@ use transcript::{Block, BlockKind, group::reads_words, words::duration_words};
 use crate::{
     console::use_pod,
     live,
+    redrawn::redrawn,
     rows::{Entry, Reads, Row, Shape, reads_dom_id},
     transcript::{block::BlockView, tool_line::summary},
 };
@@ -42,9 +43,9 @@ fn ReadsView(reads: Reads) -> impl IntoView {
             <details class="tool tool-looked tool-reads" open=move || has_failed.get()>
                 <summary on:click=|_| live::log_stop_following()>
                     <header>
-                        <b>{words}</b>
-                        <code title=paths>{paths}</code>
-                        {mark}
+                        <b>{redrawn(words)}</b>
+                        <code title=paths>{redrawn(paths)}</code>
+                        {redrawn(mark)}
                     </header>
                 </summary>
                 <For each=move || rows.get() key=|row| row.id.clone() let:row>

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use transcript::{Block, BlockKind, Status, unseen, words::duration_words};
 
-use crate::{format::ms_between, live};
+use crate::{format::ms_between, live, redrawn::redrawn};
 
 /// One line with its duration; expands in place.
 #[component]
@@ -16,7 +16,7 @@ pub(crate) fn ReasoningView(block: RwSignal<Block>) -> impl IntoView {
     view! {
         <details class="think">
             <summary on:click=|_| live::log_stop_following()>{title}</summary>
-            <p>{text}</p>
+            <p>{redrawn(text)}</p>
         </details>
     }
 }

@@ -9,6 +9,7 @@ use transcript::{
 use crate::{
     console::{Dialog, fresh_command, use_console, use_pod},
     format::ms_between,
+    redrawn::redrawn,
     server_fns::control_pod,
 };
 
@@ -16,7 +17,7 @@ use crate::{
 /// so that it is still there after a reload.
 #[component]
 pub(crate) fn RunEndView(block: RwSignal<Block>) -> impl IntoView {
-    move || block.with(|block| line(block.seq, &block.kind))
+    redrawn(move || block.with(|block| line(block.seq, &block.kind)))
 }
 
 fn line(seq: Seq, kind: &BlockKind) -> Option<impl IntoView + use<>> {
@@ -68,7 +69,9 @@ fn RetryButton(seq: Seq) -> impl IntoView {
             }
         });
     };
-    move || is_offered.get().then(|| view! { <button type="button" class="button" on:click=retry>"Retry"</button> })
+    redrawn(move || {
+        is_offered.get().then(|| view! { <button type="button" class="button" on:click=retry>"Retry"</button> })
+    })
 }
 
 /// Asks for the name of a Pod that begins with the whole history up to this point.

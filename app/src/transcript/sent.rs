@@ -7,6 +7,7 @@ use transcript::{Block, BlockKind, words::receipt_text};
 use crate::{
     approvals::held_acts::HeldActs,
     console::use_pod,
+    redrawn::redrawn,
     rows::sent_message,
     transcript::{markup::Markup, peer::exchange_link},
 };
@@ -53,14 +54,14 @@ pub(crate) fn SentView(block: RwSignal<Block>) -> impl IntoView {
         let message_id = id.get().filter(|_| is_held.get() && !pod.is_old)?;
         Some(view! { <HeldActs pod=pod.pod.get_value() message_id=message_id /> }.into_any())
     };
-    move || {
+    redrawn(move || {
         receipt.get().map(|(receipt, peer)| {
             view! {
                 <div class="sent" class:is-held=move || is_held.get()>
                     <p role="status" title=id.get_untracked()>{receipt_text(&receipt)} " " "· " {exchange_link(&peer, "messages")}</p>
-                    {acts}
+                    {redrawn(acts)}
                 </div>
             }.into_any()
         })
-    }
+    })
 }

@@ -11,6 +11,7 @@ use crate::{
     console::use_console,
     format::ms_between,
     live,
+    redrawn::redrawn,
     rows::window::{end_lines, only_looks},
     transcript::{
         attached::pictures,
@@ -43,6 +44,12 @@ impl Standing {
     }
 }
 
+/// Whether the call goes on, or something about it does: what became of a message, and what a command writes.
+pub(super) fn goes_on(block: RwSignal<Block>) -> bool {
+    let has_ended = with_tool(block, |tool| Standing::of(tool.result, tool.interrupted) != Standing::Running);
+    !has_ended || background_of(block).is_some() || block.with_untracked(|block| is_sent(&block.kind))
+}
+
 /// A call: one line with its name, its subject and how it ended, and below it the end of its output. A read-only call is
 /// one line, which expands.
 #[component]
@@ -64,11 +71,11 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
             None => view! { <ResultView block=block /> }.into_any(),
         },
     };
-    move || match is_folded.get() {
+    redrawn(move || match is_folded.get() {
         true => view! {
             <details class="tool tool-looked">
                 <summary on:click=|_| live::log_stop_following()>{head()}</summary>
-                {body}
+                {redrawn(body)}
                 <ToolFoot block=block />
             </details>
         }
@@ -81,13 +88,13 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
                 class:tool-cut=move || standing.get() == Standing::Interrupted
             >
                 {head()}
-                {body}
+                {redrawn(body)}
                 <SentView block=block />
                 <ToolFoot block=block />
             </article>
         }
         .into_any(),
-    }
+    })
 }
 
 /// The id of the command that the call left running.
@@ -112,7 +119,7 @@ fn ToolHead(block: RwSignal<Block>, name: Memo<String>, standing: Memo<Standing>
     view! {
         <header>
             <b>{name}</b>
-            {by_person}
+            {redrawn(by_person)}
             <code title=line>{line}</code>
             <Counts block=block />
             <Outcome block=block standing=standing />
@@ -150,13 +157,13 @@ fn with_tool<T>(block: RwSignal<Block>, read: impl FnOnce(Tool<'_>) -> T) -> T {
 #[component]
 fn Counts(block: RwSignal<Block>) -> impl IntoView {
     let counts = Memo::new(move |_| with_tool(block, |tool| tool.result?.diff.as_deref().map(diff_counts)));
-    move || {
+    redrawn(move || {
         counts.get().map(|(added, removed)| {
             let added = (added > 0).then(|| view! { <span class="ok">{format!("+{added}")}</span> }.into_any());
             let removed = (removed > 0).then(|| view! { <span class="bad">{format!("−{removed}")}</span> }.into_any());
             view! { <span class="counts">{added} " " {removed}</span> }.into_any()
         })
-    }
+    })
 }
 
 /// At the right of the line: how the call ended and how long it took.
@@ -183,18 +190,18 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
             Standing::Interrupted => ().into_any(),
         }
     };
-    view! { <span class="figure">{mark} " " {words}</span> }
+    view! { <span class="figure">{redrawn(mark)} " " {redrawn(words)}</span> }
 }
 
 /// The newest lines while the call runs, or the output so far if it was interrupted.
 #[component]
 fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
     let tail = Memo::new(move |_| with_tool(block, |tool| last_lines(tool.output, LIVE_LINES).to_owned()));
-    move || {
+    redrawn(move || {
         tail.with(|tail| {
             (!tail.is_empty()).then(|| view! { <pre class="live-output">{output_lines(tail)}</pre> }.into_any())
         })
-    }
+    })
 }
 
 /// A result never changes, so it is drawn once.
@@ -248,22 +255,22 @@ fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
     };
     let copy_output =
         move || has_output.get().then(|| view! { <CopyButton label="copy output" text=output /> }.into_any());
-    move || {
+    redrawn(move || {
         raw.get().map(|raw| {
             let has_command = untrack(|| !command().is_empty());
             view! {
                 <footer class="tools">
                     {has_command.then(|| view! { <CopyButton label="copy command" text=move || untrack(command) /> }.into_any())}
-                    {copy_output}
+                    {redrawn(copy_output)}
                     <details class="raw" on:toggle=move |_| is_open.set(true)>
                         <summary on:click=|_| live::log_stop_following()>"raw"</summary>
                         <pre>{raw}</pre>
-                        {raw_result}
+                        {redrawn(raw_result)}
                     </details>
                 </footer>
             }.into_any()
         })
-    }
+    })
 }
 
 fn output_of(content: Option<String>, summary: String) -> String {

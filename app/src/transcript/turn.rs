@@ -6,6 +6,7 @@ use crate::{
     components::{copy_button::CopyButton, link::taken, when::TimeOfDay},
     console::{pod_href, use_pod},
     live,
+    redrawn::redrawn,
 };
 
 /// The heading of a turn: its number, what began it, when. The number is a permanent link to this turn; it works
@@ -39,12 +40,12 @@ pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
     view! {
         <h2 class="turn" data-turn="" id=anchor>
             <a href=href title="Link to this turn" on:click=go>
-                {name}
+                {redrawn(name)}
             </a>
             " "
             <TimeOfDay at=at />
             " "
-            <span>{move || facts.get().1}</span>
+            <span>{redrawn(move || facts.get().1)}</span>
             <CopyButton label="copy link" text=move || live::keep_url(&link) />
         </h2>
     }

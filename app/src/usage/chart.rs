@@ -4,6 +4,7 @@ use transcript::words::{about_cost, about_tokens, tokens_words};
 
 use crate::{
     console::use_console,
+    redrawn::redrawn,
     usage::charts::{self, Bar, BarChart, CHART_HEIGHT, Tick},
 };
 
@@ -26,7 +27,7 @@ pub(crate) fn DaysChart(report: RwSignal<UsageReport>) -> impl IntoView {
         <figure class="chart">
             <div class="chart-body">
                 <svg class="chart-axis" width=AXIS_WIDTH height=CHART_HEIGHT aria-hidden="true">
-                    {move || chart.with(|chart| chart.ticks.iter().map(tick_figure).collect_view())}
+                    {redrawn(move || chart.with(|chart| chart.ticks.iter().map(tick_figure).collect_view()))}
                 </svg>
                 <svg
                     class="chart-plot"
@@ -35,7 +36,7 @@ pub(crate) fn DaysChart(report: RwSignal<UsageReport>) -> impl IntoView {
                     role="img"
                     aria-label=move || chart.with(in_words)
                 >
-                    {move || chart.with(plot)}
+                    {redrawn(move || chart.with(plot))}
                 </svg>
             </div>
             <figcaption class="hint">{legend.collect_view()}</figcaption>

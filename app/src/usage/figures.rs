@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use protocol::{UsageDay, UsageReport};
 use transcript::words::{about_cost, about_tokens};
 
-use crate::{console::use_console, format::percent, usage::charts};
+use crate::{console::use_console, format::percent, redrawn::redrawn, usage::charts};
 
 /// The usage of all Pods, in total and today.
 #[component]
@@ -12,9 +12,9 @@ pub(crate) fn Figures(report: RwSignal<UsageReport>) -> impl IntoView {
     view! {
         <dl class="usage-figures">
             <dt>"Total"</dt>
-            <dd>{move || report.with(|report| figures(&report.total))}</dd>
+            <dd>{redrawn(move || report.with(|report| figures(&report.total)))}</dd>
             <dt>"Today"</dt>
-            <dd>{move || today.with(figures)}</dd>
+            <dd>{redrawn(move || today.with(figures))}</dd>
         </dl>
     }
 }

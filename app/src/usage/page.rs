@@ -7,6 +7,7 @@ use crate::{
     components::{absent::absent, page::Page, read_first::ReadFirst},
     console::use_console,
     reading::Reading,
+    redrawn::redrawn,
     server_fns::read_usage,
     usage::{DaysChart, Figures, Line, UsageTable, charts, of_days, of_links, of_models, of_pods, of_trees},
 };
@@ -64,8 +65,8 @@ fn Kept(report: UsageReport) -> impl IntoView {
         false => view! { <Report report=report /> }.into_any(),
     };
     view! {
-        {move || absent(&missing.get())}
-        {used}
+        {redrawn(move || absent(&missing.get()))}
+        {redrawn(used)}
     }
 }
 
@@ -112,7 +113,7 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
             lines=lines(of_links)
             hint="Runs that a message from one started in the other; the Pods' own figures include them."
         />
-        {unpriced}
+        {redrawn(unpriced)}
         {estimated}
     }
 }
@@ -135,7 +136,7 @@ fn Part(
     hint: &'static str,
 ) -> impl IntoView {
     let is_empty = Memo::new(move |_| lines.with(Vec::is_empty));
-    move || match is_empty.get() {
+    redrawn(move || match is_empty.get() {
         true => ().into_any(),
         false => view! {
             <section>
@@ -145,5 +146,5 @@ fn Part(
             </section>
         }
         .into_any(),
-    }
+    })
 }

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use transcript::{Block, BlockKind, words::tokens_words};
 
-use crate::{console::use_pod, format::counted, usage::charts};
+use crate::{console::use_pod, format::counted, redrawn::redrawn, usage::charts};
 
 /// Size of the drawing, in its own units; it is stretched to the width available.
 const SIZE: (u32, u32) = (200, 28);
@@ -34,13 +34,13 @@ pub(crate) fn Sparkline(values: Vec<u64>, label: String) -> impl IntoView {
 pub(crate) fn RunsLine() -> impl IntoView {
     let rows = use_pod().rows;
     let runs = Memo::new(move |_| rows.newest(RUNS_MAX, run_tokens));
-    move || {
+    redrawn(move || {
         let runs = runs.get();
         (runs.len() > 1).then(|| {
             let label = runs_words(&runs);
             view! { <Sparkline values=runs label=label /> }.into_any()
         })
-    }
+    })
 }
 
 /// The tokens of a run that has ended.

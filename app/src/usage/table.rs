@@ -1,6 +1,8 @@
 use leptos::prelude::*;
 use transcript::words::{about_cost, about_tokens, cost_words};
 
+use crate::redrawn::redrawn;
+
 use super::lines::Line;
 
 /// Tokens and cost, one row each. The bar shows the share of the total; its accessible name has the figure.
@@ -20,7 +22,7 @@ pub(crate) fn UsageTable(caption: &'static str, first: &'static str, lines: Memo
                     <th scope="col">"Cost"</th>
                 </tr>
             </thead>
-            <tbody>{move || lines.get().into_iter().map(row).collect_view()}</tbody>
+            <tbody>{redrawn(move || lines.get().into_iter().map(row).collect_view())}</tbody>
         </table>
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use protocol::{Approval, ApprovalCommand, Decision, PatternOffer, RuleScope};
 
 use super::{Card, dom_id, send};
-use crate::live;
+use crate::{live, redrawn::redrawn};
 
 /// The first of the choices, which gets the focus.
 pub(super) const FIRST: &str = "always-0";
@@ -62,7 +62,7 @@ pub(super) fn AlwaysChoice(card: Card, found: RwSignal<Option<Approval>>) -> imp
         >
             <fieldset>
                 <legend>"Always allow"</legend>
-                {patterns}
+                {redrawn(patterns)}
             </fieldset>
             <fieldset class="places">
                 <legend>"For"</legend>
@@ -74,7 +74,7 @@ pub(super) fn AlwaysChoice(card: Card, found: RwSignal<Option<Approval>>) -> imp
                 aria-disabled=move || (card.deed.is_busy.get() || picked.with(Option::is_none)).to_string()
                 on:click=allow
             >
-                {words}
+                {redrawn(words)}
             </button>
         </div>
     }

@@ -7,6 +7,7 @@ use crate::{
     components::{abroad::abroad, state_mark::StateShape},
     live,
     peers::peering::{Choice, bare},
+    redrawn::redrawn,
 };
 
 /// How many Pods are drawn; typing more narrows the list.
@@ -91,12 +92,12 @@ fn Options(meeting: Meeting) -> impl IntoView {
             role="listbox"
             aria-label="Pods"
         >
-            {move || {
+            {redrawn(move || {
                 let offered = meeting.offered.get();
                 offered.into_iter().take(SHOWN_MAX).enumerate().map(|(index, choice)| option(meeting, index, choice)).collect_view()
-            }}
+            })}
         </ul>
-        {move || none().map(|words| view! { <p class="hint">{words}</p> }.into_any())}
+        {redrawn(move || none().map(|words| view! { <p class="hint">{words}</p> }.into_any()))}
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
         revoke_button::{RevokeButton, UndoRevokeButton},
         withdraw_button::WithdrawButton,
     },
+    redrawn::redrawn,
 };
 
 /// The two Pods and their current relation, for as long as the dialog is open.
@@ -24,7 +25,7 @@ pub(super) fn OutcomeView(meeting: Meeting) -> impl IntoView {
     });
     view! {
         <div class="peer-outcome" role="status">
-            {move || stands.get().map(|(answer, link)| standing(meeting, answer, link))}
+            {redrawn(move || stands.get().map(|(answer, link)| standing(meeting, answer, link)))}
         </div>
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     format::counted,
     live,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{ExchangeData, pod_exchange},
     transcript::Markup,
 };
@@ -63,11 +64,11 @@ pub(super) fn Messages(exchange: ExchangeData, link: RwSignal<Option<PeerView>>,
                 <MessageCard id=message.message_id.clone() first=message shown=shown />
             </For>
         </ol>
-        {move || {
+        {redrawn(move || {
             shown.messages.with(Vec::is_empty).then(|| {
                 view! { <p class="hint">"No messages yet. A Pod writes to a peer with SendToPeerPod."</p> }.into_any()
             })
-        }}
+        })}
         {is_old.then(|| view! { <p class="hint">"These are older messages. " <a href=newest>"To the newest"</a></p> }.into_any())}
         <div id="exchange-end"></div>
     }
@@ -121,19 +122,19 @@ fn Earlier(shown: Shown) -> impl IntoView {
             is_loading.try_set(false);
         });
     };
-    move || {
+    redrawn(move || {
         shown.earlier.get().map(|cursor| {
             let href = shown.pod.with_value(|pod| shown.peer.with_value(|peer| exchange_href(pod, peer)));
             view! {
                 <p class="earlier">
                     <a href=format!("{href}?before={cursor}") rel="prev" on:click=fetch>
-                        {move || if is_loading.get() { "Fetching…" } else { "Earlier" }}
+                        {redrawn(move || if is_loading.get() { "Fetching…" } else { "Earlier" })}
                     </a>
                 </p>
             }
             .into_any()
         })
-    }
+    })
 }
 
 #[component]
@@ -168,17 +169,17 @@ fn MessageCard(id: String, first: ExchangeMessage, shown: Shown) -> impl IntoVie
                     {(hops > 0).then(|| {
                         view! { <span title="automatic steps since your last message">{counted(u64::from(hops), "hop")}</span> }.into_any()
                     })}
-                    <span class="figure">{words}</span>
+                    <span class="figure">{redrawn(words)}</span>
                 </header>
                 <Markup text=Signal::stored(text) />
-                {move || {
+                {redrawn(move || {
                     is_held.get().then(|| {
                         view! {
                             <p class="hint">"Held back: " {held_words(Some(hops))} "."</p>
                             <HeldActs pod=shown.pod.get_value() message_id=held_id.get_value() />
                         }.into_any()
                     })
-                }}
+                })}
             </article>
         </li>
     }

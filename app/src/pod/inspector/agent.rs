@@ -8,6 +8,7 @@ use super::tasks::line;
 use crate::{
     components::{deed::Deed, problem::Problem},
     console::{fresh_command, use_pod},
+    redrawn::redrawn,
     server_fns::change_pod,
 };
 
@@ -16,7 +17,7 @@ use crate::{
 pub(super) fn Agent() -> impl IntoView {
     let detail = use_pod().detail;
     let shown = Memo::new(move |_| detail.with(|detail| detail.summary.agent.clone().zip(detail.session.clone())));
-    move || shown.get().map(|(name, session)| view! { <AgentFacts name=name session=session /> }.into_any())
+    redrawn(move || shown.get().map(|(name, session)| view! { <AgentFacts name=name session=session /> }.into_any()))
 }
 
 #[component]

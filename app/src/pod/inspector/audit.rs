@@ -7,6 +7,7 @@ use crate::{
     components::when::TimeOfDay,
     console::use_pod,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{AuditAsked, list_audit},
 };
 
@@ -62,7 +63,7 @@ pub(crate) fn Audit() -> impl IntoView {
     view! {
         <section>
             <h2>"Audit"</h2>
-            <Transition fallback=|| ()>{lines}</Transition>
+            <Transition fallback=|| ()>{redrawn(lines)}</Transition>
             <a class="exchange-link" href=all>
                 "All of this Pod"
             </a>

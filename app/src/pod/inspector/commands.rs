@@ -6,6 +6,7 @@ use protocol::{BackgroundCommand, CommandState};
 use crate::{
     console::use_pod,
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::list_commands,
     transcript::background::BackgroundCard,
 };
@@ -34,7 +35,7 @@ pub(super) fn Commands() -> impl IntoView {
     view! {
         <Show when=move || ids.with(|ids| !ids.is_empty())>
             <section class="background" aria-label="Background commands">
-                <h2>"Commands " <small>{move || ids.with(Vec::len)} " running"</small></h2>
+                <h2>"Commands " <small>{redrawn(move || ids.with(Vec::len))} " running"</small></h2>
                 <For each=move || ids.get() key=|id| id.clone() let:id>
                     <BackgroundCard id=id />
                 </For>

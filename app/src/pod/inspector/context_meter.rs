@@ -6,6 +6,7 @@ use crate::{
     acting::control,
     console::{use_console, use_pod},
     format::percent,
+    redrawn::redrawn,
 };
 
 /// From this share on, in percent, the meter warns that the context is nearly full.
@@ -59,17 +60,17 @@ pub(crate) fn ContextMeter() -> impl IntoView {
         share
             .get()
             .filter(|share| *share >= FULL_PERCENT)
-            .map(|_| view! { <p class="nearly-full">{compact}</p> }.into_any())
+            .map(|_| view! { <p class="nearly-full">{redrawn(compact)}</p> }.into_any())
     };
     let cost = move || {
         pod.summary.with(|summary| about_cost(summary.usage.cost, summary.usage.currency, summary.usage.estimated))
     };
     view! {
         <section>
-            <h2>"Context " <small>{cost}</small></h2>
-            {meter}
-            <small>{words}</small>
-            <div role="status">{warning}</div>
+            <h2>"Context " <small>{redrawn(cost)}</small></h2>
+            {redrawn(meter)}
+            <small>{redrawn(words)}</small>
+            <div role="status">{redrawn(warning)}</div>
         </section>
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     },
     console::{Console, PodContext, use_console, use_pod},
     format::counted,
+    redrawn::redrawn,
 };
 
 /// The Pod's parent and its descendants.
@@ -35,7 +36,7 @@ pub(crate) fn Family() -> impl IntoView {
         })
     };
     view! {
-        <WithPods>{led_by}</WithPods>
+        <WithPods>{redrawn(led_by)}</WithPods>
         <section>
             <h2>"Children"</h2>
             <WithPods>
@@ -80,8 +81,8 @@ fn Children(console: Console, pod: PodContext) -> impl IntoView {
         .into_any()
     };
     view! {
-        <ul class="children">{move || lines.get().into_iter().map(line).collect_view()}</ul>
-        {move || lines.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any())}
+        <ul class="children">{redrawn(move || lines.get().into_iter().map(line).collect_view())}</ul>
+        {redrawn(move || lines.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any()))}
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     },
     console::{PodContext, exchange_href, pod_href, use_console, use_pod},
     peers::{revoke_button::RevokeButton, withdraw_button::WithdrawButton},
+    redrawn::redrawn,
 };
 
 /// The Pod's peers, and the peer requests from and to it.
@@ -31,7 +32,7 @@ pub(crate) fn Peers() -> impl IntoView {
                     </For>
                 </ul>
             </WithPods>
-            {move || pod.peers.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any())}
+            {redrawn(move || pod.peers.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any()))}
             <button
                 type="button"
                 class="quiet spawn"
@@ -69,11 +70,11 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
             <StateShape sign=Signal::derive(move || now.get().1) />
             <p>
                 <a class="pod-link" href=pod_href(&view.pod)>
-                    {move || now.get().0}
+                    {redrawn(move || now.get().0)}
                     {abroad(&view.pod)}
                 </a>
                 <small>
-                    <span class="visually-hidden">{move || now.get().1.word()} ", "</span>
+                    <span class="visually-hidden">{redrawn(move || now.get().1.word())} ", "</span>
                     {words} " " <Since at=view.since /> {by} {messages}
                 </small>
                 {view.note.clone().map(|note| view! { <q>{note}</q> }.into_any())}

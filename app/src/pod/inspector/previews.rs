@@ -8,6 +8,7 @@ use crate::{
     components::{deed::Deed, problem::Problem},
     console::{preview_href, use_pod},
     reading::{First, Reading},
+    redrawn::redrawn,
     server_fns::{close_preview, list_previews, open_preview},
 };
 
@@ -41,21 +42,27 @@ impl Ports {
     }
 
     fn set(self, port: u16, opens: bool) {
-        let pod = self.pod.get_value();
-        self.deed.begin(Box::pin(async move {
-            let now = match opens {
-                true => open_preview(pod, port).await?,
-                false => close_preview(pod, port).await?,
-            };
-            self.all.try_set(Some(now));
-            self.said.try_set(format!("Port {port} is {}", if opens { "open" } else { "closed" }));
-            Ok(())
-        }));
+        self.deed.begin(Box::pin(open_or_close(self, port, opens)));
     }
 
     fn find(self, port: u16) -> Option<Preview> {
         self.all.with(|all| all.as_ref()?.iter().find(|preview| preview.port == port).cloned())
     }
+}
+
+act! {
+    async fn open_or_close(ports: Ports, port: u16, opens: bool) -> Result<(), UiError> = set;
+}
+
+async fn set(ports: Ports, port: u16, opens: bool) -> Result<(), UiError> {
+    let pod = ports.pod.get_value();
+    let now = match opens {
+        true => open_preview(pod, port).await?,
+        false => close_preview(pod, port).await?,
+    };
+    ports.all.try_set(Some(now));
+    ports.said.try_set(format!("Port {port} is {}", if opens { "open" } else { "closed" }));
+    Ok(())
 }
 
 #[component]
@@ -74,7 +81,7 @@ pub(super) fn Previews() -> impl IntoView {
     view! {
         <section>
             <h2>"Previews"</h2>
-            {body}
+            {redrawn(body)}
         </section>
     }
 }
@@ -100,9 +107,9 @@ fn OwnPorts() -> impl IntoView {
                 <PortLine port=port ports=ports />
             </For>
         </ul>
-        {move || hint().map(|hint| view! { <p><small>{hint}</small></p> }.into_any())}
+        {redrawn(move || hint().map(|hint| view! { <p><small>{hint}</small></p> }.into_any()))}
         <OtherPort ports=ports />
-        <p class="visually-hidden" role="status">{move || ports.said.get()}</p>
+        <p class="visually-hidden" role="status">{redrawn(move || ports.said.get())}</p>
         <Problem error=ports.deed.error />
     }
 }
@@ -127,8 +134,8 @@ fn PortLine(port: u16, ports: Ports) -> impl IntoView {
     let label = move || format!("{} port {port}", if is_open.get() { "Close" } else { "Open" });
     view! {
         <li>
-            <b>{shown}</b>
-            <small>{words}</small>
+            <b>{redrawn(shown)}</b>
+            <small>{redrawn(words)}</small>
             <button
                 class="button"
                 type="button"
@@ -136,7 +143,7 @@ fn PortLine(port: u16, ports: Ports) -> impl IntoView {
                 aria-disabled=move || ports.deed.is_busy.get().to_string()
                 on:click=move |_| ports.set(port, !is_open.get_untracked())
             >
-                {move || if is_open.get() { "Close" } else { "Open" }}
+                {redrawn(move || if is_open.get() { "Close" } else { "Open" })}
             </button>
         </li>
     }

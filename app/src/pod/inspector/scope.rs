@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::{Access, ChildView, ScopeRule};
 
-use crate::{components::link::pod_link, console::use_pod, transcript::rule_words};
+use crate::{components::link::pod_link, console::use_pod, redrawn::redrawn, transcript::rule_words};
 
 /// The Pod's scope, and which parts of it are lent. A loan that has ended is not shown.
 #[component]
@@ -19,8 +19,8 @@ pub(crate) fn Scope() -> impl IntoView {
     view! {
         <section>
             <h2>"Scope"</h2>
-            <dl>{move || rules().iter().map(rule_view).collect_view()} {loans}</dl>
-            {move || rules().is_empty().then(|| view! { <small>"(none)"</small> }.into_any())}
+            <dl>{redrawn(move || rules().iter().map(rule_view).collect_view())} {redrawn(loans)}</dl>
+            {redrawn(move || rules().is_empty().then(|| view! { <small>"(none)"</small> }.into_any()))}
         </section>
     }
 }

@@ -4,14 +4,14 @@ use leptos::prelude::*;
 use protocol::PlanEntry;
 use transcript::unseen;
 
-use crate::console::use_pod;
+use crate::{console::use_pod, redrawn::redrawn};
 
 /// Shows nothing if there is no list.
 #[component]
 pub(super) fn Tasks() -> impl IntoView {
     let detail = use_pod().detail;
     let tasks = Memo::new(move |_| detail.with(|detail| detail.tasks.clone()));
-    move || {
+    redrawn(move || {
         let tasks = tasks.get();
         (!tasks.is_empty()).then(|| {
             let done = tasks.iter().filter(|task| task.status == "completed").count();
@@ -24,7 +24,7 @@ pub(super) fn Tasks() -> impl IntoView {
             }
             .into_any()
         })
-    }
+    })
 }
 
 /// One step of a task list or of an agent's plan.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use protocol::{Access, RuntimeId, ScopeRule};
 
 use super::folders::FolderField;
-use crate::live;
+use crate::{live, redrawn::redrawn};
 
 /// One folder of the scope.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,12 +66,12 @@ pub(super) fn ScopeField(
     view! {
         <fieldset class="loans">
             <legend>"Scope"</legend>
-            {move || is_usual().then(|| view! { <small>"default: " {words}</small> }.into_any())}
+            {redrawn(move || is_usual().then(|| view! { <small>"default: " {redrawn(words)}</small> }.into_any()))}
             <For each=move || rows.rows.get() key=|row| row.number let:row>
                 <ScopeRow row=row rows=rows runtime=runtime />
             </For>
             <button type="button" class="quiet" on:click=add>
-                {move || if is_usual() { "Change folders" } else { "Add a folder" }}
+                {redrawn(move || if is_usual() { "Change folders" } else { "Add a folder" })}
             </button>
         </fieldset>
     }
