@@ -1,7 +1,7 @@
 //! The open Pod's queued and held messages, and the actions on them.
 
 use crossterm::event::{KeyCode, KeyEvent};
-use protocol::{CommandId, HeldDecision, PodState};
+use protocol::{CommandId, HeldDecision};
 
 use crate::model::{Act, Model, Sheet, Then, Waiting};
 
