@@ -1,35 +1,22 @@
-//! This host among those that serve the database: its number, its heartbeat, the removal of dead hosts, and wake-ups.
+//! The hosts that serve the database: their rows, heartbeats, and notifications.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicI64, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use sqlx::{
     Connection, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgListener},
 };
-use tokio::sync::{Notify, watch};
 
 use super::session;
 use crate::{
     HostIdentity,
-    engine::{Cluster as _, Loops},
+    membership::{Bus, Ended, Loops, Member},
     meters::Meters,
 };
 
-/// The interval of the heartbeat.
-const HEARTBEAT: Duration = Duration::from_secs(1);
-/// A host that is silent for this long, by the database's clock, is dead; [`REAP`] contains the same number.
-const DEAD_AFTER: Duration = Duration::from_secs(5);
+/// [`crate::membership::DEAD_AFTER`] by the database's clock.
 const REAP: &str = "delete from hosts where id <> $1 and heartbeat_at < now() - interval '5 s' returning id, name";
-/// How long the wake-ups of a busy host are gathered.
-const NOTIFY_EVERY: Duration = Duration::from_millis(25);
-/// How long the listener waits before it reconnects.
-const LISTEN_AGAIN: Duration = Duration::from_millis(500);
 /// Connections besides the readers and the writer: heartbeat, calls, and the listener.
 const BUS_CONNECTIONS_MAX: u32 = 5;
 const BUS_WAIT_MAX: Duration = Duration::from_secs(3);
@@ -41,22 +28,17 @@ pub(crate) struct Hosts {
     /// For heartbeat, calls and the listener, which must not wait behind a long read.
     pub(super) bus: PgPool,
     pub(super) readers: PgPool,
-    pub(super) identity: HostIdentity,
-    pub(super) id: AtomicI64,
-    /// Its first number, under which its calls are answered even after it has taken another one.
-    caller: i64,
-    pub(super) has_others: AtomicBool,
-    /// Something was committed that the others have not been told about.
-    pub(super) unsaid: Notify,
-    pub(super) lost: watch::Sender<bool>,
-    pub(super) moved: watch::Sender<u64>,
-    pub(super) called: watch::Sender<u64>,
-    pub(super) answered: watch::Sender<u64>,
-    pub(super) meters: Meters,
+    pub(super) member: Member,
 }
 
 /// Takes a new number under this identity. A previous host with the same identity is removed and owns nothing any more.
-pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdentity) -> Result<i64, sqlx::Error> {
+///
+/// `tries` is told the number before it is committed.
+pub(super) async fn register(
+    connection: &mut PgConnection,
+    identity: &HostIdentity,
+    tries: impl FnOnce(i64),
+) -> Result<i64, sqlx::Error> {
     let mut txn = connection.begin().await?;
     let former: Vec<i64> = sqlx::query_scalar("delete from hosts where uid = $1 returning id")
         .bind(&identity.uid)
@@ -69,6 +51,7 @@ pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdent
         .fetch_one(&mut *txn)
         .await?;
     sqlx::query("insert into host_marks (host, mark) values ($1, 0)").bind(id).execute(&mut *txn).await?;
+    tries(id);
     txn.commit().await?;
     Ok(id)
 }
@@ -85,19 +68,18 @@ async fn free(connection: &mut PgConnection, hosts: &[i64]) -> Result<u64, sqlx:
         .map(|done| done.rows_affected())
 }
 
-/// Joins again after this host was declared dead, owning nothing. `None` if a newer host has the same identity.
+/// Joins again after this host was declared dead, owning nothing. `None` if a newer host has the same identity. A number
+/// whose answer was lost is this host's own.
 pub(super) async fn join_again(connection: &mut PgConnection, hosts: &Hosts) -> Result<Option<i64>, sqlx::Error> {
     let later: Option<i64> = sqlx::query_scalar("select id from hosts where uid = $1 and id > $2")
-        .bind(&hosts.identity.uid)
-        .bind(hosts.id())
+        .bind(&hosts.member.identity().uid)
+        .bind(hosts.member.id())
         .fetch_optional(&mut *connection)
         .await?;
-    if later.is_some() {
-        return Ok(None);
+    if let Some(later) = later {
+        return Ok(Some(later).filter(|later| hosts.member.has_tried(*later)));
     }
-    let id = register(connection, &hosts.identity).await?;
-    hosts.adopt(id);
-    Ok(Some(id))
+    register(connection, hosts.member.identity(), |id| hosts.member.tries(id)).await.map(Some)
 }
 
 /// Releases all Pods and removes this host.
@@ -117,118 +99,30 @@ impl Hosts {
         meters: Meters,
     ) -> (Arc<Self>, Loops) {
         let bus = session::pool(BUS_CONNECTIONS_MAX, BUS_WAIT_MAX).connect_lazy_with(options);
-        let hosts = Arc::new(Self {
-            bus,
-            readers,
-            identity,
-            id: AtomicI64::new(id),
-            caller: id,
-            has_others: AtomicBool::new(true),
-            unsaid: Notify::new(),
-            lost: watch::Sender::new(false),
-            moved: watch::Sender::new(0),
-            called: watch::Sender::new(0),
-            answered: watch::Sender::new(0),
-            meters,
-        });
-        let loops = [
-            tokio::spawn(hosts.clone().beat_on()).abort_handle(),
-            tokio::spawn(hosts.clone().reap_on()).abort_handle(),
-            tokio::spawn(hosts.clone().notify_on()).abort_handle(),
-            tokio::spawn(hosts.clone().listen_on()).abort_handle(),
-        ];
-        (hosts, Loops(loops.into()))
+        let hosts = Arc::new(Self { bus, readers, member: Member::new(identity, id, meters) });
+        let loops = Loops::start(&hosts);
+        (hosts, loops)
+    }
+}
+
+#[async_trait]
+impl Bus for Hosts {
+    fn member(&self) -> &Member {
+        &self.member
     }
 
-    pub(super) fn caller(&self) -> i64 {
-        self.caller
-    }
-
-    /// Uses this number from now on.
-    pub(super) fn adopt(&self, id: i64) {
-        self.id.store(id, Ordering::Release);
-        self.lost.send_if_modified(|lost| std::mem::replace(lost, false));
-    }
-
-    /// Best effort: a host that misses it polls as well.
-    pub(super) async fn notify(&self, what: &str) {
-        let sent = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(what).execute(&self.bus).await;
-        if let Err(error) = sent {
-            tracing::debug!(%error, "other hosts could not be woken");
-        }
-    }
-
-    async fn beat_on(self: Arc<Self>) {
-        let mut last_beat = Instant::now();
-        let mut ticks = tokio::time::interval(HEARTBEAT);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            if *self.lost.borrow() {
-                last_beat = Instant::now();
-                continue;
-            }
-            match self.beat().await {
-                Ok(Some(hosts)) => {
-                    last_beat = Instant::now();
-                    self.has_others.store(hosts > 1, Ordering::Release);
-                }
-                Ok(None) => {
-                    tracing::error!("this host was declared dead; it lets go of its Pods");
-                    self.tell_lost();
-                }
-                // A host that is alone has nobody to lose its Pods to; each commit checks the lease anyway.
-                Err(error) if self.has_others() && last_beat.elapsed() > DEAD_AFTER => {
-                    self.meters.renewals_failed.inc();
-                    tracing::error!(%error, "the database was out of reach for too long; this host lets go of its Pods");
-                    self.tell_lost();
-                }
-                Err(error) => {
-                    self.meters.renewals_failed.inc();
-                    tracing::warn!(%error, "this host could not say that it lives");
-                }
-            }
-        }
-    }
-
-    /// The number of hosts; `None` if this one is no longer among them.
     async fn beat(&self) -> Result<Option<i64>, sqlx::Error> {
         let beat = "update hosts set heartbeat_at = now() where id = $1 returning (select count(*) from hosts)";
-        let beat = sqlx::query_scalar(beat).bind(self.id()).fetch_optional(&self.bus);
-        tokio::time::timeout(DEAD_AFTER, beat).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+        sqlx::query_scalar(beat).bind(self.member.id()).fetch_optional(&self.bus).await
     }
 
-    /// In a task of its own: it waits for a commit of the silent host that is under way, and the heartbeat must not.
-    async fn reap_on(self: Arc<Self>) {
-        loop {
-            tokio::time::sleep(HEARTBEAT).await;
-            if self.has_others() && !*self.lost.borrow() {
-                self.reap().await;
-            }
-        }
-    }
-
-    async fn reap(&self) {
-        match self.reap_in_txn().await {
-            Ok(dead) => {
-                for (id, name, pods) in &dead {
-                    tracing::warn!(host = name, id, pods, "a host is silent; its Pods are free for others");
-                }
-                if !dead.is_empty() {
-                    self.moved.send_modify(|count| *count += 1);
-                }
-            }
-            Err(error) => tracing::warn!(%error, "silent hosts could not be ended"),
-        }
-    }
-
-    async fn reap_in_txn(&self) -> Result<Vec<(i64, String, u64)>, sqlx::Error> {
+    async fn reap(&self) -> Result<Vec<Ended>, sqlx::Error> {
         let mut txn = self.bus.begin().await?;
-        let dead: Vec<(i64, String)> = sqlx::query_as(REAP).bind(self.id()).fetch_all(&mut *txn).await?;
+        let dead: Vec<(i64, String)> = sqlx::query_as(REAP).bind(self.member.id()).fetch_all(&mut *txn).await?;
         let mut ended = Vec::new();
         for (id, name) in dead {
             let pods = free(&mut txn, &[id]).await?;
-            ended.push((id, name, pods));
+            ended.push(Ended { id, name, pods });
         }
         if !ended.is_empty() {
             sqlx::query("delete from host_calls where host not in (select id from hosts)").execute(&mut *txn).await?;
@@ -239,20 +133,10 @@ impl Hosts {
         Ok(ended)
     }
 
-    async fn notify_on(self: Arc<Self>) {
-        loop {
-            self.unsaid.notified().await;
-            self.notify(&format!("moved {}", self.id())).await;
-            tokio::time::sleep(NOTIFY_EVERY).await;
-        }
-    }
-
-    async fn listen_on(self: Arc<Self>) {
-        loop {
-            if let Err(error) = self.listen().await {
-                tracing::debug!(%error, "the wake-ups of other hosts are cut off; looking now and then meanwhile");
-            }
-            tokio::time::sleep(LISTEN_AGAIN).await;
+    async fn notify(&self, what: &str) {
+        let sent = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(what).execute(&self.bus).await;
+        if let Err(error) = sent {
+            tracing::debug!(%error, "other hosts could not be woken");
         }
     }
 
@@ -260,31 +144,12 @@ impl Hosts {
         let mut listener = PgListener::connect_with(&self.bus).await?;
         listener.listen(CHANNEL).await?;
         // Notifications from before the listener connected are lost.
-        self.stir_all();
+        self.member.stir_all();
         loop {
             match listener.try_recv().await? {
-                Some(notice) => self.heard(notice.payload()),
-                None => self.stir_all(),
+                Some(notice) => self.member.heard(notice.payload()),
+                None => self.member.stir_all(),
             }
         }
-    }
-
-    fn stir_all(&self) {
-        for wake_up in [&self.moved, &self.called, &self.answered] {
-            wake_up.send_modify(|count| *count += 1);
-        }
-    }
-
-    fn heard(&self, payload: &str) {
-        let Some((what, host)) = payload.split_once(' ') else { return };
-        let number = host.parse();
-        let is_own = number == Ok(self.id());
-        let wake_up = match what {
-            "moved" if !is_own => &self.moved,
-            "called" if is_own => &self.called,
-            "answered" if number == Ok(self.caller) => &self.answered,
-            _ => return,
-        };
-        wake_up.send_modify(|count| *count += 1);
     }
 }
