@@ -5,12 +5,12 @@ use std::{collections::HashSet, sync::Arc};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
-use tokio::{sync::watch, task::AbortHandle};
 
 use crate::{
     Checkpoint, CommandRow, Fold, ForeignPod, HostCall, HostRow, InboxRow, MailPut, Moves, NewMessage, NewPod,
-    NewRecord, ParentLink, PodKey, PodRow, StoreError, WakeUps, Whereabouts,
+    NewRecord, ParentLink, PodKey, PodRow, StoreError, Whereabouts,
     checksum::RawRecord,
+    membership::{Loops, Member},
     peer_plan::{PeerLines, ReceiptLine},
     reader::{Engine, Readers},
     txn::{Txn, WriteError},
@@ -135,15 +135,12 @@ pub(crate) trait LeasePen: JournalPen {
 /// This host among those that serve the database. These calls do not wait behind long reads.
 #[async_trait]
 pub(crate) trait Cluster: std::fmt::Debug + Send + Sync {
-    fn id(&self) -> i64;
-    fn this(&self) -> HostRow;
-    fn has_others(&self) -> bool;
-    /// True while this host has been declared dead or cannot send its heartbeat.
-    fn lost(&self) -> watch::Receiver<bool>;
-    fn tell_lost(&self);
-    /// Tells the other hosts that something was committed.
-    fn tell_moved(&self);
-    fn wake_ups(&self) -> WakeUps;
+    fn member(&self) -> &Member;
+    /// In a simulation: ends when a request has reached the database, or its answer this host. Everywhere else the
+    /// connections see to that.
+    async fn pass(&self) -> Result<(), String> {
+        Ok(())
+    }
     async fn all(&self) -> Result<Vec<HostRow>, StoreError>;
     async fn close(&self);
 
@@ -165,16 +162,6 @@ pub(crate) trait Cluster: std::fmt::Debug + Send + Sync {
         pods: &[(PodKey, Seq)],
         max_records: u32,
     ) -> Result<Vec<(PodKey, Vec<RawRecord>)>, StoreError>;
-}
-
-/// The background tasks of an open store; they end when this is dropped.
-#[derive(Debug)]
-pub(crate) struct Loops(pub(crate) Vec<AbortHandle>);
-
-impl Drop for Loops {
-    fn drop(&mut self) {
-        self.0.iter().for_each(AbortHandle::abort);
-    }
 }
 
 /// An engine that was just opened and has become the newest host of its database.

@@ -20,6 +20,7 @@ mod faults;
 mod heads;
 mod hosts;
 mod inspect;
+mod membership;
 mod messages;
 mod meters;
 mod on_the_spot;
@@ -40,6 +41,8 @@ mod step;
 mod store;
 mod txn;
 mod usage;
+#[cfg(feature = "shared-file")]
+mod way;
 mod wire;
 mod words;
 mod writer;
@@ -65,9 +68,13 @@ pub use rows::{
 pub use rules::{RuleChange, RuleRow};
 pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
+#[cfg(feature = "shared-file")]
+pub use sqlite::{LeaseEvent, LeaseLine, lease_log};
 pub use step::Step;
 pub use store::{
     Audit, Blobs, Census, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Rules, Search,
     Sessions, Store, Usage,
 };
 pub use usage::{DayTokens, LinkTokens, ModelTokens, PodTokens, Spent, Tokens, UsageRows};
+#[cfg(feature = "shared-file")]
+pub use way::Way;

@@ -109,11 +109,21 @@ pub struct StoreOptions {
     pub faults: Option<Arc<dyn Faults>>,
     /// For tests: the VFS through which SQLite reaches its files; `None`: its own.
     pub vfs: Option<&'static str>,
+    /// For tests: this SQLite file stands for a database that several hosts share, and this is the way to it.
+    #[cfg(feature = "shared-file")]
+    pub way: Option<Arc<dyn crate::Way>>,
 }
 
 impl StoreOptions {
     pub fn new(database: Database) -> Self {
-        Self { database, remains: Vec::new(), faults: None, vfs: None }
+        Self {
+            database,
+            remains: Vec::new(),
+            faults: None,
+            vfs: None,
+            #[cfg(feature = "shared-file")]
+            way: None,
+        }
     }
 
     /// A SQLite file. It and its folder are created if missing, accessible only to their owner.
@@ -131,6 +141,12 @@ impl StoreOptions {
 
     pub fn with_vfs(self, name: &'static str) -> Self {
         Self { vfs: Some(name), ..self }
+    }
+
+    /// Several hosts serve the file, each over a way of its own.
+    #[cfg(feature = "shared-file")]
+    pub fn shared_over(self, way: Arc<dyn crate::Way>) -> Self {
+        Self { way: Some(way), ..self }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads. Each takes a connection from a small pool; all of them are safe beside the writer.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Debug, future::ready, sync::Arc};
 
 use futures_util::{
     StreamExt, TryStreamExt,
@@ -21,6 +21,11 @@ pub(crate) trait Engine: Debug + Send + Sync {
     /// Whether the open database is still the one at its place; if not, what has happened and what to do.
     fn find(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    /// In a simulation: ends when a request has reached the database, or its answer this host.
+    fn pass(&self) -> BoxFuture<'_, Result<(), sqlx::Error>> {
+        Box::pin(ready(Ok(())))
     }
 
     /// The error for a failed read; `operation` completes "cannot …".
@@ -138,13 +143,13 @@ impl<'r> Select<'r> {
     fn rows(self) -> Rows<'r> {
         match self.statement {
             Statement::Sqlite(query, pool) if waits_on_the_spot() => {
-                let read = settled(async move {
+                let read = async move {
                     let mut connection = pool.acquire().await?;
                     let rows: Vec<_> = query.fetch(&mut *connection).collect().await;
                     give_back(connection).await;
                     Ok::<_, sqlx::Error>(stream::iter(rows))
-                });
-                Rows::Sqlite(stream::once(read).try_flatten().boxed())
+                };
+                Rows::Sqlite(stream::once(there_and_back(self.reader, read)).try_flatten().boxed())
             }
             Statement::Sqlite(query, pool) => Rows::Sqlite(query.fetch(pool)),
             Statement::Postgres(query, pool) => Rows::Postgres(query.fetch(pool)),
@@ -154,13 +159,14 @@ impl<'r> Select<'r> {
     fn first(self) -> BoxFuture<'r, Result<Option<Row>, sqlx::Error>> {
         match self.statement {
             Statement::Sqlite(query, pool) => {
+                let reader = self.reader;
                 let read = async move {
                     let mut connection = pool.acquire().await?;
                     let row = query.fetch_optional(&mut *connection).await;
                     give_back(connection).await;
                     Ok(row?.map(Row::Sqlite))
                 };
-                Box::pin(settled(read))
+                Box::pin(there_and_back(reader, read))
             }
             Statement::Postgres(query, pool) => {
                 Box::pin(async move { Ok(query.fetch_optional(pool).await?.map(Row::Postgres)) })
@@ -169,8 +175,22 @@ impl<'r> Select<'r> {
     }
 }
 
+/// Reads at the database, which in a simulation may be elsewhere.
+async fn there_and_back<T>(
+    reader: &Reader,
+    read: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    if !waits_on_the_spot() {
+        return read.await;
+    }
+    reader.engine.pass().await?;
+    let read = settled(read).await;
+    reader.engine.pass().await?;
+    read
+}
+
 /// Dropped, a connection finds its way back to the pool in a task of its own; on the spot, it has to be back at once.
-async fn give_back(mut connection: PoolConnection<Sqlite>) {
+pub(crate) async fn give_back(mut connection: PoolConnection<Sqlite>) {
     if waits_on_the_spot() {
         connection.return_to_pool().await;
     }

@@ -43,7 +43,8 @@ pub use self::{
 use crate::{
     Batch, Committed, Database, Faults, HostIdentity, PodKey, StoreError, StoreOptions,
     chore::Chore,
-    engine::{Cluster, Loops},
+    engine::Cluster,
+    membership::Loops,
     meters::Meters,
     on_the_spot::settled,
     outage::{Health, Patience, Ticket},
@@ -97,6 +98,10 @@ impl Store {
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
         let meters = Meters::default();
         let opened = match &options.database {
+            #[cfg(feature = "shared-file")]
+            Database::Sqlite { path } if options.way.is_some() => {
+                sqlite::open_shared(path, &options, identity, &meters).await?
+            }
             Database::Sqlite { path } => {
                 settled(sqlite::open(path, &options)).await.map_err(|error| sqlite::at_start(error, path))?
             }

@@ -150,7 +150,7 @@ impl Writer {
     /// Commits a group and answers it. Returns what has to be tried again, in smaller groups.
     async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
         if group.first().is_some_and(Job::is_rejoin) {
-            let joined = settled(self.committer.rejoin()).await;
+            let joined = self.committer.rejoin().await;
             group.into_iter().for_each(|job| job.answer(joined.clone()));
             return Vec::new();
         }
@@ -165,7 +165,7 @@ impl Writer {
             self.meters.fenced.inc();
             return answer_all(group, &StoreError::Fenced);
         }
-        let tried = settled(self.commit(&group)).await;
+        let tried = self.commit(&group).await;
         if matches!(tried, Ok(_) | Err(Failure::All(_))) {
             self.retry_after = RETRY_FIRST;
             self.reader.health.written();

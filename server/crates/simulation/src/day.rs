@@ -8,10 +8,11 @@ use crate::{
     Chance,
     disk::Disk,
     folk::{self, Folk},
-    interposed,
+    interposed, leases,
+    line::{Bus, Line},
     log::Log,
-    plan::{CALM, Cut, Death, Failing, Plan, REST_MAX, Trouble},
-    server::{self, Below, End},
+    plan::{CALM, Cut, Death, Failing, Plan, REST_MAX, Split, Trouble},
+    server::{self, Below, End, Shared},
     viewer::Viewer,
     world::World,
 };
@@ -57,7 +58,7 @@ pub fn play(seed: u64, folder: &Path, log: Option<&Path>) -> std::io::Result<Out
     interposed::begin(seed);
     pod_store::wait_on_the_spot();
     let mut chance = Chance::of(seed);
-    let plan = Plan::of(&mut chance);
+    let plan = Plan::of(seed, &mut chance);
     let mut day = Day::begin(plan, folder, log, &mut chance)?;
     while day.go_on() {}
     Ok(day.end())
@@ -68,6 +69,7 @@ struct Day {
     world: World,
     servers: Vec<Server>,
     cuts: Vec<(Cut, bool)>,
+    splits: Vec<(Split, bool)>,
     figures: Figures,
     chance: Chance,
 }
@@ -95,16 +97,22 @@ impl Day {
             .enable_random_order()
             .rng_seed(chance.number());
         let mut sim = builder.build();
-        let world = World::new(log, plan.servers.len());
+        let world = World::new(log, plan.servers.len(), plan.shared.is_some());
         world.note("day", format!("{plan:?}"));
         let mut servers = Vec::new();
+        let bus = Bus::default();
         for (number, server) in plan.servers.iter().enumerate() {
             let disk = Disk::register(["disk-0", "disk-1", "disk-2", "disk-3"][number % 4]);
+            let shared = plan.shared.as_ref().map(|shared| Shared {
+                folder: folder.join("database"),
+                line: Arc::new(Line::new(&bus, chance.fork(), shared.loss)),
+            });
             let below = Below {
                 name: format!("server-{number}"),
                 folder: folder.join(format!("server-{number}")),
-                end: Arc::new(End::on(disk)),
+                end: Arc::new(if shared.is_some() { End::default() } else { End::on(disk) }),
                 disk,
+                shared,
             };
             fs::create_dir_all(&below.folder)?;
             let living = below.clone();
@@ -127,7 +135,9 @@ impl Day {
             });
         }
         let cuts = plan.cuts.into_iter().map(|cut| (cut, false)).collect();
-        Ok(Self { sim, world, servers, cuts, figures: Figures::default(), chance: chance.fork() })
+        let splits = plan.shared.map_or_else(Vec::new, |shared| shared.splits);
+        let splits = splits.into_iter().map(|split| (split, false)).collect();
+        Ok(Self { sim, world, servers, cuts, splits, figures: Figures::default(), chance: chance.fork() })
     }
 
     /// One step of the world. False when the day is over.
@@ -145,6 +155,7 @@ impl Day {
         self.trouble(now);
         self.kill_and_raise(now);
         self.cut_and_mend(now);
+        self.split_and_mend(now);
         !is_over && self.world.model(|model| model.broken().is_none())
     }
 
@@ -161,6 +172,9 @@ impl Day {
             if now >= CALM {
                 below.disk.heal();
                 below.end.fails(0, 0);
+                if let Some(shared) = &below.shared {
+                    shared.line.calm();
+                }
             }
         }
     }
@@ -180,9 +194,12 @@ impl Day {
             {
                 self.world.note(name, format!("dies, {death:?}, {:?}", server.below.disk.counts()));
                 self.figures.deaths += 1;
-                let Below { disk, folder, .. } = &server.below;
-                // First, because a database that is closed tidies up.
-                disk.cut_power();
+                let Below { disk, folder, shared, .. } = &server.below;
+                let folder = shared.as_ref().map_or(folder, |shared| &shared.folder);
+                if shared.is_none() {
+                    // First, because a database that is closed tidies up.
+                    disk.cut_power();
+                }
                 self.sim.crash(name);
                 disk.wait_closed(folder);
                 if death.is_power {
@@ -228,7 +245,51 @@ impl Day {
         }
     }
 
+    /// Hosts lose and find their way to the database.
+    fn split_and_mend(&mut self, now: Duration) {
+        for (split, is_cut) in &mut self.splits {
+            let Below { name, shared: Some(shared), .. } = &self.servers[split.host].below else { continue };
+            if !*is_cut && split.from <= now && now < split.to {
+                *is_cut = true;
+                self.figures.cuts += 1;
+                self.world.note("database", format!("{split:?}"));
+                shared.line.cut(split.cut);
+            } else if *is_cut && split.to <= now {
+                *is_cut = false;
+                split.from = Duration::MAX;
+                self.world.note("database", format!("{name} reaches it again"));
+                shared.line.mend();
+            }
+        }
+    }
+
+    /// Holds who wrote what to a shared database against what must hold.
+    fn check_leases(&self) {
+        let Some(shared) = self.servers.first().and_then(|server| server.below.shared.as_ref()) else { return };
+        let read = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())
+            .and_then(|runtime| {
+                runtime.block_on(pod_store::lease_log(&shared.path())).map_err(|error| error.to_string())
+            });
+        let checked = read.map(|lines| leases::checked(&lines));
+        self.world.note(
+            "database",
+            match &checked {
+                Ok(Ok(written)) => format!("{} Pods were written to, by {} hosts", written.pods.len(), written.hosts),
+                Ok(Err(what)) | Err(what) => what.clone(),
+            },
+        );
+        self.world.model(|model| match checked {
+            Ok(Ok(written)) => model.was_written(&written.pods),
+            Ok(Err(what)) => model.breaks(what),
+            Err(why) => model.breaks(format!("the log of leases cannot be read: {why}")),
+        });
+    }
+
     fn end(mut self) -> Outcome {
+        self.check_leases();
         self.world.model(|model| {
             if model.broken().is_none() {
                 model.ends();

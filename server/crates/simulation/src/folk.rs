@@ -13,12 +13,19 @@ use crate::{
     world::{World, pod_name},
 };
 
+/// No more Pods than this are made by the people of one server.
+const PODS_MAX: usize = 3;
+
 /// The people at one server.
 #[derive(Debug)]
 pub(crate) struct Folk {
     me: String,
+    /// Where its Pods are.
     server: usize,
-    name: String,
+    /// Its own number, for the names of its Pods.
+    number: usize,
+    /// The servers that it may ask.
+    hosts: Vec<String>,
     world: World,
     chance: Chance,
     commands: u64,
@@ -26,12 +33,29 @@ pub(crate) struct Folk {
 
 impl Folk {
     pub(crate) fn new(server: usize, world: World, chance: Chance) -> Self {
-        Self { me: format!("people-{server}"), server, name: format!("server-{server}"), world, chance, commands: 0 }
+        Self {
+            me: format!("people-{server}"),
+            server: world.site(server),
+            number: server,
+            hosts: world.hosts(server),
+            world,
+            chance,
+            commands: 0,
+        }
+    }
+
+    /// One of the servers, each time another one.
+    fn host(&mut self) -> String {
+        match self.hosts.as_slice() {
+            [only] => only.clone(),
+            several => self.chance.pick(several).clone(),
+        }
     }
 
     /// Works for a day, then brings everything to rest.
     pub(crate) async fn work(mut self, pods: usize, messages: usize) {
-        for number in 0..pods {
+        let first = if self.hosts.len() > 1 { PODS_MAX * self.number } else { 0 };
+        for number in first..first + pods {
             let body = json!({ "name": format!("pod-{number}") });
             let made = self.carry_out("", "/api/v1/pods", body, Kind::Create).await;
             let Some(id) = made.as_ref().and_then(|made| made["pod"]["worker_id"].as_str()) else { return };
@@ -58,6 +82,15 @@ impl Folk {
         }
         while self.world.now() < CALM {
             self.wait(100, 300).await;
+        }
+        if self.hosts.len() > 1 {
+            // The Pods are everybody's: the first ones bring them to rest, once nobody else does anything any more.
+            if self.number > 0 {
+                return self.world.is_done();
+            }
+            while self.world.at_work() > 1 {
+                self.wait(100, 300).await;
+            }
         }
         self.bring_to_rest().await;
     }
@@ -86,7 +119,7 @@ impl Folk {
         let key = format!("{}-{}", self.me, self.commands);
         let call =
             Call { method: Method::DELETE, key: Some(key), ..Call::get(format!("{}/peers/local/{other}", path(&one))) };
-        let answer = call.ask(&self.name).await;
+        let answer = call.ask(&self.host()).await;
         self.world.note(&self.me, format!("{one} and {other} part: {:?}", answer.map(|(status, _)| status)));
     }
 
@@ -95,7 +128,7 @@ impl Folk {
     }
 
     async fn answer_questions(&mut self, pod: &str) {
-        let Some((200, page)) = Call::get(format!("{}/approvals", path(pod))).ask(&self.name).await else { return };
+        let Some((200, page)) = Call::get(format!("{}/approvals", path(pod))).ask(&self.host()).await else { return };
         let items = page["items"].as_array().cloned().unwrap_or_default();
         for id in items.iter().filter_map(|item| item["id"].as_str()) {
             let decision = if self.chance.once_in(4) { "deny" } else { "allow" };
@@ -116,11 +149,15 @@ impl Folk {
             let answer = match self.chance.once_in(6) {
                 // Two at once: a person who presses twice.
                 true => {
-                    let (one, two) = tokio::join!(call.ask(&self.name), call.ask(&self.name));
+                    let (one, other) = (self.host(), self.host());
+                    let (one, two) = tokio::join!(call.ask(&one), call.ask(&other));
                     self.hear(&id, path, one.as_ref(), kind);
                     two
                 }
-                false => call.ask(&self.name).await,
+                false => {
+                    let host = self.host();
+                    call.ask(&host).await
+                }
             };
             self.hear(&id, path, answer.as_ref(), kind);
             match answer {
@@ -164,13 +201,18 @@ impl Folk {
             }
             rested = if is_quiet { rested + 1 } else { 0 };
             if self.world.now() > CALM + REST_MAX {
-                return self.world.model(|model| model.breaks(format!("{} never came to rest", self.name)));
+                return self.world.model(|model| model.breaks(format!("server-{} never came to rest", self.server)));
             }
             self.wait(300, 600).await;
         }
         for pod in &pods {
-            let Some(records) = self.journal(pod).await else { return };
             let name = pod_name(self.server, pod);
+            // All servers show the same.
+            for host in self.hosts.clone().iter().skip(1) {
+                let Some(records) = self.journal(host, pod).await else { return };
+                self.world.model(|model| model.rests_alike(host, &name, &records));
+            }
+            let Some(records) = self.journal(&self.hosts[0].clone(), pod).await else { return };
             let head = records.last().and_then(|record| record["seq"].as_u64()).unwrap_or(0);
             self.world.note(&self.me, format!("{name} rests at {head} with {} records", records.len()));
             self.world.model(|model| model.rests(&name, &records));
@@ -184,7 +226,7 @@ impl Folk {
     /// The names of a Pod's peers.
     async fn peers(&mut self, pod: &str) -> Option<Vec<String>> {
         while self.world.now() < CALM + 2 * REST_MAX {
-            if let Some((200, page)) = Call::get(format!("{}/peers", path(pod))).ask(&self.name).await {
+            if let Some((200, page)) = Call::get(format!("{}/peers", path(pod))).ask(&self.host()).await {
                 let items = page["items"].as_array().map(Vec::as_slice).unwrap_or_default();
                 let ids = items.iter().filter(|item| item["link"] == "linked" || item["link"] == "one_sided");
                 let ids = ids.filter_map(|item| item["pod"]["worker_id"].as_str());
@@ -198,7 +240,7 @@ impl Folk {
 
     /// Answers what a Pod waits for. True if it has nothing left to do.
     async fn settle(&mut self, pod: &str) -> bool {
-        let Some((200, detail)) = Call::get(path(pod)).ask(&self.name).await else { return false };
+        let Some((200, detail)) = Call::get(path(pod)).ask(&self.host()).await else { return false };
         let state = detail["state"].as_str().unwrap_or_default();
         let is_idle = state == "idle" && detail["queued_count"].as_u64().unwrap_or(0) == 0;
         self.world.note(&self.me, format!("{pod} is {state}, {} queued", detail["queued_count"]));
@@ -214,12 +256,12 @@ impl Folk {
     }
 
     /// All records of a Pod, oldest first.
-    async fn journal(&mut self, pod: &str) -> Option<Vec<Value>> {
+    async fn journal(&mut self, host: &str, pod: &str) -> Option<Vec<Value>> {
         let mut pages: Vec<Vec<Value>> = Vec::new();
         let mut before = String::new();
         while self.world.now() < CALM + 2 * REST_MAX {
             let call = Call::get(format!("{}/transcript?limit=1000{before}", path(pod)));
-            match call.ask(&self.name).await {
+            match call.ask(host).await {
                 Some((200, page)) => {
                     pages.push(page["items"].as_array().cloned().unwrap_or_default());
                     match &page["next"] {

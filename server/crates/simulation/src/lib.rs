@@ -12,6 +12,8 @@ pub mod disk;
 mod folk;
 mod http;
 pub mod interposed;
+mod leases;
+mod line;
 mod log;
 pub mod model;
 mod plan;

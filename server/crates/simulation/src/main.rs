@@ -1,11 +1,12 @@
 //! `simulation play SEED [--log FILE]`: one day. `simulation run [--from SEED] [--seeds N] [--minutes M]`: many, each in a
-//! process of its own, so that nothing of one is left in another.
+//! process of its own, so that nothing of one is left in another. `RUST_LOG=info` shows what the servers log.
 
 mod many;
 
 use std::{path::PathBuf, process::ExitCode};
 
 use simulation::day;
+use tracing_subscriber::EnvFilter;
 
 const USAGE: &str = "\
 usage: simulation play SEED [--log FILE]
@@ -14,6 +15,10 @@ usage: simulation play SEED [--log FILE]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // What the servers say, by their own clocks.
+    if std::env::var_os("RUST_LOG").is_some() {
+        tracing_subscriber::fmt().with_env_filter(EnvFilter::from_default_env()).with_writer(std::io::stderr).init();
+    }
     match arguments.as_slice() {
         ["play", seed] => play(seed, None),
         ["play", seed, "--log", path] => play(seed, Some(path.into())),

@@ -162,6 +162,26 @@ impl Model {
         }
     }
 
+    /// Who wrote which record of which Pod, by its worker id, to the database that all servers share.
+    pub fn was_written(&mut self, written: &BTreeMap<String, BTreeMap<u64, i64>>) {
+        let unwritten = |(pod, journal): (&String, &Journal)| {
+            let records = written.get(pod.rsplit('/').next().unwrap_or(pod));
+            let lost = journal.records.iter().find(|(seq, _)| records.is_none_or(|of| !of.contains_key(*seq)));
+            lost.map(|(seq, seen)| format!("{} read {seq} of {pod}, which no host wrote: {}", seen.by, seen.record))
+        };
+        if let Some(what) = self.pods.iter().find_map(unwritten) {
+            self.breaks(what);
+        }
+    }
+
+    /// The journal of a Pod, as another server shows it, when everything has come to rest.
+    pub fn rests_alike(&mut self, who: &str, pod: &str, records: &[Value]) {
+        let mut reading = Reading::default();
+        for record in records {
+            self.read(who, pod, &mut reading, record);
+        }
+    }
+
     /// The peers of a Pod, when everything has come to rest.
     pub fn has_peers(&mut self, pod: &str, peers: impl IntoIterator<Item = String>) {
         self.pods.entry(pod.to_owned()).or_default().peers = peers.into_iter().collect();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     Chance,
     disk::{Failure, Fault, Op, Times},
+    line,
 };
 
 /// From here on nothing breaks any more: everything has to come to rest.
@@ -18,6 +19,25 @@ pub(crate) struct Plan {
     pub(crate) servers: Vec<ServerPlan>,
     pub(crate) viewers: usize,
     pub(crate) cuts: Vec<Cut>,
+    /// All servers are hosts of one database.
+    pub(crate) shared: Option<SharedPlan>,
+}
+
+/// What becomes of the ways to the database that all servers share.
+#[derive(Debug)]
+pub(crate) struct SharedPlan {
+    pub(crate) splits: Vec<Split>,
+    /// One message in so many is lost; none, if 0.
+    pub(crate) loss: u64,
+}
+
+/// A host does not reach its database for a while.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Split {
+    pub(crate) from: Duration,
+    pub(crate) to: Duration,
+    pub(crate) host: usize,
+    pub(crate) cut: line::Cut,
 }
 
 /// A server, its Pods, and when it dies.
@@ -68,13 +88,27 @@ pub(crate) struct Cut {
 }
 
 impl Plan {
-    pub(crate) fn of(chance: &mut Chance) -> Self {
+    /// On each fourth day the servers are hosts of one database.
+    pub(crate) fn of(seed: u64, chance: &mut Chance) -> Self {
+        if seed % 4 == 3 {
+            return Self::shared(chance);
+        }
         // Most days are small: they are quick, and what goes wrong in them can be read.
         let count = usize::try_from(*chance.pick(&[1, 1, 1, 2, 2, 3, 4])).unwrap_or(1);
         let viewers = usize::try_from(chance.within(1, 3)).unwrap_or(1);
         let servers: Vec<ServerPlan> = (0..count).map(|_| ServerPlan::of(chance)).collect();
         let cuts = (0..chance.below(4)).map(|_| Cut::of(chance, count, viewers)).collect();
-        Self { servers, viewers, cuts }
+        Self { servers, viewers, cuts, shared: None }
+    }
+
+    fn shared(chance: &mut Chance) -> Self {
+        let count = usize::try_from(chance.within(2, 3)).unwrap_or(2);
+        let viewers = usize::try_from(chance.within(1, 3)).unwrap_or(1);
+        let servers = (0..count).map(|_| ServerPlan::shared(chance)).collect();
+        let cuts = (0..chance.below(3)).map(|_| Cut::of(chance, count, viewers)).collect();
+        let splits = (0..chance.below(4)).map(|_| Split::of(chance, count)).collect();
+        let loss = *chance.pick(&[0, 0, 40, 200]);
+        Self { servers, viewers, cuts, shared: Some(SharedPlan { splits, loss }) }
     }
 }
 
@@ -84,6 +118,31 @@ impl ServerPlan {
         let troubles = (0..chance.below(4)).map(|_| Trouble::of(chance)).collect();
         let number = |chance: &mut Chance, first, last| usize::try_from(chance.within(first, last)).unwrap_or(1);
         Self { pods: number(chance, 1, 3), messages: number(chance, 2, 8), deaths, troubles }
+    }
+}
+
+impl ServerPlan {
+    /// A host: the disk below its database is not its own.
+    fn shared(chance: &mut Chance) -> Self {
+        let mut plan = Self::of(chance);
+        plan.troubles.retain(|trouble| matches!(trouble.what, Failing::Steps { .. }));
+        for death in &mut plan.deaths {
+            death.is_power = false;
+            // Some come back before the others have noticed.
+            if chance.once_in(2) {
+                death.down = Duration::from_millis(chance.within(1_500, 8_000));
+            }
+        }
+        plan
+    }
+}
+
+impl Split {
+    fn of(chance: &mut Chance, hosts: usize) -> Self {
+        let host = usize::try_from(chance.below(hosts as u64)).unwrap_or_default();
+        let from = Duration::from_millis(chance.within(100, 8_000));
+        let to = (from + Duration::from_millis(chance.within(50, 9_000))).min(CALM);
+        Self { from, to, host, cut: *chance.pick(&[line::Cut::Broken, line::Cut::Held]) }
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
 use backend::Backend;
 use pod::ToolOutcome;
-use pod_store::{Faults, Step, Store, StoreError, StoreOptions};
+use pod_store::{Faults, HostIdentity, Step, Store, StoreError, StoreOptions};
 use provider::Providers;
 use runtime::{Host, HostOptions};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use turmoil::net::{TcpListener, TcpStream};
 use crate::{
     disk::Disk,
     http::{PORT, TOKEN},
+    line::Line,
     world::World,
 };
 
@@ -33,6 +34,21 @@ pub(crate) struct Below {
     pub(crate) folder: PathBuf,
     pub(crate) end: Arc<End>,
     pub(crate) disk: &'static Disk,
+    /// The database, if it is not the server's own.
+    pub(crate) shared: Option<Shared>,
+}
+
+/// A database of several hosts, and one host's way to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared {
+    pub(crate) folder: PathBuf,
+    pub(crate) line: Arc<Line>,
+}
+
+impl Shared {
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join("yoi.db")
+    }
 }
 
 /// Decides at which step of a commit a server dies. From there on nothing of it reaches the disk.
@@ -119,26 +135,18 @@ impl Faults for End {
 
 /// The life of a server, from its start to its death.
 pub(crate) async fn live(below: Below, world: World) -> turmoil::Result {
-    let store = loop {
-        let options = StoreOptions::sqlite(below.folder.join("yoi.db")).with_faults(below.end.clone());
-        let options = options.with_vfs(below.disk.name());
-        match Store::open(options).await {
-            Ok(store) => break store,
+    let host = loop {
+        match start(&below).await {
+            Ok(host) => break host,
             // As a supervisor would restart it.
             Err(error) => {
                 // The folder is another one each time the day is played.
-                let error = error.to_string().replace(&*below.folder.to_string_lossy(), "FOLDER");
-                world.note(&below.name, format!("cannot open: {error}"));
+                let folder = below.folder.parent().unwrap_or(&below.folder).to_string_lossy();
+                world.note(&below.name, format!("cannot start: {}", error.replace(&*folder, "FOLDER")));
                 tokio::time::sleep(Duration::from_millis(500)).await;
             }
         }
     };
-    let outputs = below.folder.join("outputs");
-    let options = HostOptions {
-        toolbox: Toolbox::new([Arc::new(Asked) as Arc<dyn Tool>]),
-        ..HostOptions::of(store, Providers::new(Vec::new())?, "/", outputs)
-    };
-    let host = Host::start(options).await.map_err(|error| format!("{}: {error:?}", below.name))?;
     let listener = TcpListener::bind(("0.0.0.0", PORT)).await?;
     let address = listener.local_addr()?;
     let (stop, shutdown) = watch::channel(false);
@@ -155,6 +163,23 @@ pub(crate) async fn live(below: Below, world: World) -> turmoil::Result {
     let served = api::serve(Door(listener), api.guard(api.router()), connections, shutdown).await;
     drop(stop);
     Ok(served?)
+}
+
+async fn start(below: &Below) -> Result<Host, String> {
+    let store = open(below).await.map_err(|error| error.to_string())?;
+    let providers = Providers::new(Vec::new()).map_err(|error| error.to_string())?;
+    let options = HostOptions {
+        toolbox: Toolbox::new([Arc::new(Asked) as Arc<dyn Tool>]),
+        ..HostOptions::of(store, providers, "/", below.folder.join("outputs"))
+    };
+    Host::start(options).await.map_err(|error| error.detail)
+}
+
+async fn open(below: &Below) -> Result<Store, StoreError> {
+    let options = |path| StoreOptions::sqlite(path).with_faults(below.end.clone()).with_vfs(below.disk.name());
+    let Some(shared) = &below.shared else { return Store::open(options(below.folder.join("yoi.db"))).await };
+    let identity = HostIdentity { uid: below.name.clone(), name: below.name.clone() };
+    Store::open_as(options(shared.path()).shared_over(shared.line.clone()), identity).await
 }
 
 /// The simulated network's listener, as the API wants it.

@@ -34,7 +34,10 @@ const TAIL: u32 = 10_000;
 #[derive(Debug)]
 pub(crate) struct Viewer {
     pub(crate) me: String,
+    /// Where the Pods are.
     pub(crate) server: usize,
+    /// The servers that it may ask.
+    hosts: Vec<String>,
     pub(crate) world: World,
     pub(crate) chance: Chance,
     pods: BTreeMap<String, Followed>,
@@ -50,7 +53,8 @@ struct Followed {
 
 impl Viewer {
     pub(crate) fn new(me: String, server: usize, world: World, chance: Chance) -> Self {
-        Self { me, server, world, chance, pods: BTreeMap::new() }
+        let (server, hosts) = (world.site(server), world.hosts(server));
+        Self { me, server, hosts, world, chance, pods: BTreeMap::new() }
     }
 
     /// Views until everything is at rest and it has seen all of it.
@@ -82,7 +86,10 @@ impl Viewer {
     }
 
     async fn connect(&mut self) -> Option<WebSocketStream<TcpStream>> {
-        let name = format!("server-{}", self.server);
+        let name = match self.hosts.as_slice() {
+            [only] => only.clone(),
+            several => self.chance.pick(several).clone(),
+        };
         let stream = TcpStream::connect((name.as_str(), PORT)).await.ok()?;
         let mut request = format!("ws://{name}:{PORT}/api/v1/events").into_client_request().ok()?;
         request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {TOKEN}").parse().ok()?);
@@ -152,6 +159,10 @@ impl Viewer {
             if matches!(kind, "diagnostic" | "closed") {
                 self.world.note(&self.me, format!("{kind} of {id}: {frame}"));
                 let is_expected = frame["code"] == "lagged" || frame["code"] == "runtime_unavailable";
+                if let Some(followed) = self.pods.get_mut(id).filter(|_| kind == "closed") {
+                    // It is asked for again.
+                    followed.is_asked = false;
+                }
                 if !is_expected && kind == "diagnostic" {
                     self.world.model(|model| model.breaks(format!("{} is told {frame}", self.me)));
                 }

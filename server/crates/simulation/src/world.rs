@@ -24,19 +24,39 @@ struct Shared {
     heads: RefCell<BTreeMap<String, u64>>,
     /// How many servers' people are not done yet.
     at_work: Cell<usize>,
+    /// All servers have the same Pods.
+    is_shared: bool,
     now: Cell<Duration>,
 }
 
 impl World {
-    pub(crate) fn new(log: Log, servers: usize) -> Self {
+    pub(crate) fn new(log: Log, servers: usize, is_shared: bool) -> Self {
         Self(Rc::new(Shared {
             log: RefCell::new(log),
             model: RefCell::default(),
             pods: RefCell::new(vec![Vec::new(); servers]),
             heads: RefCell::default(),
             at_work: Cell::new(servers),
+            is_shared,
             now: Cell::default(),
         }))
+    }
+
+    /// Where a server's Pods are: its own number, or that of the one database.
+    pub(crate) fn site(&self, server: usize) -> usize {
+        if self.0.is_shared { 0 } else { server }
+    }
+
+    /// The names of all servers with the Pods of this one.
+    pub(crate) fn hosts(&self, server: usize) -> Vec<String> {
+        let all = 0..self.0.pods.borrow().len();
+        let own = all.filter(|other| self.0.is_shared || *other == server);
+        own.map(|number| format!("server-{number}")).collect()
+    }
+
+    /// How many servers' people are not done yet.
+    pub(crate) fn at_work(&self) -> usize {
+        self.0.at_work.get()
     }
 
     /// The time since the morning.

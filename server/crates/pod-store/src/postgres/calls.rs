@@ -1,10 +1,9 @@
 //! This host among others: calls between hosts, and changes that this host has not seen yet.
 
-use std::{collections::BTreeMap, sync::atomic::Ordering};
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use protocol::{Seq, WorkerId};
-use tokio::sync::watch;
 
 use super::{hosts::Hosts, read_failed};
 use crate::{
@@ -12,23 +11,12 @@ use crate::{
     checksum::RawRecord,
     columns::{self, Body, PodColumns, damaged, pod_columns, pod_tables},
     engine::Cluster,
-    hosts::{Moves, WakeUps, Whereabouts},
+    hosts::{Moves, Whereabouts},
+    membership::{Bus as _, Member, new_call_id},
 };
 
 /// The approximate most bytes of one Pod's records that are followed at once.
 const FOLLOWED_BYTES_MAX: i64 = 512 * 1024;
-/// Distinguishes calls of one microsecond. The rest of 63 bits lasts until the year 2112.
-const CALL_RANDOM_BITS: u32 = 11;
-
-/// A number that no other call has had, later than those before. Not from the table's own sequence, which is as unlogged
-/// as the table: on a standby that was promoted, PostgreSQL 15 cannot read it ("bad magic number"), and after a crash it
-/// starts over, so that a late answer to an old call would be taken for the answer to the new one with its number.
-fn new_call_id() -> i64 {
-    let micros = jiff::Timestamp::now().as_microsecond();
-    let random = uuid::Uuid::new_v4().as_u128() as i64 & ((1 << CALL_RANDOM_BITS) - 1);
-    (micros << CALL_RANDOM_BITS) | random
-}
-
 /// The owner's number and name, and the name of the host that ran the Pod last.
 type WhereaboutsColumns = (Option<i64>, Option<String>, Option<String>);
 
@@ -37,36 +25,8 @@ type FollowedColumns = (i64, i64, i64, Option<i64>, Body);
 
 #[async_trait]
 impl Cluster for Hosts {
-    fn id(&self) -> i64 {
-        self.id.load(Ordering::Acquire)
-    }
-
-    fn this(&self) -> HostRow {
-        HostRow { id: self.id(), name: self.identity.name.clone() }
-    }
-
-    fn has_others(&self) -> bool {
-        self.others.are_there()
-    }
-
-    fn lost(&self) -> watch::Receiver<bool> {
-        self.lost.subscribe()
-    }
-
-    fn tell_lost(&self) {
-        if self.lost.send_if_modified(|lost| !std::mem::replace(lost, true)) {
-            self.meters.leases_lost.inc();
-        }
-    }
-
-    fn tell_moved(&self) {
-        if self.has_others() {
-            self.unsaid.notify_one();
-        }
-    }
-
-    fn wake_ups(&self) -> WakeUps {
-        WakeUps { moved: self.moved.subscribe(), called: self.called.subscribe(), answered: self.answered.subscribe() }
+    fn member(&self) -> &Member {
+        &self.member
     }
 
     async fn all(&self) -> Result<Vec<HostRow>, StoreError> {
@@ -86,7 +46,7 @@ impl Cluster for Hosts {
         sqlx::query(put)
             .bind(id)
             .bind(host)
-            .bind(self.caller())
+            .bind(self.member.caller())
             .bind(body)
             .execute(&self.bus)
             .await
@@ -98,7 +58,7 @@ impl Cluster for Hosts {
     async fn calls_take(&self) -> Result<Vec<HostCall>, StoreError> {
         let rows: Result<Vec<(i64, String)>, _> =
             sqlx::query_as("update host_calls set is_taken = true where host = $1 and not is_taken returning id, body")
-                .bind(self.id())
+                .bind(self.member.id())
                 .fetch_all(&self.bus)
                 .await;
         let mut calls: Vec<HostCall> = rows
@@ -132,7 +92,7 @@ impl Cluster for Hosts {
     async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError> {
         let taken = "delete from host_calls where caller = $1 and answer is not null returning id, answer";
         sqlx::query_as(taken)
-            .bind(self.caller())
+            .bind(self.member.caller())
             .fetch_all(&self.bus)
             .await
             .map_err(read_failed("read answers of hosts"))
@@ -164,7 +124,7 @@ impl Cluster for Hosts {
     async fn left_behind(&self) -> Result<Vec<(WorkerId, String)>, StoreError> {
         let rows: Result<Vec<(String, String)>, _> =
             sqlx::query_as("select worker_id, home from pods where owner is null and home <> $1")
-                .bind(&self.identity.name)
+                .bind(&self.member.identity().name)
                 .fetch_all(&self.readers)
                 .await;
         let rows = rows.map_err(read_failed("list Pods of other hosts"))?;

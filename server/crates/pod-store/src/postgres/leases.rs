@@ -5,16 +5,12 @@ use protocol::Seq;
 use sqlx::PgConnection;
 
 use super::{PostgresPen, write_failed};
-use crate::{
-    ForeignPod, HostRow, PodKey,
-    engine::{Cluster as _, LeasePen},
-    txn::WriteError,
-};
+use crate::{ForeignPod, HostRow, PodKey, engine::LeasePen, txn::WriteError};
 
 #[async_trait]
 impl LeasePen for PostgresPen {
     async fn claim(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
-        let host = self.hosts.this();
+        let host = self.hosts.member.this();
         let mut keys: Vec<i64> = pods.iter().map(|pod| pod.0).collect();
         keys.sort_unstable();
         // Locked in the order of their keys, and read again after the lock: another host may have owned them until now.

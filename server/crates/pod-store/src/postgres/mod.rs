@@ -65,8 +65,9 @@ pub(crate) async fn open(url: &str, identity: HostIdentity, meters: &Meters) -> 
         .fetch_one(&mut connection)
         .await
         .map_err(read_failed("read the database's id"))?;
-    let id =
-        hosts::register(&mut connection, &identity).await.map_err(read_failed("join the hosts of the database"))?;
+    let id = hosts::register(&mut connection, &identity, drop)
+        .await
+        .map_err(read_failed("join the hosts of the database"))?;
     let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id, meters.clone());
     Ok(Opened {
         readers: Readers::Postgres(readers),

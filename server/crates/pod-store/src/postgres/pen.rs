@@ -11,7 +11,7 @@ use sqlx::{
 
 use super::{Hosts, hosts, leases, session, write_failed};
 use crate::{
-    engine::{Cluster as _, Pen},
+    engine::Pen,
     txn::{Txn, WriteError},
 };
 
@@ -74,7 +74,7 @@ impl Pen for PostgresPen {
 
     /// This host's number, or 0 if its lease is gone.
     async fn host_epoch(&mut self) -> Result<i64, WriteError> {
-        let host = self.hosts.id();
+        let host = self.hosts.member.id();
         Ok(leases::held_in_txn(self.txn()?, host).await?.unwrap_or(0))
     }
 
@@ -84,7 +84,7 @@ impl Pen for PostgresPen {
 
     /// Leaves the group's mark in the same round trip.
     async fn commit(&mut self) -> Result<(), WriteError> {
-        let (mark, host) = (self.mark, self.hosts.id());
+        let (mark, host) = (self.mark, self.hosts.member.id());
         let sql = format!("update host_marks set mark = {mark} where host = {host}; commit");
         let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(self.txn()?).await;
         done.map_err(write_failed("end a transaction"))?;
@@ -93,7 +93,7 @@ impl Pen for PostgresPen {
     }
 
     async fn landed(&mut self) -> Result<Option<bool>, WriteError> {
-        let host = self.hosts.id();
+        let host = self.hosts.member.id();
         let found = leases::mark_in_txn(self.txn()?, host).await?;
         Ok(found.map(|found| found == self.mark))
     }
@@ -129,7 +129,7 @@ impl Pen for PostgresPen {
     /// Releases the Pods, so that the other hosts need not wait until this one is found to be dead.
     async fn close(self: Box<Self>) {
         let Some(mut connection) = self.connection else { return };
-        if let Err(error) = hosts::leave(&mut connection, self.hosts.id()).await {
+        if let Err(error) = hosts::leave(&mut connection, self.hosts.member.id()).await {
             tracing::debug!(%error, "this host could not say that it goes; the others find out");
         }
         if let Err(error) = connection.close().await {

@@ -10,14 +10,14 @@ use super::{PostgresPen, write_failed};
 use crate::{
     Checkpoint, NewPod, PodKey,
     columns::micros,
-    engine::{Cluster as _, LinkLine, PodPen, UpdateLine},
+    engine::{LinkLine, PodPen, UpdateLine},
     txn::WriteError,
 };
 
 #[async_trait]
 impl PodPen for PostgresPen {
     async fn pods_create(&mut self, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError> {
-        let host = self.hosts.this();
+        let host = self.hosts.member.this();
         let column = |text: fn(&NewPod) -> &str| pods.iter().map(|pod| text(pod)).collect::<Vec<_>>();
         let rows = sqlx::query(
             "insert into pods

@@ -11,6 +11,8 @@ mod mark;
 mod peers;
 mod pen;
 mod pods;
+#[cfg(feature = "shared-file")]
+mod shared;
 mod watch;
 
 use std::{
@@ -33,6 +35,10 @@ use crate::{
 };
 
 pub(crate) use self::inspect::inspect;
+#[cfg(feature = "shared-file")]
+pub(crate) use self::shared::open as open_shared;
+#[cfg(feature = "shared-file")]
+pub use self::shared::{LeaseEvent, LeaseLine, lease_log};
 use self::{log::Log, pen::SqlitePen, watch::Watch};
 
 /// In order; `pragma user_version` counts those that have run.

@@ -78,7 +78,8 @@ impl Store {
             }
         }
         if let Some(host) = self.shared.cluster() {
-            let owned = self.shared.reader.select("select count(*) from pods where owner = $1").bind(host.id());
+            let owned =
+                self.shared.reader.select("select count(*) from pods where owner = $1").bind(host.member().id());
             census.leased = owned.count("count this host's Pods").await?.unsigned_abs();
         }
         Ok(census)

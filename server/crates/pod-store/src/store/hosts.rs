@@ -21,12 +21,12 @@ impl<'s> Hosts<'s> {
 
     /// This host's number and name; `None` for a single-host database.
     pub fn this(self) -> Option<HostRow> {
-        self.0.cluster().map(|hosts| hosts.this())
+        self.0.cluster().map(|hosts| hosts.member().this())
     }
 
     /// True if another host serves the database now, as of the last heartbeat.
     pub fn has_others(self) -> bool {
-        self.0.cluster().is_some_and(|hosts| hosts.has_others())
+        self.0.cluster().is_some_and(|hosts| hosts.member().has_others())
     }
 
     /// Makes this host the owner of a Pod that no host owns. [`StoreError::Elsewhere`]: another host owns it.
@@ -38,7 +38,7 @@ impl<'s> Hosts<'s> {
     /// True while this host has been declared dead or cannot send its heartbeat; whatever it knew of Pods may be out of
     /// date. Ends with [`Hosts::rejoin`].
     pub fn lost(self) -> Option<watch::Receiver<bool>> {
-        self.0.cluster().map(|hosts| hosts.lost())
+        self.0.cluster().map(|hosts| hosts.member().lost())
     }
 
     /// Takes a new number, owning nothing. Call this once nothing relies on the old one any more.
@@ -48,7 +48,7 @@ impl<'s> Hosts<'s> {
     }
 
     pub fn wake_ups(self) -> Option<WakeUps> {
-        self.0.cluster().map(|hosts| hosts.wake_ups())
+        self.0.cluster().map(|hosts| hosts.member().wake_ups())
     }
 
     /// All hosts that serve the database now.

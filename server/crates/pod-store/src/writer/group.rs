@@ -15,6 +15,7 @@ use crate::{
     Committed, Faults, Step, StoreError, chore,
     engine::{Cluster, Pen},
     heads::Heads,
+    on_the_spot::settled,
     txn::WriteError,
 };
 
@@ -56,9 +57,18 @@ impl Committer {
     /// Writes the whole group or nothing. Returns one outcome for each job.
     pub(crate) async fn commit_in_txn(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
         self.heads.bound();
-        let outcomes = self.write(jobs).await;
+        let mut outcomes = match self.pass().await {
+            Ok(()) => settled(self.write(jobs)).await,
+            Err(failure) => Err(failure),
+        };
+        if let Ok(written) = &outcomes
+            && let Err(failure) = self.pass().await
+        {
+            self.doubt(written);
+            outcomes = Err(failure);
+        }
         if outcomes.is_err() {
-            self.pen.rollback().await;
+            settled(self.pen.rollback()).await;
             self.heads.roll_back();
         }
         match outcomes {
@@ -70,9 +80,20 @@ impl Committer {
             _ => (),
         }
         if let (Ok(_), Some(hosts)) = (&outcomes, &self.cluster) {
-            hosts.tell_moved();
+            hosts.member().tell_moved();
         }
         outcomes
+    }
+
+    /// The way of a request to a database that is elsewhere, or of its answer back.
+    fn pass(&self) -> impl Future<Output = Result<(), Failure>> + Send + use<> {
+        let cluster = self.cluster.clone();
+        async move {
+            match cluster {
+                Some(hosts) => hosts.pass().await.map_err(Failure::Away),
+                None => Ok(()),
+            }
+        }
     }
 
     async fn write(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
@@ -184,7 +205,7 @@ impl Committer {
     fn fenced(&mut self) -> Failure {
         self.is_fenced = true;
         match &self.cluster {
-            Some(hosts) => hosts.tell_lost(),
+            Some(hosts) => hosts.member().tell_lost(),
             None => tracing::error!("another yoi process has taken over the database; nothing more is written here"),
         }
         Failure::All(StoreError::Fenced)
@@ -236,8 +257,18 @@ impl Committer {
     /// Joins the hosts again, owning nothing.
     pub(crate) async fn rejoin(&mut self) -> Result<Committed, StoreError> {
         self.heads.forget();
-        match self.pen.rejoin().await {
+        let lost = |failure| match failure {
+            Failure::Away(why) => StoreError::Away(why),
+            _ => StoreError::Closed,
+        };
+        self.pass().await.map_err(lost)?;
+        let joined = settled(self.pen.rejoin()).await;
+        self.pass().await.map_err(lost)?;
+        match joined {
             Ok(Some(number)) => {
+                if let Some(hosts) = &self.cluster {
+                    hosts.member().adopt(number);
+                }
                 self.host_epoch = number;
                 self.is_fenced = false;
                 Ok(Committed::Done { created: Vec::new() })

@@ -1,8 +1,8 @@
-//! Several hosts on one PostgreSQL: leases, fencing, takeover, calls, and what one host sees of another one's writes.
+//! Several hosts on one database, PostgreSQL or the file that stands for it in the simulation: leases, fencing, takeover, calls, and what one host sees of another one's writes.
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::Ordering},
     time::Duration,
 };
 
@@ -18,12 +18,12 @@ use crate::world::{one as alone, *};
 
 pub(crate) async fn host(world: &World, name: &str) -> Store {
     let identity = HostIdentity { uid: format!("uid-of-{name}"), name: name.to_owned() };
-    Store::open_as(StoreOptions::new(world.database.clone()), identity).await.unwrap()
+    Store::open_as(world.options(), identity).await.unwrap()
 }
 
 async fn host_with(world: &World, name: &str, faults: Arc<dyn Faults>) -> Store {
     let identity = HostIdentity { uid: format!("uid-of-{name}"), name: name.to_owned() };
-    Store::open_as(StoreOptions::new(world.database.clone()).with_faults(faults), identity).await.unwrap()
+    Store::open_as(world.options().with_faults(faults), identity).await.unwrap()
 }
 
 /// How many are waiting for somebody else's lock.
@@ -32,7 +32,8 @@ const WAITING: &str =
 
 /// Makes the host look silent for a minute; another one notices.
 pub(crate) async fn silence(world: &World, name: &'static str) {
-    let sql = format!("update hosts set heartbeat_at = now() - interval '1 minute' where name = '{name}'");
+    let long_ago = if world.is_shared_file() { "0" } else { "now() - interval '1 minute'" };
+    let sql = format!("update hosts set heartbeat_at = {long_ago} where name = '{name}'");
     world.tamper(Box::leak(sql.into_boxed_str())).await;
 }
 
@@ -65,9 +66,7 @@ impl Faults for Held {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_pod_has_one_owner_and_others_cannot_write_to_it() {
-    let world = World::postgres().await;
+pub(crate) async fn a_pod_has_one_owner_and_others_cannot_write_to_it(world: World) {
     let (one, two) = (host(&world, "one").await, host(&world, "two").await);
     assert_eq!(one.epoch(), two.epoch());
     let ada = create(&one, "ada").await;
@@ -92,9 +91,7 @@ pub(crate) fn one_record(pod: PodKey, seq: i64) -> Batch {
     alone(records(pod, seq, seq))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_host_that_goes_gives_its_pods_back_at_once() {
-    let world = World::postgres().await;
+pub(crate) async fn a_host_that_goes_gives_its_pods_back_at_once(world: World) {
     let (one, two) = (host(&world, "one").await, host(&world, "two").await);
     let ada = create(&one, "ada").await;
     done(&one, one_record(ada, 1)).await;
@@ -118,9 +115,7 @@ impl LeftBehind for Store {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_any_more() {
-    let world = World::postgres().await;
+pub(crate) async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_any_more(world: World) {
     let (one, two, three) = (host(&world, "one").await, host(&world, "two").await, host(&world, "three").await);
     let mut pods = Vec::new();
     for round in 0..20 {
@@ -163,6 +158,27 @@ async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_
     for pod in &pods[1..] {
         assert_eq!(seqs(&one.journals().after(*pod, Seq(0), 10, ALL).await.unwrap()), [1, 2]);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_host_that_never_heard_that_it_has_joined_again_is_not_taken_for_another_one() {
+    let world = World::shared();
+    let way = Arc::new(AtHand::default());
+    let identity = HostIdentity { uid: "uid-of-one".to_owned(), name: "one".to_owned() };
+    let one = Store::open_as(StoreOptions::new(world.database.clone()).shared_over(way.clone()), identity).await;
+    let (one, two) = (one.unwrap(), host(&world, "two").await);
+    until_so("it is declared dead", async || {
+        silence(&world, "one").await;
+        *one.hosts().lost().unwrap().borrow()
+    })
+    .await;
+    // The request arrives, the answer does not.
+    way.loses.store(2, Ordering::Relaxed);
+    assert!(matches!(one.hosts().rejoin().await, Err(StoreError::Away(_))));
+    one.hosts().rejoin().await.unwrap();
+    let names: Vec<String> = two.hosts().now().await.unwrap().into_iter().map(|host| host.name).collect();
+    assert_eq!(names, ["two", "one"]);
+    create(&one, "ada").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
@@ -222,9 +238,7 @@ async fn a_host_that_is_held_up_within_a_commit_loses_it_and_its_pods() {
     assert_eq!(seqs(&one.journals().after(ada, Seq(0), 10, ALL).await.unwrap()), [1]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_host_that_starts_again_has_its_pods_at_once_and_the_one_before_is_over() {
-    let world = World::postgres().await;
+pub(crate) async fn a_host_that_starts_again_has_its_pods_at_once_and_the_one_before_is_over(world: World) {
     let (before, two) = (host(&world, "one").await, host(&world, "two").await);
     let ada = create(&before, "ada").await;
     let after = host(&world, "one").await;
@@ -290,9 +304,7 @@ async fn a_heartbeat_that_fails_is_counted_and_a_host_that_is_alone_keeps_its_po
     assert_eq!((counter(&one, "leases_lost"), one.census().await.unwrap().leased), (0, 1));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_held() {
-    let world = World::postgres().await;
+pub(crate) async fn two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_held(world: World) {
     let (one, two) = (host(&world, "one").await, host(&world, "two").await);
     let (ada, bob) = (create(&one, "ada").await, create(&two, "bob").await);
     done(&two, one_record(bob, 1)).await;
@@ -320,9 +332,7 @@ async fn two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn hosts_that_write_to_the_same_rows_in_any_order_both_get_through() {
-    let world = World::postgres().await;
+pub(crate) async fn hosts_that_write_to_the_same_rows_in_any_order_both_get_through(world: World) {
     let (one, two) = (host(&world, "one").await, host(&world, "two").await);
     let mut pods = Vec::new();
     for round in 0..10 {

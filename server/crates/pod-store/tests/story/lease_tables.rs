@@ -1,5 +1,5 @@
-//! The tables of the model of leases, and the test that they decide as PostgreSQL does: the same steps on both, and every
-//! answer and owner compared.
+//! The tables of the model of leases, and the test that they decide as PostgreSQL does, and as the file that hosts of the
+//! simulation share: the same steps on both, and every answer and owner compared.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ impl Tables {
     }
 }
 
-/// A host that is open on PostgreSQL, and its number in the model.
+/// A host that is open on the database, and its number in the model.
 struct Both {
     store: Store,
     number: u8,
@@ -84,12 +84,12 @@ enum Answer {
     Fenced,
 }
 
-/// The hosts of PostgreSQL in the model's terms.
+/// The hosts of the database in the model's terms.
 struct Bench {
     world: World,
     tables: Tables,
     pods: [PodKey; PODS],
-    /// Their numbers on PostgreSQL, in the order of those in the model.
+    /// Their numbers on the database, in the order of those in the model.
     numbers: Vec<i64>,
 }
 
@@ -140,9 +140,7 @@ impl Bench {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_tables_of_the_model_answer_as_postgresql_does() {
-    let world = World::postgres().await;
+pub(crate) async fn the_tables_of_the_model_answer_as_the_database_does(world: World) {
     let founder = host(&world, "founder").await;
     let pods = [create(&founder, "ada").await, create(&founder, "bob").await];
     founder.close().await;

@@ -1,4 +1,5 @@
-//! One suite of stories, run on both engines: a real SQLite file and a real PostgreSQL.
+//! One suite of stories, run on both engines: a real SQLite file and a real PostgreSQL. And on the file that stands for a
+//! shared database in the simulation, which has to be what PostgreSQL is there.
 
 #![allow(clippy::unwrap_used)]
 
@@ -28,6 +29,13 @@ mod world;
 
 macro_rules! on_both_engines {
     ($($file:ident :: $story:ident,)*) => {
+        /// The SQLite file that stands for a shared database in the simulation.
+        mod on_shared_file {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $story() {
+                crate::$file::$story(crate::world::World::shared()).await;
+            })*
+        }
         mod on_sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $story() {
@@ -41,6 +49,34 @@ macro_rules! on_both_engines {
             })*
         }
     };
+}
+
+/// Stories of several hosts, which a SQLite file of one host does not have.
+macro_rules! on_shared_engines {
+    ($($file:ident :: $story:ident,)*) => {
+        mod hosts_on_shared_file {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $story() {
+                crate::$file::$story(crate::world::World::shared()).await;
+            })*
+        }
+        mod hosts_on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $story() {
+                crate::$file::$story(crate::world::World::postgres().await).await;
+            })*
+        }
+    };
+}
+
+on_shared_engines! {
+    hosts::a_pod_has_one_owner_and_others_cannot_write_to_it,
+    hosts::a_host_that_goes_gives_its_pods_back_at_once,
+    hosts::the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_any_more,
+    hosts::a_host_that_starts_again_has_its_pods_at_once_and_the_one_before_is_over,
+    hosts::two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_held,
+    hosts::hosts_that_write_to_the_same_rows_in_any_order_both_get_through,
+    lease_tables::the_tables_of_the_model_answer_as_the_database_does,
 }
 
 on_both_engines! {

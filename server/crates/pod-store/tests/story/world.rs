@@ -1,6 +1,9 @@
 //! An empty database, and shorthands for what the stories do with it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU64, Ordering},
+};
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -13,6 +16,8 @@ use sqlx::{Connection, PgConnection, SqliteConnection};
 
 pub(crate) struct World {
     pub(crate) database: Database,
+    /// A file that several hosts share.
+    is_shared: bool,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -20,20 +25,34 @@ impl World {
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("made/on the way/yoi.db");
-        Self { database: Database::Sqlite { path }, _folder: Some(folder) }
+        Self { database: Database::Sqlite { path }, is_shared: false, _folder: Some(folder) }
+    }
+
+    /// The database of the simulation's hosts.
+    pub(crate) fn shared() -> Self {
+        Self { is_shared: true, ..Self::sqlite() }
+    }
+
+    pub(crate) fn options(&self) -> StoreOptions {
+        let options = StoreOptions::new(self.database.clone());
+        if self.is_shared { options.shared_over(Arc::new(AtHand::default())) } else { options }
+    }
+
+    pub(crate) fn is_shared_file(&self) -> bool {
+        self.is_shared
     }
 
     pub(crate) async fn postgres() -> Self {
         let url = testkit::postgres::fresh_database().await.unwrap();
-        Self { database: Database::parse(&url).unwrap(), _folder: None }
+        Self { database: Database::parse(&url).unwrap(), is_shared: false, _folder: None }
     }
 
     pub(crate) async fn open(&self) -> Store {
-        Store::open(StoreOptions::new(self.database.clone())).await.unwrap()
+        Store::open(self.options()).await.unwrap()
     }
 
     pub(crate) async fn open_with(&self, faults: Arc<dyn Faults>) -> Store {
-        Store::open(StoreOptions::new(self.database.clone()).with_faults(faults)).await.unwrap()
+        Store::open(self.options().with_faults(faults)).await.unwrap()
     }
 
     /// Changes the database behind the store's back.
@@ -65,6 +84,30 @@ impl World {
                 sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
             }
         }
+    }
+}
+
+/// A way without a distance, on which nobody hears a notice.
+#[derive(Debug, Default)]
+pub(crate) struct AtHand {
+    /// Which message from now on is lost; none, if 0.
+    pub(crate) loses: AtomicU64,
+}
+
+#[async_trait::async_trait]
+impl pod_store::Way for AtHand {
+    async fn pass(&self) -> Result<(), String> {
+        let less = |left: u64| left.checked_sub(1);
+        match self.loses.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(1) => Err("lost on the way".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    async fn notify(&self, _: &str) {}
+
+    async fn heard(&self) -> String {
+        std::future::pending().await
     }
 }
 

@@ -1,15 +1,17 @@
 //! Pods whose files are on another host: no host without those files claims them, and lists say why they cannot be
 //! used.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::PathBuf};
 
 use protocol::{PodSummary, WorkerId};
 
 use super::Cluster;
+use crate::heavy;
 
 /// True if a working directory exists on this machine.
 pub(super) async fn are_here(cwd: &str) -> bool {
-    tokio::fs::metadata(cwd).await.is_ok_and(|folder| folder.is_dir())
+    let cwd = PathBuf::from(cwd);
+    heavy::blocking(move || cwd.is_dir()).await.unwrap_or(false)
 }
 
 /// Why a Pod cannot be used here, as text for `state_reason`.

@@ -6,14 +6,15 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
 use pod::Input;
 use pod_store::{HostRow, LoanChange};
 use protocol::{ApiError, ErrorCode, WorkerId};
-use tokio::sync::oneshot;
+use tokio::{runtime::Handle, sync::oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
     Call, Cluster,
@@ -30,6 +31,8 @@ const STAND_STILL_MAX: Duration = Duration::from_secs(5);
 /// The stage of a Pod that is paused for another host.
 #[derive(Debug)]
 enum Stage {
+    /// It is not paused yet. Dropping this ends the wait for it.
+    Asked(#[expect(dead_code, reason = "it is there to be dropped")] DropGuard),
     Held(Box<Held>),
     /// It waits for the outcome.
     Ordered(oneshot::Sender<bool>),
@@ -44,14 +47,37 @@ impl Cluster {
     ) -> Result<Option<Held>, ApiError> {
         let hold = uuid::Uuid::now_v7().to_string();
         let call = Call::Hold { hold: hold.clone(), worker_id: worker_id.clone() };
+        let mut pause = Pause { cluster: self.clone(), host: host.clone(), hold: hold.clone(), is_wanted: false };
         let Some(HeldView { key, label, spec, pod, runs_command, owes_usage }) = self.calls.call(&host, &call).await?
         else {
             return Ok(None);
         };
+        pause.is_wanted = true;
         let (orders, order) = oneshot::channel();
         let held = Held { key, label, spec, pod, runs_command, owes_usage, host: Some(host.id), orders };
         self.tracker.spawn(stand_in(self.clone(), host, hold, order));
         Ok(Some(held))
+    }
+}
+
+/// A pause that another host was asked for. Unless it is wanted in the end, dropping this ends it there: whoever asked has
+/// given up, and others wait for the Pod.
+struct Pause {
+    cluster: Arc<Cluster>,
+    host: HostRow,
+    hold: String,
+    is_wanted: bool,
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        if !self.is_wanted {
+            let (cluster, host) = (self.cluster.clone(), self.host.clone());
+            let over = Call::Outcome { hold: std::mem::take(&mut self.hold), is_done: false };
+            let tell = async move { cluster.calls.tell(&host, &over).await };
+            self.cluster.tracker.spawn_on(tell, &runtime);
+        }
     }
 }
 
@@ -70,7 +96,12 @@ impl StandStill {
 
     /// Pauses the Pod for a host that asks for it.
     pub(super) async fn hold(&self, hold: String, worker_id: &WorkerId) -> Result<HeldView, ApiError> {
-        let held = self.actors.hold_here(worker_id).await?;
+        let wanted = CancellationToken::new();
+        self.stages().insert(hold.clone(), Stage::Asked(wanted.clone().drop_guard()));
+        let held = wanted.run_until_cancelled(self.actors.hold_here(worker_id)).await;
+        // Whoever asked may have given up meanwhile.
+        self.take(&hold).ok_or_else(too_late)?;
+        let held = held.ok_or_else(too_late)??;
         let Held { key, label, spec, pod, runs_command, owes_usage, .. } = &held;
         let (label, spec, pod) = (label.clone(), spec.clone(), pod.clone());
         let view = HeldView { key: *key, label, spec, pod, runs_command: *runs_command, owes_usage: *owes_usage };
@@ -94,17 +125,21 @@ impl StandStill {
 
     /// Releases all of them.
     pub(super) fn clear(&self) {
-        self.stages.lock().expect("no holder of the held Pods panics").clear();
+        self.stages().clear();
+    }
+
+    fn stages(&self) -> MutexGuard<'_, BTreeMap<String, Stage>> {
+        self.stages.lock().expect("no holder of the held Pods panics")
     }
 
     fn take(&self, hold: &str) -> Option<Stage> {
-        self.stages.lock().expect("no holder of the held Pods panics").remove(hold)
+        self.stages().remove(hold)
     }
 
     /// Stores the stage, and releases the Pod after a while: the calling host may be gone.
     fn put(&self, hold: String, stage: Stage) {
         let is_ordered = matches!(stage, Stage::Ordered(_));
-        self.stages.lock().expect("no holder of the held Pods panics").insert(hold.clone(), stage);
+        self.stages().insert(hold.clone(), stage);
         let (stages, stopping) = (self.stages.clone(), self.actors.stopping.clone());
         self.actors.tracker.spawn(async move {
             tokio::select! {
