@@ -84,11 +84,16 @@ pub(crate) fn here(console: Console, at: Option<&AtHand>) -> Here {
     Here { client: Client::Browser, pod: at.map(|at| at.standing(console)) }
 }
 
-/// Carries out a command. Returns the address to go to, if the command leads to another page.
-///
-/// What commands do is fetched with the first one: it is most of the requests that a page can send.
-#[lazy]
-pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) -> Result<Option<String>, UiError> {
+act! {
+    /// Carries out a command. Returns the address to go to, if the command leads to another page.
+    pub(crate) async fn run(
+        console: Console,
+        at: Option<AtHand>,
+        command: Command,
+    ) -> Result<Option<String>, UiError> = carry_out;
+}
+
+async fn carry_out(console: Console, at: Option<AtHand>, command: Command) -> Result<Option<String>, UiError> {
     let at = match command {
         Command::New(name) => {
             let made = create_pod(fresh_command(), CreatePod::named(named_so(&name)?)).await?;

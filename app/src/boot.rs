@@ -24,7 +24,7 @@ navigator.serviceWorker?.register('WORKER',{scope:'/'}).catch(()=>{})";
 const DROPS_SCRIPT: &str = include_str!("boot/drops.js");
 
 /// Retries parts of the program that could not be fetched, and says so. The files of the page's own part come in one,
-/// `PACK_URL`, at `PACK_PLACES`.
+/// `PACK_URL`, which has `PACK_FILES` in it.
 const FETCHING_SCRIPT: &str = include_str!("boot/fetching.js");
 
 /// Starts the program, `SCRIPT` and `MODULE`, once the page is painted.
@@ -49,16 +49,11 @@ impl LaterParts {
     }
 }
 
-/// The address of the file that a page's part comes in, and as JSON where in it each file of the part lies.
+/// The address of the file that a page's part comes in, and as JSON the files in it, each with its size in bytes.
 fn pack(pkg: &str, part: Option<&'static str>) -> Option<(String, String)> {
     let part = part?;
-    let mut end = 0;
-    let places = use_context::<LaterParts>()?.of(part)?.iter().map(|(file, bytes)| {
-        let begin = end;
-        end += bytes;
-        format!("\"{pkg}/{file}\":[{begin},{end}]")
-    });
-    Some((format!("{pkg}/{part}.pack"), format!("{{{}}}", places.collect::<Vec<_>>().join(","))))
+    let files = use_context::<LaterParts>()?.of(part)?.iter().map(|(file, bytes)| format!("\"{file}\":{bytes}"));
+    Some((format!("{pkg}/{part}.pack"), format!("{{{}}}", files.collect::<Vec<_>>().join(","))))
 }
 
 #[cfg(feature = "ssr")]
@@ -80,8 +75,8 @@ pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl I
     let name = options.output_name.to_string();
     let (script, wasm, style) =
         (format!("{pkg}/{name}.js"), format!("{pkg}/{name}_bg.wasm"), format!("{pkg}/{name}.css"));
-    let (pack, places) = pack(&pkg, part).unwrap_or_else(|| (String::new(), "{}".to_owned()));
-    let fetching = bare(FETCHING_SCRIPT).replace("PACK_URL", &pack).replace("PACK_PLACES", &places);
+    let (pack, files) = pack(&pkg, part).unwrap_or_else(|| (String::new(), "{}".to_owned()));
+    let fetching = bare(FETCHING_SCRIPT).replace("PACK_URL", &pack).replace("PACK_FILES", &files);
     let preload = (!pack.is_empty())
         .then(|| view! { <link rel="preload" r#as="fetch" crossorigin="anonymous" href=pack /> }.into_any());
     let start = bare(STARTING_SCRIPT).replace("SCRIPT", &script).replace("MODULE", &wasm);
@@ -174,7 +169,7 @@ mod tests {
         assert_eq!(STARTING_SCRIPT.matches("SCRIPT").count(), 1);
         assert_eq!(STARTING_SCRIPT.matches("MODULE").count(), 1);
         assert_eq!(FETCHING_SCRIPT.matches("PACK_URL").count(), 1);
-        assert_eq!(FETCHING_SCRIPT.matches("PACK_PLACES").count(), 1);
+        assert_eq!(FETCHING_SCRIPT.matches("PACK_FILES").count(), 1);
     }
 
     #[test]

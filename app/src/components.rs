@@ -15,6 +15,7 @@ pub(crate) mod marks;
 pub(crate) mod menu;
 pub(crate) mod output;
 pub(crate) mod page;
+pub(crate) mod part;
 pub(crate) mod problem;
 pub(crate) mod read_first;
 pub(crate) mod state_mark;

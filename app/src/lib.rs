@@ -14,6 +14,9 @@
 #![cfg_attr(not(feature = "hydrate"), allow(dead_code))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+#[macro_use]
+mod acts;
+
 mod acting;
 mod app;
 mod approvals;
@@ -59,6 +62,6 @@ pub use error::UiError;
 pub fn hydrate() {
     wasm_bindgen_futures::spawn_local(async {
         leptos::mount::hydrate_from_async(leptos::tachys::dom::body(), App).await.forget();
-        live::is_taken_over();
+        live::take_over().await;
     });
 }

@@ -33,6 +33,8 @@ mod takeover;
 #[cfg(feature = "hydrate")]
 mod terminal;
 #[cfg(feature = "hydrate")]
+mod touch;
+#[cfg(feature = "hydrate")]
 mod typeahead;
 
 #[cfg(not(feature = "hydrate"))]
@@ -40,7 +42,7 @@ pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, formulas::*, found::*, keys::*, outside::*,
-    reveal::*, scroll::*, takeover::*, terminal::*, typeahead::*,
+    reveal::*, scroll::*, takeover::*, terminal::*, touch::*, typeahead::*,
 };
 
 /// The theme setting that follows the system; nothing is stored for it.

@@ -18,7 +18,11 @@ use self::{
 };
 use crate::{
     approvals::arguments::{ArgumentsView, Change},
-    components::{deed::Deed, problem::Problem},
+    components::{
+        deed::Deed,
+        part::{Draw, Part},
+        problem::Problem,
+    },
     console::{Console, use_console},
     live,
     redrawn::redrawn,
@@ -76,6 +80,22 @@ fn asking_words(is_form: bool) -> (&'static str, &'static str) {
     }
 }
 
+static CARD: Part<Asked> = Part::new(|| Box::pin(card(())), |_| ().into_any());
+
+#[lazy]
+fn card(_: ()) -> Draw<Asked> {
+    |asked| view! { <Shown asked=asked /> }.into_any()
+}
+
+/// What a card is about: see [`QuestionCard`].
+#[derive(Clone)]
+struct Asked {
+    question: Question,
+    answered: RwSignal<Option<Approval>>,
+    is_next: Signal<bool>,
+    found: Option<Approval>,
+}
+
 /// An approval in full, with three answers. `answered` receives the answer; the first one counts. The next open
 /// approval on its Pod's page can also be answered from the message field.
 #[component]
@@ -87,6 +107,12 @@ pub(crate) fn QuestionCard(
     #[prop(optional_no_strip)]
     found: Option<Approval>,
 ) -> impl IntoView {
+    CARD.view(Asked { question, answered, is_next, found })
+}
+
+#[component]
+fn Shown(asked: Asked) -> impl IntoView {
+    let Asked { question, answered, is_next, found } = asked;
     let console = use_console();
     let Question { tool, mut arguments, asked_at, .. } = question.clone();
     let form = Form::of(&question.id, &tool, &arguments);

@@ -29,20 +29,21 @@
     const timer = setTimeout(go, ms);
     window.addEventListener("online", () => { clearTimeout(timer); go(); }, { once: true });
   });
-  // The files of the page's own part, and where each lies in the file that they come in.
-  const places = PACK_PLACES;
-  let pack = null;
+  // The files of the page's own part come in one, in this order and of these sizes. Each is taken out once.
+  const places = new Map();
+  let pack = null, end = 0;
+  for (const [name, size] of Object.entries(PACK_FILES)) places.set(name, [end, (end += size)]);
   const unpacked = async ([begin, end]) => {
     pack ??= trying("PACK_URL", (answer) => answer.arrayBuffer());
     const file = (await pack).slice(begin, end);
-    if (!Object.keys(places).length) pack = null;
+    if (!places.size) pack = null;
     return new Response(file, { headers: { "content-type": "application/wasm" } });
   };
   window.fetch = (what, how) => {
     const url = new URL(what.url ?? what, location.href);
     if (url.origin !== location.origin || !url.pathname.startsWith(PKG)) return fetched(what, how);
-    const place = places[url.pathname];
-    delete places[url.pathname];
+    const name = url.pathname.split("/").pop(), place = places.get(name);
+    places.delete(name);
     return place ? unpacked(place) : trying(what, (answer) => answer, how);
   };
   const trying = async (what, read, how) => {

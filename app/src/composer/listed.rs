@@ -159,16 +159,7 @@ impl List {
             return;
         }
         self.prompts.set(Some(Vec::new()));
-        let pod = self.outgoing.pod.pod.get_value();
-        spawn_local(async move {
-            let own = list_own(pod.clone()).await;
-            let mut all: Vec<Prompt> = own.iter().flatten().map(Prompt::of_own).collect();
-            self.prompts.try_set(Some(all.clone()));
-            let prompts = list_prompts(pod).await;
-            all.extend(prompts.iter().flatten().map(Prompt::of_server));
-            // What could not be read is asked for again with the next letter.
-            self.prompts.try_set((own.is_ok() && prompts.is_ok()).then_some(all));
-        });
+        spawn_local(find_prompts(self));
     }
 
     /// Asks the server once typing pauses. A stale answer is dropped.
@@ -178,19 +169,7 @@ impl List {
             if self.number.try_get_value() != Some(number) {
                 return;
             }
-            let pod = self.outgoing.pod.pod.get_value();
-            spawn_local(async move {
-                let files = fitting_files(pod.clone(), word.begun.clone()).await.unwrap_or_default();
-                if self.number.try_get_value() != Some(number) {
-                    return;
-                }
-                self.found.try_set(Some((word.clone(), files)));
-                // Servers may have to be started for it, so files do not wait.
-                let resources = fitting_resources(pod, word.begun.clone()).await.unwrap_or_default();
-                if self.number.try_get_value() == Some(number) {
-                    self.resources.try_set(Some((word, resources)));
-                }
-            });
+            spawn_local(find_fitting(self, word, number));
         });
     }
 
@@ -331,6 +310,40 @@ impl List {
 
     pub(super) fn has_files(self) -> bool {
         self.listed.with_untracked(|listed| matches!(listed, Listed::Files(..)))
+    }
+}
+
+act! {
+    async fn find_prompts(list: List) -> () = read_prompts;
+}
+
+async fn read_prompts(list: List) {
+    let Some(pod) = list.outgoing.pod.pod.try_get_value() else { return };
+    let own = list_own(pod.clone()).await;
+    let mut all: Vec<Prompt> = own.iter().flatten().map(Prompt::of_own).collect();
+    list.prompts.try_set(Some(all.clone()));
+    let prompts = list_prompts(pod).await;
+    all.extend(prompts.iter().flatten().map(Prompt::of_server));
+    // What could not be read is asked for again with the next letter.
+    list.prompts.try_set((own.is_ok() && prompts.is_ok()).then_some(all));
+}
+
+act! {
+    /// Finds files and resources whose names fit the word, unless it is no longer what is typed.
+    async fn find_fitting(list: List, word: FileWord, number: u64) -> () = read_fitting;
+}
+
+async fn read_fitting(list: List, word: FileWord, number: u64) {
+    let Some(pod) = list.outgoing.pod.pod.try_get_value() else { return };
+    let files = fitting_files(pod.clone(), word.begun.clone()).await.unwrap_or_default();
+    if list.number.try_get_value() != Some(number) {
+        return;
+    }
+    list.found.try_set(Some((word.clone(), files)));
+    // Servers may have to be started for it, so files do not wait.
+    let resources = fitting_resources(pod, word.begun.clone()).await.unwrap_or_default();
+    if list.number.try_get_value() == Some(number) {
+        list.resources.try_set(Some((word, resources)));
     }
 }
 

@@ -237,7 +237,7 @@ pub(crate) fn undo(console: Console, number: u64) {
     spawn_local(async move {
         let mut is_whole = true;
         for step in ended.steps.iter().chain(&ended.followers) {
-            match bring_back(step).await {
+            match send(step.clone(), true).await {
                 Ok(None) => (),
                 Ok(Some(instead)) => {
                     is_whole = false;
@@ -284,7 +284,7 @@ fn end(console: Console, endings: Vec<Ending>, followers: Vec<Ending>, words: Wo
     // Concurrently: none has to wait for another to end.
     for step in ended.steps {
         spawn_local(async move {
-            let done = act(&step).await;
+            let done = send(step.clone(), false).await;
             if let Err(refusal) = &done {
                 console.fail(refusal);
             }
@@ -299,24 +299,24 @@ fn end(console: Console, endings: Vec<Ending>, followers: Vec<Ending>, words: Wo
     }
 }
 
-async fn act(step: &Step) -> Result<(), UiError> {
-    let id = step.command_id.clone();
-    match &step.ending {
-        Ending::Pod(pod) => control_pod(pod.clone(), id, ControlVerb::Stop).await.map(|_| ()),
-        Ending::Link(pod, peer) => unlink_pods(pod.clone(), id, peer.clone()).await,
-    }
+act! {
+    /// Sends the command of a step, or the opposite one. Returns words for the outcome if it is not the plain one.
+    async fn send(step: Step, is_undone: bool) -> Result<Option<String>, UiError> = carry_out;
 }
 
-/// Sends the opposite command. Returns words for the outcome if it is not the plain one.
-async fn bring_back(step: &Step) -> Result<Option<String>, UiError> {
-    let id = step.undo_id.clone();
-    match &step.ending {
-        Ending::Pod(pod) => control_pod(pod.clone(), id, ControlVerb::Restore).await.map(|_| None),
-        Ending::Link(pod, peer) => {
-            let answer = introduce_pods(pod.clone(), id, introduction(peer)).await?;
+async fn carry_out(step: Step, is_undone: bool) -> Result<Option<String>, UiError> {
+    let id = if is_undone { step.undo_id } else { step.command_id };
+    match step.ending {
+        Ending::Pod(pod) => {
+            let verb = if is_undone { ControlVerb::Restore } else { ControlVerb::Stop };
+            control_pod(pod, id, verb).await.map(|_| None)
+        }
+        Ending::Link(pod, peer) if is_undone => {
+            let answer = introduce_pods(pod, id, introduction(&peer)).await?;
             let asked = "A new request was sent: they are peers again once it is accepted there.";
             Ok((answer.state == PeerLink::Pending).then(|| asked.to_owned()))
         }
+        Ending::Link(pod, peer) => unlink_pods(pod, id, peer).await.map(|()| None),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{
     prelude::Memo,
-    web_sys::{ClipboardEvent, DragEvent, Element, KeyboardEvent, WheelEvent},
+    web_sys::{ClipboardEvent, DragEvent, Element, Event, KeyboardEvent, WheelEvent},
 };
 
 use protocol::{BlobView, CommandId, PodName, PodSummary, TerminalSize};
@@ -210,6 +210,26 @@ pub(crate) fn row_in_focus() -> Option<String> {
 pub(crate) fn on_leave(_run: impl Fn() + 'static) {}
 
 pub(crate) fn send_last(_path: &str, _json: &str) {}
+
+pub(crate) fn once_touched(_run: impl FnOnce() + 'static) {}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Press;
+
+pub(crate) fn hold_press(_place: &Element, _event: &Event) -> Option<Press> {
+    None
+}
+
+#[derive(Debug)]
+pub(crate) struct Done;
+
+pub(crate) fn done_to(_place: &Element) -> Option<Done> {
+    None
+}
+
+pub(crate) fn do_again(_done: Done, _press: Option<Press>) {}
+
+pub(crate) fn fetch_first(_fetch: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>) {}
 
 pub(crate) fn once_taken_over(_run: impl FnOnce() + 'static) {}
 

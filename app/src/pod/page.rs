@@ -26,7 +26,7 @@ use crate::{
     redrawn::redrawn,
     rows::Rows,
     server_fns::{PodPageData, load_pod},
-    transcript::{TranscriptPane, find::FindBar, provide_linked},
+    transcript::{TranscriptPane, find::FindBar, finished, markup, provide_linked},
 };
 
 const TRANSCRIPT_KEYS: TranscriptKeys = TranscriptKeys {
@@ -86,7 +86,15 @@ pub(crate) fn PodPage() -> impl IntoView {
     let stop = Memo::new(move |before: Option<&Stop>| visits.stop(before, wanted.get(), link().as_deref(), finds()));
     let page = fetched(
         move || stop.with(|stop| stop.reading.clone()),
-        |((address, before, at), number)| async move { (number, load_pod(address, before, at).await) },
+        |((address, before, at), number)| async move {
+            let loaded = load_pod(address, before, at).await;
+            // This page is drawn here, and at once.
+            if live::has_taken_over() {
+                markup::ready().await;
+                finished::ready().await;
+            }
+            (number, loaded)
+        },
     );
     let again = Callback::new(move |()| page.refetch());
     // The number of the reading that is shown.

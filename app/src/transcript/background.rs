@@ -5,7 +5,12 @@ use protocol::{BackgroundOutput, CommandState};
 use transcript::{unseen, words::duration_words};
 
 use crate::{
-    components::{deed::Deed, output::output_lines, problem::Problem},
+    components::{
+        deed::Deed,
+        output::output_lines,
+        part::{Draw, Part},
+        problem::Problem,
+    },
     console::{fresh_command, use_console, use_pod},
     format::ms_between,
     live,
@@ -19,6 +24,13 @@ const READING_MS_MIN: u32 = 1_500;
 /// The most bytes of output that a card shows.
 const SHOWN_BYTES_MAX: u64 = 8 * 1024;
 
+static CARD: Part<(String, bool)> = Part::new(|| Box::pin(background_card(())), |_| ().into_any());
+
+#[lazy]
+fn background_card(_: ()) -> Draw<(String, bool)> {
+    |(id, is_below_it)| view! { <Shown id=id is_below_it=is_below_it /> }.into_any()
+}
+
 /// Reads the command while it runs. One that is not known any more says so.
 #[component]
 pub(crate) fn BackgroundCard(
@@ -27,6 +39,11 @@ pub(crate) fn BackgroundCard(
     #[prop(optional)]
     is_below_it: bool,
 ) -> impl IntoView {
+    CARD.view((id, is_below_it))
+}
+
+#[component]
+fn Shown(id: String, is_below_it: bool) -> impl IntoView {
     let (pod, clock, deed) = (use_pod(), use_console().clock, Deed::default());
     let id = StoredValue::new(id);
     let read = RwSignal::new(None::<BackgroundOutput>);

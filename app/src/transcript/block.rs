@@ -11,14 +11,12 @@ use crate::{
         assistant::AssistantView,
         changes::CompactedView,
         cut::cut_note,
+        finished::finished_view,
         linked::LinkedHere,
         notes::NoteLine,
         peer::{MessageView, PeerView},
-        person::PersonView,
         reasoning::ReasoningView,
         relation::RelationView,
-        run_end::RunEndView,
-        tool::ToolView,
         turn::TurnView,
         unknown::UnknownView,
     },
@@ -80,9 +78,7 @@ fn by_kind(block: RwSignal<Block>) -> AnyView {
     let kind = block.with_untracked(|block| block.kind.clone());
     match kind {
         BlockKind::Turn { .. } => view! { <TurnView block=block /> }.into_any(),
-        BlockKind::Person { segments, by, .. } => {
-            view! { <PersonView block=block segments=segments by=by /> }.into_any()
-        }
+        BlockKind::Person { .. } | BlockKind::Tool { .. } | BlockKind::RunEnd { .. } => finished_view(block),
         BlockKind::Peer { from, text, message_id, hops, .. } => {
             view! { <PeerView block=block from=from text=text message_id=message_id hops=hops /> }.into_any()
         }
@@ -91,8 +87,6 @@ fn by_kind(block: RwSignal<Block>) -> AnyView {
         }
         BlockKind::Assistant { .. } => view! { <AssistantView block=block /> }.into_any(),
         BlockKind::Reasoning { .. } => view! { <ReasoningView block=block /> }.into_any(),
-        BlockKind::Tool { .. } => view! { <ToolView block=block /> }.into_any(),
-        BlockKind::RunEnd { .. } => view! { <RunEndView block=block /> }.into_any(),
         BlockKind::Approval { .. } => view! { <ApprovalView block=block /> }.into_any(),
         BlockKind::Relation { what, peer, by, note, .. } => {
             view! { <RelationView what=what peer=peer by=by note=note /> }.into_any()

@@ -4,6 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 use transcript::{Block, CutRecord, words::bytes_words};
 
 use crate::{
+    UiError,
     components::link::taken,
     console::{PodContext, record_href, use_console, use_pod},
     live,
@@ -52,7 +53,11 @@ pub(super) fn cut_note(block: RwSignal<Block>) -> Option<AnyView> {
     )
 }
 
-async fn complete(pod: PodContext, cut: Vec<CutRecord>) -> Result<(), crate::UiError> {
+act! {
+    async fn complete(pod: PodContext, cut: Vec<CutRecord>) -> Result<(), UiError> = fetch_whole;
+}
+
+async fn fetch_whole(pod: PodContext, cut: Vec<CutRecord>) -> Result<(), UiError> {
     for CutRecord { seq, .. } in cut {
         let whole = older_records(pod.pod.get_value(), seq.next(), true).await?;
         whole.records.iter().for_each(|record| pod.rows.complete(record));

@@ -9,7 +9,7 @@ use crate::{
     redrawn::redrawn,
     rows::Rows,
     server_fns::older_records,
-    transcript::{linked::linked_block, reads::EntryView},
+    transcript::{finished, linked::linked_block, markup, reads::EntryView},
 };
 
 /// At most this many older pages are fetched to return to a scroll position.
@@ -27,6 +27,10 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
     let address = pod.pod.with_value(ToString::to_string);
     let older = Older { pod, is_loading: RwSignal::new(false), has_failed: RwSignal::new(false) };
     attach(older, address.clone());
+    // In a long transcript blocks are drawn again as they come into view.
+    if !pod.rows.window.is_whole() {
+        live::fetch_first(Box::pin(ready()));
+    }
     let label = move || pod.summary.with(|summary| format!("Transcript of {}", summary.name));
     view! {
         <section
@@ -57,6 +61,12 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
     }
 }
 
+/// Fetches the code that draws blocks, so that those that are drawn from now on have their height at once.
+async fn ready() {
+    markup::ready().await;
+    finished::ready().await;
+}
+
 /// Takes over the scrolling once the page is hydrated.
 fn attach(older: Older, address: String) {
     let pod = older.pod;
@@ -66,6 +76,10 @@ fn attach(older: Older, address: String) {
         if before.is_some() {
             return;
         }
+        // Whoever is here will scroll, or send something that is answered.
+        live::once_touched(|| {
+            spawn_local(ready());
+        });
         let told = move |following| {
             pod.is_following.try_set(following);
             if following {
@@ -143,12 +157,17 @@ fn is_in_place(rows: Rows) -> bool {
     rows.len() < KEPT_BLOCKS_MAX
 }
 
-/// Loads the page before the first block. Returns false if there is none or it could not be loaded.
-async fn load_older(pod: PodContext) -> bool {
+act! {
+    /// Loads the page before the first block. Returns false if there is none or it could not be loaded.
+    async fn load_older(pod: PodContext) -> bool = prepend_older;
+}
+
+async fn prepend_older(pod: PodContext) -> bool {
     let (Some(true), Some(first)) = (pod.rows.has_more.try_get_untracked(), pod.rows.first.try_get_untracked()) else {
         return false;
     };
     let Ok(page) = older_records(pod.pod.get_value(), first, false).await else { return false };
+    ready().await;
     // By now another Pod may be on screen.
     if pod.rows.first.try_get_untracked() != Some(first) {
         return false;

@@ -1,4 +1,4 @@
-//! Markdown as views. Never as a string of HTML, so that nothing a model writes can become markup.
+//! Markdown as views. Never as a string of HTML of our own making, so that nothing a model writes can become markup.
 
 mod growing;
 
@@ -10,16 +10,51 @@ use transcript::{
 
 use self::growing::{Growing, Node};
 use crate::{
-    components::{code::CodeBlock, formula::FormulaView},
+    components::{
+        code::CodeBlock,
+        formula::FormulaView,
+        part::{Draw, Part},
+    },
     redrawn::redrawn,
 };
 
 /// Draws a code block from its language and text.
 pub(crate) type DrawCode = fn(Option<String>, String) -> AnyView;
 
-/// Markdown text that may grow. Each top-level block is drawn separately, and redrawn only when it changes.
+static MARKUP: Part<Signal<String>> = Part::new(|| Box::pin(markup(())), unformatted);
+
+#[lazy]
+fn markup(_: ()) -> Draw<Signal<String>> {
+    |text| view! { <Blocks text=text /> }.into_any()
+}
+
+/// Markdown text that may grow. What comes with the page is not parsed again in the browser.
 #[component]
 pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
+    let is_coloured = text.with_untracked(|text| may_be_coloured(text));
+    MARKUP.still(text, is_coloured, move || text.track())
+}
+
+/// Fetches the code that draws Markdown: it will be needed.
+pub(crate) async fn ready() {
+    MARKUP.ready().await;
+}
+
+/// The text as it is written.
+fn unformatted(text: Signal<String>) -> AnyView {
+    view! { <div class="markup"><p>{redrawn(move || text.with(|text| unseen::shown(text).into_owned()))}</p></div> }
+        .into_any()
+}
+
+/// Whether code or a formula may be in the text: both are finished in the browser, and code has a button.
+fn may_be_coloured(text: &str) -> bool {
+    let is_indented = |line: &str| line.starts_with("    ") || line.starts_with('\t');
+    ["```", "~~~", "$", "\\(", "\\["].iter().any(|mark| text.contains(mark)) || text.lines().any(is_indented)
+}
+
+/// Each top-level block is drawn separately, and redrawn only when it changes.
+#[component]
+fn Blocks(text: Signal<String>) -> impl IntoView {
     let growing = StoredValue::new(Growing::default());
     let blocks = Memo::new(move |_| {
         text.with(|text| growing.try_update_value(|growing| growing.update(text)).unwrap_or_default())

@@ -44,6 +44,12 @@ impl Standing {
     }
 }
 
+/// Whether the call goes on, or something about it does: what became of a message, and what a command writes.
+pub(super) fn goes_on(block: RwSignal<Block>) -> bool {
+    let has_ended = with_tool(block, |tool| Standing::of(tool.result, tool.interrupted) != Standing::Running);
+    !has_ended || background_of(block).is_some() || block.with_untracked(|block| is_sent(&block.kind))
+}
+
 /// A call: one line with its name, its subject and how it ended, and below it the end of its output. A read-only call is
 /// one line, which expands.
 #[component]

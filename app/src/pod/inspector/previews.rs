@@ -42,21 +42,27 @@ impl Ports {
     }
 
     fn set(self, port: u16, opens: bool) {
-        let pod = self.pod.get_value();
-        self.deed.begin(Box::pin(async move {
-            let now = match opens {
-                true => open_preview(pod, port).await?,
-                false => close_preview(pod, port).await?,
-            };
-            self.all.try_set(Some(now));
-            self.said.try_set(format!("Port {port} is {}", if opens { "open" } else { "closed" }));
-            Ok(())
-        }));
+        self.deed.begin(Box::pin(open_or_close(self, port, opens)));
     }
 
     fn find(self, port: u16) -> Option<Preview> {
         self.all.with(|all| all.as_ref()?.iter().find(|preview| preview.port == port).cloned())
     }
+}
+
+act! {
+    async fn open_or_close(ports: Ports, port: u16, opens: bool) -> Result<(), UiError> = set;
+}
+
+async fn set(ports: Ports, port: u16, opens: bool) -> Result<(), UiError> {
+    let pod = ports.pod.get_value();
+    let now = match opens {
+        true => open_preview(pod, port).await?,
+        false => close_preview(pod, port).await?,
+    };
+    ports.all.try_set(Some(now));
+    ports.said.try_set(format!("Port {port} is {}", if opens { "open" } else { "closed" }));
+    Ok(())
 }
 
 #[component]
