@@ -93,6 +93,7 @@ struct Asked {
     question: Question,
     answered: RwSignal<Option<Approval>>,
     is_next: Signal<bool>,
+    found: Option<Approval>,
 }
 
 /// An approval in full, with three answers. `answered` receives the answer; the first one counts. The next open
@@ -106,12 +107,12 @@ pub(crate) fn QuestionCard(
     #[prop(optional_no_strip)]
     found: Option<Approval>,
 ) -> impl IntoView {
-    CARD.view(Asked { question, answered, is_next })
+    CARD.view(Asked { question, answered, is_next, found })
 }
 
 #[component]
 fn Shown(asked: Asked) -> impl IntoView {
-    let Asked { question, answered, is_next } = asked;
+    let Asked { question, answered, is_next, found } = asked;
     let console = use_console();
     let Question { tool, mut arguments, asked_at, .. } = question.clone();
     let form = Form::of(&question.id, &tool, &arguments);
