@@ -282,7 +282,7 @@ pub fn relation_words(step: RelationStep, by: &str) -> (String, String) {
     match step {
         RelationStep::Linked => (format!("{who} made"), "a peer".to_owned()),
         RelationStep::Unlinked => (format!("{who} removed"), "as a peer".to_owned()),
-        RelationStep::Requested => ("Peer request with".to_owned(), format!("by {by}")),
+        RelationStep::Requested => (format!("{who} asked to make"), "a peer".to_owned()),
         RelationStep::Declined => ("Peer request with".to_owned(), format!("declined by {by}")),
     }
 }
