@@ -283,7 +283,7 @@ impl Day {
         );
         self.world.model(|model| match checked {
             Ok(Ok(written)) => model.was_written(&written.pods),
-            Ok(Err(what)) => model.breaks(what),
+            Ok(Err(what)) => model.breaks_above_all(what),
             Err(why) => model.breaks(format!("the log of leases cannot be read: {why}")),
         });
     }

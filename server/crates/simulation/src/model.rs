@@ -84,6 +84,11 @@ impl Model {
         self.broken.get_or_insert_with(|| what.into());
     }
 
+    /// Notes what is the cause of whatever else does not hold.
+    pub fn breaks_above_all(&mut self, what: String) {
+        self.broken = Some(what);
+    }
+
     /// A reader is shown this record, after those that it has read.
     pub fn read(&mut self, who: &str, pod: &str, reading: &mut Reading, record: &Value) {
         self.reads += 1;
