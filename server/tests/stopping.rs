@@ -46,7 +46,7 @@ async fn browser_escape_stops_a_command_keeps_its_output_and_brings_queued_messa
     wait_draft(&browser, "say first\nsay second").await;
     browser.wait_focus("message").await;
     browser.wait_text("main .head", "idle").await;
-    browser.wait_text(TRANSCRIPT, "interrupted").await;
+    browser.wait_text(TRANSCRIPT, "not finished").await;
     assert!(browser.texts(TRANSCRIPT).await.concat().contains("before-the-stop"));
     let detail = yoi.get(&pod_path(&pod)).await.expect(200);
     assert_eq!((&detail["queued_count"], &detail["state"]), (&Value::Null, &json!("idle")), "{detail}");
