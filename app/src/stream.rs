@@ -17,7 +17,7 @@ pub(crate) use self::heard::Written;
 #[cfg(not(feature = "hydrate"))]
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
-pub(crate) use self::socket::{connect, unwatch, watch};
+pub(crate) use self::socket::{connect, prepare, unwatch, watch};
 
 /// What arrives for the Pod on screen.
 #[derive(Debug, Clone)]

@@ -69,7 +69,7 @@ async fn browser_some_of_the_changed_files_are_committed_where_they_are_reviewed
     assert_eq!(git(&stage.repository, &["status", "--porcelain"]), "?? two.txt\n");
 
     // Nothing is offered that git has already.
-    browser.wait_text(".changes-commit h2", "Commit 2 files").await;
+    browser.wait_text(".changes-commit h2", "2 files").await;
     let rest = json!({ "message": "Add the second file" });
     stage.yoi.post(&format!("{}/changes/commit", pod_path(&stage.pod)), &rest).await.expect(200);
     let worker_id = stage.pod["pod"]["worker_id"].as_str().unwrap();

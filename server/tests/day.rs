@@ -137,7 +137,7 @@ async fn begins(stage: &Stage, desk: &Browser) {
     desk.keys(Key::Escape + "").await;
     desk.scroll_to("#new-pod-worktree").await;
     desk.find("#new-pod-worktree").await.click().await.unwrap();
-    desk.wait_text("#new-pod", "Empty: named after the Pod.").await;
+    desk.wait_text("#new-pod", "Leave it empty to name it after the Pod.").await;
     desk.find("#new-pod button[type=submit]").await.click().await.unwrap();
     desk.wait_focus("message").await;
     desk.wait_text("main .head .meta", "⎇ refunds in orchard").await;

@@ -182,6 +182,9 @@ async fn browser_a_notice_is_seen_and_moves_nothing_on_any_page() {
     for (width, height) in [(WIDTH, HEIGHT), (640, 400), (1000, 700), (1440, 900)] {
         browser.set_viewport(width, height).await;
         browser.goto_pod(&yoi, &pod).await;
+        // With the first command comes the code of all.
+        browser.field("Message").await.send_keys(":rename ada\u{e007}").await.unwrap();
+        browser.wait_script("return document.querySelector('[aria-label=Message]').value === ''").await;
         // A stop that does not reach the server is reported in a notice that stays.
         browser.set_offline(true).await;
         browser.field("Message").await.send_keys(":stop\u{e007}").await.unwrap();

@@ -193,6 +193,8 @@ async fn a_question_is_answered_with_one_key_with_a_command_and_in_the_list() {
     terminal.enters(":approvals").await;
     terminal.wait_text("▸ ada Bash echo third").await;
     terminal.types("A").await;
+    terminal.wait_text("always for ada (Enter: exactly this):").await;
+    terminal.types("\r").await;
     terminal.wait_text("allowed, and always from now on").await;
     terminal.wait_text("No approvals pending.").await;
     quits(terminal).await;

@@ -20,6 +20,7 @@ use crate::{
 pub(super) fn listen(console: Console) {
     let navigate = use_navigate();
     let path = use_location().pathname;
+    stream::prepare(console);
     Effect::new(move |_| live::keys_wait(console.dialog.with(Option::is_some)));
     Effect::new(move |before: Option<()>| {
         if before.is_some() {

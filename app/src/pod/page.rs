@@ -89,7 +89,7 @@ pub(crate) fn PodPage() -> impl IntoView {
         |((address, before, at), number)| async move {
             let loaded = load_pod(address, before, at).await;
             // This page is drawn here, and at once.
-            if live::has_taken_over() {
+            if loaded.is_ok() && live::has_taken_over() {
                 markup::ready().await;
                 finished::ready().await;
             }

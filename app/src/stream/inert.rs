@@ -5,6 +5,8 @@ use protocol::{PodRef, Seq};
 use super::PodFeed;
 use crate::console::Console;
 
+pub(crate) fn prepare(_console: Console) {}
+
 pub(crate) fn connect(_console: Console) {}
 
 pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: impl FnMut(PodFeed) + 'static) -> u64 {

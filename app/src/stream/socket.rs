@@ -40,9 +40,13 @@ fn with_hub<T>(use_it: impl FnOnce(&mut Hub) -> T) -> Option<T> {
     HUB.with_borrow_mut(|hub| hub.as_mut().map(use_it))
 }
 
+/// Keeps from now on what is watched. Called once, before anything is: a page may watch a Pod before it is connected.
+pub(crate) fn prepare(console: Console) {
+    HUB.with_borrow_mut(|hub| *hub = Some(Hub::new(console)));
+}
+
 /// Connects this page to the server. Called once.
 pub(crate) fn connect(console: Console) {
-    HUB.with_borrow_mut(|hub| *hub = Some(Hub::new(console)));
     console.link.set(Link::Connecting);
     for event in ["online", "offline", "focus"] {
         wake_on(event);

@@ -216,10 +216,11 @@ fn every_verb_has_an_example_in_the_documentation() {
 #[test]
 fn every_flag_that_the_pages_name_is_one_of_ours() {
     /// Flags of curl, cargo, sqlite3 and docker.
-    const OF_OTHERS: [&str; 10] = [
+    const OF_OTHERS: [&str; 11] = [
         "--user",
         "--unix-socket",
         "--release",
+        "--features",
         "--fast",
         "--only",
         "--long",

@@ -112,9 +112,12 @@ async fn an_agent_at_rest_costs_no_process_and_comes_back_by_load() {
     until("its process has ended", async || (!House::is_running(pid)).then_some(())).await;
     until("nothing of it is left", async || (processes_below(server) == before).then_some(())).await;
     assert_eq!(house.detail(&pod).await["state"], "idle");
-    let listed = house.yoi.get("/api/v1/agents").await.expect(200);
-    let item = listed["items"].as_array().unwrap().iter().find(|item| item["name"] == "scripted").unwrap().clone();
-    assert_eq!(item["state"], "ready", "none is running");
+    until("none is running", async || {
+        let listed = house.yoi.get("/api/v1/agents").await.expect(200);
+        let item = listed["items"].as_array().unwrap().iter().find(|item| item["name"] == "scripted").unwrap().clone();
+        (item["state"] == "ready").then_some(())
+    })
+    .await;
     let events = house.said(&pod, "and again").await;
     assert_eq!(texts(&events), ["You said: and again"]);
     assert_eq!(of_kind(&events, "agent_started")[0]["resumed"], true);

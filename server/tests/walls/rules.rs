@@ -320,7 +320,8 @@ async fn a_rule_over_addresses_means_their_parts() {
         ("what is no address", "docs/a"),
     ] {
         let fate = fate(&yoi, &pod, "WebFetch", &url(given)).await;
-        tally.note(attack, (fate != Fate::Asked).then(|| format!("{fate:?}")));
+        // What WebFetch never fetches is refused and not asked for.
+        tally.note(attack, (fate == Fate::CarriedOut).then(|| format!("{fate:?}")));
     }
     give(&yoi, &pod, &json!([rule("WebFetch", "https://evil.invalid/*", "deny")])).await;
     for (attack, given) in [
