@@ -65,8 +65,8 @@ async fn on_the_page_of_a_pod_the_bar_marks_where_pods_are_and_the_details_name_
     assert_eq!(marked.len(), 1, "{bar}");
     assert!(marked[0].contains("href=\"/\"") && marked[0].contains("aria-current=\"true\""), "{marked:?}");
     // On a phone, only these are visible of it.
-    let details = part(&page, "class=\"inspect\"", "</section>");
-    assert!(part(details, "<dt>name</dt>", "</dd>").contains("ada"), "{details}");
+    let details = part(&page, "class=\"inspect\"", "</a>");
+    assert!(details.contains("Transcript of ") && details.contains("ada"), "{details}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

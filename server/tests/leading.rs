@@ -64,6 +64,7 @@ async fn browser_a_pod_has_two_children_with_lent_folders() {
     // It stays open on each Pod's page.
     browser.find(".inspect-more > summary").await.click().await.unwrap();
     browser.wait_text(".inspect-more", "runtime").await;
+    browser.find(".inspect-more a[href^='/audit?target=']").await;
     let spawn = |name: &str, task: &str| {
         let scope = json!([{ "path": work.join(name), "access": "write" }]);
         format!("call SpawnPod {}", json!({ "name": name, "task": task, "scope": scope }))

@@ -36,11 +36,12 @@ const MORE: &str = "inspect-more";
 /// Everything about this Pod besides its transcript.
 #[component]
 pub(crate) fn Inspector() -> impl IntoView {
-    let transcript = use_pod().pod.with_value(pod_href);
+    let pod = use_pod();
+    let transcript = pod.pod.with_value(pod_href);
     view! {
         <aside class="inspect" aria-label="Details">
             <a class="button to-transcript" href=transcript>
-                "Transcript"
+                "Transcript of " {redrawn(move || pod.summary.with(|summary| summary.name.to_string()))}
             </a>
             <Tasks />
             <Commands />

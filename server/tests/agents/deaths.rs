@@ -110,7 +110,8 @@ async fn an_agent_at_rest_costs_no_process_and_comes_back_by_load() {
     house.said(&pod, "hello").await;
     let pid = house.pid();
     until("its process has ended", async || (!House::is_running(pid)).then_some(())).await;
-    until("nothing of it is left", async || (processes_below(server) == before).then_some(())).await;
+    // What looks after the folder's git state may have been there only at the beginning.
+    until("nothing of it is left", async || (processes_below(server) <= before).then_some(())).await;
     assert_eq!(house.detail(&pod).await["state"], "idle");
     until("none is running", async || {
         let listed = house.yoi.get("/api/v1/agents").await.expect(200);
