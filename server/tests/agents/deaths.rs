@@ -8,6 +8,12 @@ use testkit::{
 
 use crate::house::{House, kill9, of_kind, texts, watch};
 
+/// Whether the list of agents says that the scripted one is running.
+async fn runs(house: &House) -> bool {
+    let listed = house.yoi.get("/api/v1/agents").await.expect(200);
+    listed["items"].as_array().unwrap().iter().any(|item| item["name"] == "scripted" && item["state"] == "running")
+}
+
 #[tokio::test]
 async fn an_agent_that_is_killed_pauses_its_pod_and_comes_back_without_saying_anything_twice() {
     let house = House::open().await;
@@ -32,6 +38,7 @@ async fn an_agent_that_is_killed_pauses_its_pod_and_comes_back_without_saying_an
     let pid = house.pid();
     kill9(pid);
     until("it is gone", async || (!House::is_running(pid)).then_some(())).await;
+    until("yoi has noticed it", async || (!runs(&house).await).then_some(())).await;
     assert_eq!(texts(&house.said(&pod, "back").await), ["You said: back"]);
     assert_eq!(house.logged("load ").len(), 2);
 }
@@ -113,12 +120,7 @@ async fn an_agent_at_rest_costs_no_process_and_comes_back_by_load() {
     // What looks after the folder's git state may have been there only at the beginning.
     until("nothing of it is left", async || (processes_below(server) <= before).then_some(())).await;
     assert_eq!(house.detail(&pod).await["state"], "idle");
-    until("none is running", async || {
-        let listed = house.yoi.get("/api/v1/agents").await.expect(200);
-        let item = listed["items"].as_array().unwrap().iter().find(|item| item["name"] == "scripted").unwrap().clone();
-        (item["state"] == "ready").then_some(())
-    })
-    .await;
+    until("none is running", async || (!runs(&house).await).then_some(())).await;
     let events = house.said(&pod, "and again").await;
     assert_eq!(texts(&events), ["You said: and again"]);
     assert_eq!(of_kind(&events, "agent_started")[0]["resumed"], true);
