@@ -10,6 +10,7 @@ mod build;
 mod conformance;
 mod count;
 mod dependencies;
+mod failures;
 mod fuzz;
 mod models;
 mod programs;

@@ -5,10 +5,8 @@ use std::{env, ffi::OsString, path::PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    build,
-    count::Count,
-    dependencies,
-    programs::{self, Given},
+    build, dependencies,
+    programs::{self, Given, Report},
     run::{Step, cargo, passes, readable, step},
     tools,
 };
@@ -41,10 +39,10 @@ pub(crate) fn run(extent: Extent) -> Result<bool> {
         Ok(true)
     })];
     if !steps[0].is_ok {
-        return finish(&steps, Count::default());
+        return finish(&steps, &Report::default());
     }
 
-    let mut count = Count::default();
+    let mut report = Report::default();
     steps.push(step("formatting", || passes(&mut cargo(&["fmt", "--all", "--check"]))));
     steps.push(step("lints, server", || {
         // With everything that is off by default: the tests and the release build compile the rest without it.
@@ -56,15 +54,15 @@ pub(crate) fn run(extent: Extent) -> Result<bool> {
         passes(cargo(&["clippy"]).args(what).args(["--target", "wasm32-unknown-unknown", "--", "-D", "warnings"]))
     }));
     steps.push(step("dependencies", dependencies::check));
-    steps.push(step("tests", || tests(extent, postgres, &mut count)));
+    steps.push(step("tests", || tests(extent, postgres, &mut report)));
     if extent == Extent::Whole {
         steps.push(step("release build", release_build));
     }
-    finish(&steps, count)
+    finish(&steps, &report)
 }
 
 /// All test programs. Two tests of each at a time, because each test may use a browser or a PostgreSQL.
-fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result<bool> {
+fn tests(extent: Extent, postgres: Option<PathBuf>, report: &mut Report) -> Result<bool> {
     let mut given = Given { arguments: vec!["--test-threads", "2"], ..Given::default() };
     if extent == Extent::Fast {
         given.arguments.extend(["--skip", "browser_"]);
@@ -73,9 +71,9 @@ fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result
         given.variables.push(("PATH", path_with(folder)?));
     }
     // What does not compile counts as failed.
-    count.failed = 1;
-    *count = programs::run(&["--workspace", "--exclude", "hydrate", "--locked"], &given)?;
-    Ok(count.failed == 0)
+    report.count.failed = 1;
+    *report = programs::run(&["--workspace", "--exclude", "hydrate", "--locked"], &given)?;
+    Ok(report.count.failed == 0)
 }
 
 fn path_with(folder: PathBuf) -> Result<OsString> {
@@ -105,7 +103,9 @@ fn release_build() -> Result<bool> {
     Ok(true)
 }
 
-fn finish(steps: &[Step], count: Count) -> Result<bool> {
+fn finish(steps: &[Step], report: &Report) -> Result<bool> {
+    report.failed.iter().for_each(|failure| failure.print("failed"));
+    report.unsteady.iter().for_each(|failure| failure.print("unsteady, passed when it was run again by itself"));
     println!();
     for step in steps {
         println!("    {:<16} {:>12}  {}", step.name, readable(step.took), if step.is_ok { "ok" } else { "FAILED" });
@@ -113,6 +113,9 @@ fn finish(steps: &[Step], count: Count) -> Result<bool> {
     if let Some(failed) = steps.iter().find(|step| !step.is_ok) {
         println!("\nnot everything holds; the first step that failed: {}", failed.name);
     }
-    println!("\n{} passed, {} failed", count.passed, count.failed);
+    if !report.unsteady.is_empty() {
+        println!("\n{} unsteady, see above: each is a fault to be mended", report.unsteady.len());
+    }
+    println!("\n{} passed, {} failed", report.count.passed, report.count.failed);
     Ok(steps.iter().all(|step| step.is_ok))
 }
