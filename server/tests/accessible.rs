@@ -168,7 +168,7 @@ async fn browser_the_first_minute_and_the_login_have_no_serious_finding() {
     browser.goto(&yoi.login_url()).await;
     browser.wait_live().await;
     report.look(&axe, &browser, "the first minute").await;
-    browser.button("New Pod").await.click().await.unwrap();
+    browser.press_button("New Pod").await;
     browser.wait_dialog("Name").await;
     report.look(&axe, &browser, "a new Pod").await;
     report.assert_none();
@@ -220,8 +220,8 @@ async fn browser_no_dialog_has_a_serious_finding() {
         browser.wait_no_dialog().await;
     }
     for name in ["Rename…", "Delete…"] {
-        browser.find("main .head summary[aria-label=More]").await.click().await.unwrap();
-        browser.button(name).await.click().await.unwrap();
+        browser.press("main .head summary[aria-label=More]").await;
+        browser.press_button(name).await;
         browser.wait_dialog("bob").await;
         report.look(&axe, &browser, name).await;
         browser.keys(Key::Escape + "").await;
@@ -247,14 +247,14 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
 
     // An approval that is about to be denied with a reason.
     browser.find("article[data-question]").await;
-    browser.find("article[data-question] .answers .row button:last-child").await.click().await.unwrap();
+    browser.press("article[data-question] .answers .row button:last-child").await;
     browser.find("main input[aria-label^=Reason]").await;
     report.look(&axe, &browser, "a denial").await;
 
     // A run that has just ended, with the way to undo it.
     browser.goto_pod(&yoi, &bob).await;
-    browser.find("#pod-more-summary").await.click().await.unwrap();
-    browser.button("Archive").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
+    browser.press_button("Archive").await;
     browser.wait_text(".notices", "Undo").await;
     report.look(&axe, &browser, "a stop that can be undone").await;
     browser.wait_text("main .head", "stopped").await;
@@ -265,7 +265,7 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
             yoi.post(&format!("{}/stop", pod_path(child)), &json!({})).await;
         }
     }
-    browser.button("Restore").await.click().await.unwrap();
+    browser.press_button("Restore").await;
     browser.wait_dialog("with its children").await;
     report.look(&axe, &browser, "a restore").await;
     browser.keys(Key::Enter + "").await;
@@ -275,8 +275,8 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
     browser.wait_no_dialog().await;
 
     // The name has to be typed before anything is deleted; a wrong name is refused in the dialog.
-    browser.find("main .head summary[aria-label=More]").await.click().await.unwrap();
-    browser.button("Delete…").await.click().await.unwrap();
+    browser.press("main .head summary[aria-label=More]").await;
+    browser.press_button("Delete…").await;
     browser.wait_dialog("bob").await;
     browser.keys("eve").await;
     browser.keys(Key::Enter + "").await;

@@ -40,7 +40,7 @@ async fn browser_what_needs_you_is_answered_on_the_board_and_nothing_below_it_mo
     let place = "return document.getElementById('since').getBoundingClientRect().top";
     browser.wait_script("return !document.getElementById('cards')").await;
     let before = browser.eval(place).await;
-    browser.find(".need button[data-answer=a]").await.click().await.unwrap();
+    browser.press(".need button[data-answer=a]").await;
     let file = yoi.launch().work_dir().join("a.txt");
     browser.wait_until("the file is there", async |_| file.exists()).await;
     browser.wait_text(".need.is-answered", "allowed by you").await;
@@ -48,7 +48,7 @@ async fn browser_what_needs_you_is_answered_on_the_board_and_nothing_below_it_mo
     assert_eq!(browser.eval(place).await, before, "nothing below it moves");
 
     // Retry fails again: its card says so, and there is no other.
-    browser.find(".failed-card button[aria-label='Retry old']").await.click().await.unwrap();
+    browser.press(".failed-card button[aria-label='Retry old']").await;
     browser
         .wait_until("it has failed twice", async |_| {
             let page = yoi.get(&format!("{}/transcript", pod_path(&old))).await.expect(200);
@@ -65,9 +65,9 @@ async fn browser_what_needs_you_is_answered_on_the_board_and_nothing_below_it_mo
     browser.wait_text(".since .pod-row", "New words.").await;
     browser.wait_script("return document.activeElement.matches('.since [data-row]')").await;
 
-    browser.link("Table").await.click().await.unwrap();
+    browser.press_link("Table").await;
     browser.wait_text(".pods-table", "quiet").await;
-    browser.link("Board").await.click().await.unwrap();
+    browser.press_link("Board").await;
     browser.wait_text(".since", "Since you last looked").await;
     browser.no_errors().await;
     browser.quit().await;

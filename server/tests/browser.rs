@@ -93,7 +93,7 @@ async fn browser_a_refused_name_is_told_in_the_dialog_and_the_text_stays() {
     yoi.new_pod("ada").await;
     let browser = open(&yoi, 1440, 900).await;
     wait_live(&browser).await;
-    browser.button("New Pod").await.click().await.unwrap();
+    browser.press_button("New Pod").await;
     let name = browser.field("Name").await;
     name.send_keys("ada").await.unwrap();
     name.send_keys(Key::Enter + "").await.unwrap();
@@ -128,7 +128,7 @@ async fn browser_a_server_restart_in_mid_answer_costs_nothing() {
     wait_live(&browser).await;
     let composer = browser.field("Message").await;
     assert_eq!(composer.value().await.unwrap().as_deref(), Some("half a thought"));
-    browser.button("Resume").await.click().await.unwrap();
+    browser.press_button("Resume").await;
     browser.wait_text("main", "running").await;
     browser.quit().await;
 }
@@ -144,7 +144,7 @@ async fn browser_a_page_that_could_not_be_read_is_read_when_the_server_is_back()
     yoi.kill9().await;
     browser.wait_text("[role=status]", "reconnecting").await;
     let row = format!("aside.pods a[href*='{}']", bob["pod"]["worker_id"].as_str().unwrap());
-    browser.find(&row).await.click().await.unwrap();
+    browser.press(&row).await;
     browser.wait_text("main", "Pod unreachable").await;
     browser.button("Try again").await;
     yoi.restart_on_same_port().await;

@@ -59,23 +59,23 @@ async fn browser_another_model_is_chosen_in_the_head_and_the_transcript_tells_it
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;
     let browser = Browser::open_pod(&yoi, &pod).await;
-    browser.find(".head-model").await.click().await.unwrap();
+    browser.press(".head-model").await;
     browser.wait_text("#model", "Currently rehearsal.").await;
     browser.wait_text("#model", "200k context").await;
     // Nothing was selected: nothing changes, and the page says so.
-    browser.find("#model-submit").await.click().await.unwrap();
+    browser.press("#model-submit").await;
     browser.wait_text("#model", "Choose a model").await;
     let choose = "const level = document.getElementById('model-thinking'); level.value = 'high';
                   level.dispatchEvent(new Event('change', { bubbles: true }))";
     browser.eval(choose).await;
-    browser.find("#model-submit").await.click().await.unwrap();
+    browser.press("#model-submit").await;
     browser.wait_text(LOG, "thinking high: set by you").await;
     assert_eq!(yoi.get(&pod_path(&pod)).await.expect(200)["thinking"], "high");
 }
 
 /// Stops the Pod of this page, from its menu.
 async fn archive(browser: &Browser) {
-    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
     // The bar of a selection has a button of the same name.
     let archive =
         "[...document.querySelectorAll('#pod-more button')].find(it => it.innerText.includes('Archive')).click()";
@@ -95,10 +95,10 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     assert_eq!(state(&yoi, &ada).await, "stopped");
     writes_no_more(&file("a")).await;
 
-    browser.button("Undo").await.click().await.unwrap();
+    browser.press_button("Undo").await;
     browser.wait_text(".notices", "ada is back. The run was ended; Resume continues it.").await;
     assert_eq!(state(&yoi, &ada).await, "paused");
-    browser.button("Resume").await.click().await.unwrap();
+    browser.press_button("Resume").await;
     // It continues after the call that was ended.
     until_state(&yoi, &browser, &ada, "idle").await;
 
@@ -111,7 +111,7 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
         browser.keys("x").await;
     }
     browser.wait_text("aside .selection", "2 selected").await;
-    browser.find("aside .selection button[title^=Archive]").await.click().await.unwrap();
+    browser.press("aside .selection button[title^=Archive]").await;
     browser.wait_text(".notices", "Archived 2 Pods. Undo brings them back, the running ones paused.").await;
     writes_no_more(&file("b")).await;
     writes_no_more(&file("e")).await;
@@ -286,7 +286,7 @@ async fn browser_a_write_shows_the_lines_that_go_as_the_file_is_now() {
     let said = String::from_utf8(cli.output().await.unwrap().stdout).unwrap();
     assert!(said.contains("Write notes.md: +1 −3; it would fail") && said.contains("\n-three\n"), "{said}");
 
-    browser.find(&format!("{card} [data-answer=a]")).await.click().await.unwrap();
+    browser.press(&format!("{card} [data-answer=a]")).await;
     browser.wait_text(LOG, "changed since you read it").await;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\nthree\nmore\n");
     browser.no_errors().await;

@@ -346,10 +346,10 @@ async fn browser_a_revert_needs_the_focus_asks_before_it_deletes_and_is_undone_a
 
     browser.reload().await;
     browser.wait_live().await;
-    browser.button("Undo revert").await.click().await.unwrap();
+    browser.press_button("Undo revert").await;
     browser.wait_text(".changes-counts", "2 files").await;
     assert!(world.read("long.txt").contains("five"));
-    browser.find("#file-1 .change-acts button").await.click().await.unwrap();
+    browser.press("#file-1 .change-acts button").await;
     browser.wait_focus("revert-sure").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".changes-counts", "1 file").await;
@@ -368,7 +368,7 @@ async fn browser_what_changes_while_the_changes_are_on_screen_is_told() {
     // What is being read stays until one asks.
     world.turn("call Write {\"path\": \"two.txt\", \"content\": \"2\\n\"}").await;
     browser.wait_text(".changes-meanwhile", "ada has changed files meanwhile.").await;
-    browser.button("Look again").await.click().await.unwrap();
+    browser.press_button("Look again").await;
     browser.wait_text(".changes-counts", "2 files").await;
     browser.wait_until("nothing more is told", async |browser| browser.is_absent(".changes-meanwhile").await).await;
     browser.no_errors().await;

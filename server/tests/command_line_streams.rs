@@ -200,9 +200,9 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
     for stream in [&mut whole, &mut pieces] {
         stream.is_back().await;
     }
-    yoi.say(&ada, "stream 40 at 4").await;
+    yoi.say(&ada, "stream 80 at 4").await;
     for stream in [&mut whole, &mut pieces] {
-        assert!(stream.line().await.ends_with("you: stream 40 at 4"));
+        assert!(stream.line().await.ends_with("you: stream 80 at 4"));
         assert!(stream.line().await.ends_with("— running"));
     }
     // The piece arrives long before its line is complete.

@@ -55,14 +55,14 @@ async fn browser_some_of_the_changed_files_are_committed_where_they_are_reviewed
     stage.open(&browser).await;
     browser.wait_text(".changes-commit", "2 files").await;
     browser.wait_text(".changes-commit", "Commit to main").await;
-    browser.find(".changes-commit button[type=submit]").await.click().await.unwrap();
+    browser.press(".changes-commit button[type=submit]").await;
     browser.wait_text(".changes-commit", "Write what the commit does").await;
-    browser.find("#review-commit").await.click().await.unwrap();
+    browser.press("#review-commit").await;
     browser.keys("Add the first file").await;
-    browser.find(".changes-commit summary").await.click().await.unwrap();
-    browser.find(".changes-choice[title$='two.txt'] input").await.click().await.unwrap();
+    browser.press(".changes-commit summary").await;
+    browser.press(".changes-choice[title$='two.txt'] input").await;
     browser.wait_text(".changes-commit", "1 of 2 files").await;
-    browser.find(".changes-commit button[type=submit]").await.click().await.unwrap();
+    browser.press(".changes-commit button[type=submit]").await;
     browser.wait_text(".notices", "Committed 1 file.").await;
     let said = git(&stage.repository, &["show", "--format=%s", "--name-only", "HEAD"]);
     assert_eq!(said, "Add the first file\n\none.txt\n");
@@ -92,15 +92,15 @@ async fn browser_notes_on_changes_outlive_the_page_and_are_on_the_phone_too() {
     let colour = "return getComputedStyle(document.getElementById('review-send')).backgroundColor";
     assert_eq!(desk.eval("return document.getElementById('review-send').disabled").await, json!(true));
     let idle = desk.eval(colour).await;
-    desk.find(&first_line(0)).await.click().await.unwrap();
+    desk.press(&first_line(0)).await;
     desk.wait_focus("comment").await;
     desk.keys("Why this one?").await;
-    desk.button("Add comment").await.click().await.unwrap();
+    desk.press_button("Add comment").await;
     desk.button("Send 1 comment").await;
     assert_ne!(desk.eval(colour).await, idle, "a button that does nothing looks like it");
-    desk.find("#file-1 .change-acts input").await.click().await.unwrap();
+    desk.press("#file-1 .change-acts input").await;
     // Not finished, and its page is left.
-    desk.find(&first_line(1)).await.click().await.unwrap();
+    desk.press(&first_line(1)).await;
     desk.wait_focus("comment").await;
     desk.keys("And this").await;
     desk.wait_text(".changes-side > h2", "1").await;
@@ -124,11 +124,11 @@ async fn browser_notes_on_changes_outlive_the_page_and_are_on_the_phone_too() {
     // The phone sends them; the desk learns of it when it notes something else.
     phone.wait_text("#review-send", "Send 2 comments").await;
     phone.scroll_to("#review-send").await;
-    phone.find("#review-send").await.click().await.unwrap();
+    phone.press("#review-send").await;
     phone.wait_text(".changes-side", "Sent.").await;
     phone.wait_text(".changes-side > h2", "0").await;
     assert_eq!(stage.drafts().await["comments"], json!([]));
-    desk.find("#file-0 .change-acts input").await.click().await.unwrap();
+    desk.press("#file-0 .change-acts input").await;
     desk.wait_text(".changes-side > h2", "0").await;
     desk.wait_text(".changes-seen", "2 of 2 seen").await;
     until_so("what the desk has seen is kept", async || stage.drafts().await["seen"].as_array().unwrap().len() == 2)

@@ -19,7 +19,7 @@ async fn wait_draft(browser: &Browser, text: &str) {
 
 /// The button of a queued message.
 async fn queued(browser: &Browser, button: &str) {
-    browser.find(&format!(".queue button[title^='{button}']")).await.click().await.unwrap();
+    browser.press(&format!(".queue button[title^='{button}']")).await;
 }
 
 async fn wait_empty_queue(browser: &Browser) {
@@ -94,7 +94,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     // Removed: a third one is never sent.
     browser.send("say a third one").await;
     browser.wait_text(".queue", "say a third one").await;
-    browser.find(".queue li:last-child button[title$='without sending']").await.click().await.unwrap();
+    browser.press(".queue li:last-child button[title$='without sending']").await;
     browser
         .wait_until("it is out of the queue", async |browser| {
             let waits = browser.texts(".queue").await.concat();
@@ -196,7 +196,7 @@ async fn browser_pictures_are_pasted_dropped_and_chosen_and_are_in_the_transcrip
     browser.eval("return document.querySelector('#attach-files').hidden = false").await;
     browser.find("#attach-files").await.send_keys(path.to_str().unwrap()).await.unwrap();
     browser.wait_text(".chips", "notes.txt").await;
-    browser.button("Remove image dropped.png").await.click().await.unwrap();
+    browser.press_button("Remove image dropped.png").await;
     browser.wait_script("return !document.querySelector('.chips').textContent.includes('dropped')").await;
     let seen =
         "return [...document.querySelectorAll('IMG')].every((image) => image.complete && image.naturalWidth === 1)";

@@ -210,7 +210,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     browser.chord(Key::Control, 'a').await;
     browser.wait_text("aside .selection", "3 selected").await;
     browser.hold_time(5_000).await;
-    browser.find("aside .selection button[title^=Archive]").await.click().await.unwrap();
+    browser.press("aside .selection button[title^=Archive]").await;
     browser.wait_text(".notices", "Archived 3 Pods. Undo brings them back.").await;
     browser.wait_held().await;
     for pod in [&ada, &bob, &eve] {
@@ -229,7 +229,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     focus_row(&browser, &eve).await;
     browser.keys("x").await;
     browser.wait_text("aside .selection", "1 selected").await;
-    browser.find("aside .selection button[title^=Archive]").await.click().await.unwrap();
+    browser.press("aside .selection button[title^=Archive]").await;
     browser.wait_text(".notices", "Archived eve. Undo brings it back.").await;
     browser.wait_held().await;
     assert_eq!(state(&yoi, &eve).await, "stopped");
@@ -268,7 +268,7 @@ async fn browser_a_click_with_shift_selects_all_rows_up_to_there_and_opens_none(
     let chosen = "return [...document.querySelectorAll('main tr.is-selected th a')].map(a => a.textContent)";
 
     // In the table: from the ticked box to the clicked row.
-    browser.find("main input[aria-label='Select bob']").await.click().await.unwrap();
+    browser.press("main input[aria-label='Select bob']").await;
     browser.wait_text("main .selection", "1 selected").await;
     shift_click(&browser, &format!("main {}", row(&pods[3]))).await;
     browser.wait_text("main .selection", "3 selected").await;
@@ -294,7 +294,7 @@ async fn browser_a_click_with_shift_selects_all_rows_up_to_there_and_opens_none(
     assert_eq!(browser.eval(chosen).await, json!(["bob", "cat", "dan", "eve"]));
     browser.keys(Key::Escape + "").await;
     // Without Shift, a click opens the Pod.
-    browser.find(&format!("main {}", row(&pods[4]))).await.click().await.unwrap();
+    browser.press(&format!("main {}", row(&pods[4]))).await;
     browser.wait_text("main h1", "eve").await;
     browser.no_errors().await;
     browser.quit().await;
@@ -348,7 +348,10 @@ async fn browser_notices_outside_of_the_page_tell_what_was_chosen_while_nobody_l
         })
         .await;
     browser.eval("window.looksAtIt = false").await;
-    yoi.say(&dan, "wait 1\nsay done again").await;
+    yoi.say(&dan, "wait 5\nsay done again").await;
+    browser
+        .wait_until("dan works", async |browser| browser.texts("aside.pods").await.concat().contains("Working"))
+        .await;
     browser.wait_script("return window.told.length === 3").await;
     assert_eq!(browser.eval(told).await[2], json!("dan has finished"));
 
@@ -408,13 +411,13 @@ async fn browser_the_title_counts_who_needs_a_person_and_the_theme_stays_over_a_
     browser.shortcut("ga").await;
     browser.wait_text("main", "1 approval pending").await;
     browser.wait_script("return document.title === 'Approvals · (1) yoi'").await;
-    browser.find("main article[data-question] button.primary").await.click().await.unwrap();
+    browser.press("main article[data-question] button.primary").await;
     browser.wait_script("return document.title === 'Approvals · yoi'").await;
 
     let colour = "return getComputedStyle(document.body).backgroundColor";
     let before = browser.eval(colour).await;
-    browser.find("#more-pages summary").await.click().await.unwrap();
-    browser.button("Light or dark").await.click().await.unwrap();
+    browser.press("#more-pages summary").await;
+    browser.press_button("Light or dark").await;
     browser.wait_until("the colours have changed", async |browser| browser.eval(colour).await != before).await;
     let chosen = browser.eval(colour).await;
     browser.reload().await;

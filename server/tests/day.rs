@@ -130,15 +130,15 @@ async fn begins(stage: &Stage, desk: &Browser) {
     desk.shortcut("n").await;
     desk.wait_focus("new-pod-name").await;
     desk.keys("refunds").await;
-    desk.find("#new-pod summary").await.click().await.unwrap();
-    desk.find("#new-pod-cwd").await.click().await.unwrap();
+    desk.press("#new-pod summary").await;
+    desk.press("#new-pod-cwd").await;
     desk.keys(stage.repository.to_str().unwrap()).await;
     desk.wait_text("#new-pod-cwd-list", "/orchard/").await;
     desk.keys(Key::Escape + "").await;
     desk.scroll_to("#new-pod-worktree").await;
-    desk.find("#new-pod-worktree").await.click().await.unwrap();
+    desk.press("#new-pod-worktree").await;
     desk.wait_text("#new-pod", "Leave it empty to name it after the Pod.").await;
-    desk.find("#new-pod button[type=submit]").await.click().await.unwrap();
+    desk.press("#new-pod button[type=submit]").await;
     desk.wait_focus("message").await;
     desk.wait_text("main .head .meta", "⎇ refunds in orchard").await;
     desk.send(TASK).await;
@@ -204,7 +204,7 @@ async fn reviews(stage: &Stage, desk: &Browser) {
     desk.chord(Key::Shift, Key::Tab).await;
     desk.wait_text(".notices", "refunds: mode is accept edits.").await;
 
-    desk.find("main .review-button").await.click().await.unwrap();
+    desk.press("main .review-button").await;
     desk.wait_text("main h1", "Changes").await;
     desk.wait_text(".changes-counts", "1 file").await;
     desk.wait_script("return document.querySelectorAll('.hunk').length === 2").await;
@@ -216,11 +216,11 @@ async fn reviews(stage: &Stage, desk: &Browser) {
     desk.chord(Key::Control, Key::Enter).await;
     desk.wait_text(".changes-side h2", "1").await;
     let line = BEFORE.replace(LOST, FOUND).replace(PRINT, NOISY).lines().position(|line| line.contains(">&2")).unwrap();
-    desk.find(&format!("button[aria-label='Comment on line {}']", line + 1)).await.click().await.unwrap();
+    desk.press(&format!("button[aria-label='Comment on line {}']", line + 1)).await;
     desk.wait_focus("comment").await;
     desk.keys("Does anything need this?").await;
-    desk.button("Add comment").await.click().await.unwrap();
-    desk.find("#review-text").await.click().await.unwrap();
+    desk.press_button("Add comment").await;
+    desk.press("#review-text").await;
     desk.keys("Good find.").await;
     let asked = stage.model.requests().len();
     desk.button("Send 2 comments").await;
@@ -239,7 +239,7 @@ async fn reviews(stage: &Stage, desk: &Browser) {
     {
         assert!(told.contains(part), "{part}: {told}");
     }
-    desk.link("See what refunds does with it").await.click().await.unwrap();
+    desk.press_link("See what refunds does with it").await;
     desk.wait_text("main .log", "The comment says who gets the rest.").await;
     desk.wait_text("main .head", "idle").await;
     assert_eq!(said(desk).await, 2, "both comments are one message");
@@ -252,7 +252,7 @@ async fn said(desk: &Browser) -> usize {
 
 /// At the desk: the hunk that nothing needs is taken back.
 async fn reverts(stage: &Stage, desk: &Browser) {
-    desk.find("main .review-button").await.click().await.unwrap();
+    desk.press("main .review-button").await;
     desk.wait_text(".changes-files", "The last one gets the rest.").await;
     desk.wait_script("return document.querySelectorAll('.hunk').length === 2").await;
     desk.shortcut("j").await;
@@ -263,7 +263,7 @@ async fn reverts(stage: &Stage, desk: &Browser) {
     desk.button("Undo revert").await;
     desk.wait_script("return document.querySelectorAll('.hunk').length === 1").await;
     assert!(!stage.in_tree("src/refunds.sh").contains(">&2"));
-    desk.find(".changes-head .back").await.click().await.unwrap();
+    desk.press(".changes-head .back").await;
     desk.wait_text("main .head", "refunds").await;
 }
 
@@ -275,7 +275,7 @@ async fn lands(desk: &Browser) {
     desk.wait_text("main .head .meta", "1 ahead").await;
     choose(desk, "Merge its branch…").await;
     desk.wait_dialog("Merge refunds into main").await;
-    desk.find("#worktree-submit").await.click().await.unwrap();
+    desk.press("#worktree-submit").await;
     desk.wait_text(".notices", "refunds: main was fast-forwarded to refunds.").await;
     choose(desk, "Archive").await;
     desk.wait_text(".notices", "Archived refunds.").await;
@@ -284,8 +284,8 @@ async fn lands(desk: &Browser) {
 
 /// Chooses an entry of the Pod's menu.
 async fn choose(desk: &Browser, entry: &str) {
-    desk.find("#pod-more-summary").await.click().await.unwrap();
-    desk.button(entry).await.click().await.unwrap();
+    desk.press("#pod-more-summary").await;
+    desk.press_button(entry).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

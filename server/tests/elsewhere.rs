@@ -35,7 +35,7 @@ async fn browser_two_pods_of_one_name_are_told_apart_by_where_they_live() {
     browser.wait_no_dialog().await;
 
     // The peer dialog names it for both, and in its sentence.
-    browser.find(".verb-peer").await.click().await.unwrap();
+    browser.press(".verb-peer").await;
     browser.wait_dialog("Which Pod").await;
     browser.wait_focus("peer-name").await;
     browser.keys("ada").await;
@@ -44,10 +44,10 @@ async fn browser_two_pods_of_one_name_are_told_apart_by_where_they_live() {
     browser.keys("@box").await;
     browser.wait_text("#peer-sentence", "bob and ada@box will see each other").await;
     browser.keys(Key::Enter + "").await;
-    browser.button("Add peer").await.click().await.unwrap();
+    browser.press_button("Add peer").await;
     browser.wait_text(".peer-outcome", "bob and ada@box").await;
     browser.wait_text(".peer-outcome", "are peers now").await;
-    browser.button("Close").await.click().await.unwrap();
+    browser.press_button("Close").await;
     browser.wait_no_dialog().await;
 
     // So do the details, the transcript and the map.

@@ -30,19 +30,19 @@ async fn browser_a_key_is_pasted_on_the_first_screen_a_pod_begun_with_it_and_the
     let key = browser.field("Key").await;
     assert_eq!(key.attr("type").await.unwrap().as_deref(), Some("password"));
     assert_eq!(key.attr("autocomplete").await.unwrap().as_deref(), Some("off"));
-    browser.find("#give-key-vendor option[value='']").await.click().await.unwrap();
+    browser.press("#give-key-vendor option[value='']").await;
     type_into(&browser, "Name", "lab").await;
     type_into(&browser, "Address", &refuses.base_url().replace("/v1", "/keyed")).await;
     type_into(&browser, "Key", KEY).await;
-    browser.button("Test and keep").await.click().await.unwrap();
+    browser.press_button("Test and keep").await;
     let refused = browser.wait_text(".first-key .problem", "nothing was kept").await;
     assert!(refused.contains("no such key") && !refused.contains(KEY), "{refused}");
 
     type_into(&browser, "Address", &model.base_url()).await;
-    browser.button("Test and keep").await.click().await.unwrap();
+    browser.press_button("Test and keep").await;
     browser.wait_text(".first-key .verdict", "lab works: 2 models. New Pods use it.").await;
     browser.wait_text(".provider-ready", "small and 1 more · data folder").await;
-    browser.button("Begin with small").await.click().await.unwrap();
+    browser.press_button("Begin with small").await;
     browser.wait_text("main .head", "small").await;
     let pods = yoi.get("/api/v1/pods").await.expect(200);
     assert_eq!((&pods["items"][0]["name"], &pods["items"][0]["provider"]), (&"ada".into(), &"lab".into()));
@@ -50,14 +50,14 @@ async fn browser_a_key_is_pasted_on_the_first_screen_a_pod_begun_with_it_and_the
     browser.goto_page(&yoi, "/settings").await;
     browser.wait_text("#models", "data folder").await;
     browser.wait_text("#models", "has a key").await;
-    browser.button("Replace the key of lab").await.click().await.unwrap();
+    browser.press_button("Replace the key of lab").await;
     browser.wait_dialog("Another key for lab").await;
     type_into(&browser, "Key", "sk-another-5e8b").await;
-    browser.button("Test and keep").await.click().await.unwrap();
+    browser.press_button("Test and keep").await;
     browser.wait_text("#give-key .verdict", "lab works").await;
     browser.keys(Key::Escape + "").await;
     browser.wait_no_dialog().await;
-    browser.button("Forget the key of lab").await.click().await.unwrap();
+    browser.press_button("Forget the key of lab").await;
     browser.wait_script("return !document.querySelector('#models').innerText.includes('data folder')").await;
     let page = browser.eval("return document.documentElement.outerHTML").await;
     assert!(!page.as_str().unwrap().contains(KEY), "the page holds the key");
@@ -72,7 +72,7 @@ async fn browser_the_tour_does_a_task_and_lets_two_pods_write_to_each_other() {
     std::fs::write(yoi.launch().work_dir().join("README.md"), "# A project\n").unwrap();
     let browser = Browser::open(&yoi, 1280, 800).await;
     browser.wait_live().await;
-    browser.button("Try it now").await.click().await.unwrap();
+    browser.press_button("Try it now").await;
     let holds = async |text: &str| {
         let script = format!(
             "return document.activeElement?.id === 'message' && document.getElementById('message').value.startsWith({})",
@@ -95,13 +95,13 @@ async fn browser_the_tour_does_a_task_and_lets_two_pods_write_to_each_other() {
     // Its approval shows what would change; nothing is written before the answer.
     browser.wait_text("#log", "One line more").await;
     browser.wait_text(".tour", "3 of 6").await;
-    browser.find("#log .answers .primary").await.click().await.unwrap();
+    browser.press("#log .answers .primary").await;
     browser.wait_text("#log", "README.md is changed").await;
     browser.wait_text(".tour", "4 of 6").await;
     holds(":peer bob").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_dialog("bob").await;
-    browser.find("#peer-submit").await.click().await.unwrap();
+    browser.press("#peer-submit").await;
     browser.wait_text(".tour", "5 of 6").await;
     browser.keys(Key::Escape + "").await;
     browser.wait_no_dialog().await;

@@ -241,7 +241,7 @@ async fn a_server_that_stops_hands_its_pods_over_and_one_that_starts_again_has_i
     // A crash and a restart: nobody waits for it to be declared dead, which here would take an hour.
     one.restart().await;
     let other = one.new_pod("bob").await;
-    one.say(&other, "stream 2000 at 50").await;
+    one.say(&other, "stream 400 at 50").await;
     one.kill9().await;
     let lives = "update hosts set heartbeat_at = now() + interval '1 hour' where name = 'one'";
     testkit::postgres::execute(&url, lives).await.unwrap();

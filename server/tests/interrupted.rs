@@ -173,7 +173,7 @@ async fn browser_a_failed_run_is_retried_from_its_end() {
     browser.send("how much is it?").await;
     browser.wait_text("main .end-failed", "failed").await;
     model.push(Answer::say("all of it"));
-    browser.find("main .end-failed button:not(.fork)").await.click().await.unwrap();
+    browser.press("main .end-failed button:not(.fork)").await;
     browser.wait_text("main", "all of it").await;
     browser.wait_text("main", "completed").await;
     browser
@@ -197,9 +197,9 @@ async fn browser_a_pod_is_forked_from_the_end_of_a_run() {
     browser.wait_text("main .end", "completed").await;
     browser.send("say the second answer").await;
     browser.wait_until("two runs have ended", async |browser| browser.texts("main .end").await.len() == 2).await;
-    browser.find("main .end button.fork").await.click().await.unwrap();
+    browser.press("main .end button.fork").await;
     browser.field("Name").await.send_keys("eve").await.unwrap();
-    browser.button("Fork").await.click().await.unwrap();
+    browser.press_button("Fork").await;
     browser.wait_text("main h1", "eve").await;
     let said = browser.wait_text("main", "forked from ada").await;
     assert!(said.contains("the first answer") && !said.contains("the second answer"), "{said}");

@@ -172,7 +172,7 @@ async fn a_restart_with_many_open_pods_puts_each_in_order() {
     assert_eq!(states, vec![json!("paused"); 20]);
     let ready = tokio::time::timeout(Duration::from_secs(60), async {
         while yoi.get("/readyz").await.status != 200 {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
     ready.await.expect("it gets ready");

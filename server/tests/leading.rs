@@ -62,7 +62,7 @@ async fn browser_a_pod_has_two_children_with_lent_folders() {
     let lead = yoi.new_pod("lead").await;
     let browser = open(&yoi, &lead).await;
     // It stays open on each Pod's page.
-    browser.find(".inspect-more > summary").await.click().await.unwrap();
+    browser.press(".inspect-more > summary").await;
     browser.wait_text(".inspect-more", "runtime").await;
     browser.find(".inspect-more a[href^='/audit?target=']").await;
     let spawn = |name: &str, task: &str| {
@@ -81,9 +81,9 @@ async fn browser_a_pod_has_two_children_with_lent_folders() {
 
     // A child's approval reaches whoever watches its parent.
     browser.wait_text("main", "asks: Write notes.md").await;
-    browser.button("Answer…").await.click().await.unwrap();
+    browser.press_button("Answer…").await;
     browser.wait_text("main article", "asks for permission").await;
-    browser.find("main article[data-question] button.primary").await.click().await.unwrap();
+    browser.press("main article[data-question] button.primary").await;
     browser.wait_until("the file is there", async |_| work.join("left/notes.md").exists()).await;
     browser.wait_text(TRANSCRIPT, "left").await;
 
@@ -101,8 +101,8 @@ async fn browser_a_pod_has_two_children_with_lent_folders() {
     let right = named(&yoi, "right").await;
     goto_pod(&browser, &yoi, &right).await;
     browser.wait_text("aside.inspect", "Parent").await;
-    browser.find("#pod-more-summary").await.click().await.unwrap();
-    browser.button("Archive").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
+    browser.press_button("Archive").await;
     browser.wait_text("main", "stopped").await;
     goto_pod(&browser, &yoi, &lead).await;
     browser.wait_text(TRANSCRIPT, "shut down").await;
@@ -168,7 +168,7 @@ async fn browser_compaction_and_rewind_say_first_what_they_drop() {
     send(&browser, ":rewind").await;
     browser.wait_text("dialog[open] blockquote", "say gamma gamma").await;
     browser.wait_text("dialog[open]", "will leave the context").await;
-    browser.button("Rewind").await.click().await.unwrap();
+    browser.press_button("Rewind").await;
     browser.wait_until("the dialog is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser.wait_text(TRANSCRIPT, "rewound").await;
     let history = yoi.get(&format!("{}/history", pod_path(&pod))).await.expect(200).to_string();
@@ -178,7 +178,7 @@ async fn browser_compaction_and_rewind_say_first_what_they_drop() {
 
     send(&browser, ":compact").await;
     browser.wait_text("dialog[open]", "replaced by a summary").await;
-    browser.button("Compact").await.click().await.unwrap();
+    browser.press_button("Compact").await;
     browser.wait_until("the dialog is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser
         .wait_until("the summary stands in the history", async |_| {

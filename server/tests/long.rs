@@ -164,7 +164,7 @@ async fn browser_what_is_read_stays_in_its_place_while_older_ones_come_and_a_run
     browser.wait_text("main .head", "running").await;
     browser.wait_text("main .head", "idle").await;
     assert_no_drift(&browser).await;
-    browser.find(".below button").await.click().await.unwrap();
+    browser.press(".below button").await;
     wait_in_sight(&browser, "w240").await;
     // At the end it follows again.
     yoi.say(&pod, "stream 200 at 100\nsay that was all").await;

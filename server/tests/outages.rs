@@ -21,13 +21,18 @@ fn words(count: usize) -> String {
     (1..=count).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ")
 }
 
+/// What a Pod streams for three seconds.
+const STREAMS: &str = "stream 600 at 200";
+/// What a Pod streams for longer than a test needs to kill its server.
+const STREAMS_ON: &str = "stream 2000 at 200";
+
 /// A Pod that streams, with a queued message; the stream is seen to run.
-async fn busy_pod(yoi: &YoiProcess) -> (Value, testkit::yoi::EventSocket) {
+async fn busy_pod(yoi: &YoiProcess, streams: &str) -> (Value, testkit::yoi::EventSocket) {
     let pod = yoi.new_pod("ada").await;
     let mut socket = yoi.events().await;
     socket.subscribe("a", &pod, None).await;
     socket.subscribe_pods("list").await;
-    yoi.say(&pod, "stream 600 at 200").await;
+    yoi.say(&pod, streams).await;
     let queued = yoi.post(&format!("{}/input", pod_path(&pod)), &input("say and then this")).await.expect(202);
     assert!(queued["command_id"].is_string());
     socket.records_until("a", |record| record["event"]["text"] == " w20").await;
@@ -108,7 +113,7 @@ async fn lock(yoi: &YoiProcess) -> SqliteConnection {
 #[tokio::test]
 async fn a_database_that_another_program_holds_is_waited_for() {
     let yoi = YoiProcess::start(YOI).await;
-    let (pod, mut socket) = busy_pod(&yoi).await;
+    let (pod, mut socket) = busy_pod(&yoi, STREAMS).await;
     let mut other = lock(&yoi).await;
     assert_told(&yoi, &pod, &mut socket, "another process has held the database").await;
     assert_refused(&yoi, &pod, "later", "say at last").await;
@@ -143,7 +148,7 @@ async fn limit_files(yoi: &YoiProcess, bytes: &str) {
 #[tokio::test]
 async fn a_disk_that_takes_no_more_is_waited_for() {
     let yoi = launch_with_limit("unlimited").start().await;
-    let (pod, mut socket) = busy_pod(&yoi).await;
+    let (pod, mut socket) = busy_pod(&yoi, STREAMS).await;
     limit_files(&yoi, "512").await;
     assert_told(&yoi, &pod, &mut socket, "cannot").await;
     assert_refused(&yoi, &pod, "later", "say at last").await;
@@ -157,7 +162,7 @@ async fn a_disk_that_takes_no_more_is_waited_for() {
 #[tokio::test]
 async fn a_server_ends_in_time_while_its_database_cannot_be_written() {
     let mut yoi = launch_with_limit("unlimited").start().await;
-    let (pod, mut socket) = busy_pod(&yoi).await;
+    let (pod, mut socket) = busy_pod(&yoi, STREAMS_ON).await;
     limit_files(&yoi, "512").await;
     assert_told(&yoi, &pod, &mut socket, "cannot").await;
     let status = yoi.terminate().await;
@@ -171,7 +176,7 @@ async fn a_server_ends_in_time_while_its_database_cannot_be_written() {
 #[tokio::test]
 async fn a_start_whose_writes_fail_ends_with_what_is_wrong_and_the_next_one_finds_everything() {
     let mut yoi = YoiProcess::start(YOI).await;
-    let (pod, _socket) = busy_pod(&yoi).await;
+    let (pod, _socket) = busy_pod(&yoi, STREAMS_ON).await;
     yoi.kill9().await;
     let data = yoi.launch().data_dir().to_owned();
     let failed = launch_with_limit("8").data(&data).try_start().await.expect_err("it cannot start");

@@ -76,7 +76,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser.wait_until("it went on", async |browser| browser.texts(".find-told").await.concat() != first).await;
     browser.wait_focus("find-words").await;
     let second = browser.texts(".find-told").await.concat();
-    browser.find("#find-next").await.click().await.unwrap();
+    browser.press("#find-next").await;
     browser.wait_until("it went on", async |browser| browser.texts(".find-told").await.concat() != second).await;
     browser.keys(Key::Escape + "").await;
     browser.wait_script("return !location.search.includes('find') && document.activeElement.id === 'log'").await;
@@ -133,7 +133,7 @@ async fn browser_usage_has_figures_after_a_run_and_the_audit_names_who_did_what(
     let has = |action: &str| rows.iter().any(|row| row.contains(action) && row.contains("ada") && row.contains("done"));
     assert!(has("input") && has("pod create"), "{rows:#?}");
     browser.field("Action").await.send_keys("pod create").await.unwrap();
-    browser.button("Show").await.click().await.unwrap();
+    browser.press_button("Show").await;
     browser.wait_script("return location.search.includes('action=pod_create')").await;
     browser
         .wait_until("only these rows are there", async |browser| {
@@ -152,7 +152,7 @@ async fn browser_an_answer_in_the_page_is_in_the_audit_with_what_it_was_about() 
     yoi.say(&pod, r#"call Bash {"command":"ls -l"}"#).await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     browser.goto_page(&yoi, "/approvals").await;
-    browser.find("main .answers .primary").await.click().await.unwrap();
+    browser.press("main .answers .primary").await;
     browser
         .wait_until("it is answered", async |_| {
             !yoi.get(&pod_path(&pod)).await.expect(200)["needs_you"].as_bool().unwrap()
@@ -172,14 +172,14 @@ async fn browser_settings_test_a_provider_in_place_and_sign_another_browser_out(
     let (one, other) = tokio::join!(Browser::open(&yoi, 1440, 900), Browser::open(&yoi, 1440, 900));
     one.shortcut("g,").await;
     one.wait_text("main h1", "Settings").await;
-    one.button("Test openai").await.click().await.unwrap();
+    one.press_button("Test openai").await;
     one.wait_text("main .provider-test", "works: answered in").await;
     drop(model);
-    one.button("Test openai").await.click().await.unwrap();
+    one.press_button("Test openai").await;
     one.wait_text("main .provider-test", "unreachable").await;
 
     one.wait_text("#sessions", "this one").await;
-    one.button("Sign out all others").await.click().await.unwrap();
+    one.press_button("Sign out all others").await;
     one.wait_text("#sessions", "No other browser is logged in.").await;
     other.wait_until("it is led to the login", async |browser| browser.url().await.contains("/login")).await;
     other.field("Token").await;
@@ -207,8 +207,8 @@ async fn browser_a_transcript_prints_without_a_script_and_is_saved_as_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let download = json!({ "behavior": "allow", "downloadPath": folder.path() });
     browser.devtools("Page.setDownloadBehavior", download).await;
-    browser.find("main .head summary[aria-label=More]").await.click().await.unwrap();
-    browser.link("Export Markdown").await.click().await.unwrap();
+    browser.press("main .head summary[aria-label=More]").await;
+    browser.press_link("Export Markdown").await;
     let file = folder.path().join("ada.md");
     browser.wait_until("the file is there", async |_| file.exists()).await;
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("# ada\n"));
@@ -225,7 +225,7 @@ async fn browser_a_pods_page_on_paper_has_whole_outputs_and_nothing_to_press() {
     let pod = yoi.new_pod("ada").await;
     yoi.say(&pod, &format!("call Bash {}", json!({ "command": "seq 40" }))).await;
     let browser = Browser::open_pod(&yoi, &pod).await;
-    browser.find("main article[data-question] button.primary").await.click().await.unwrap();
+    browser.press("main article[data-question] button.primary").await;
     browser.wait_text("main .log", "completed").await;
     browser.wait_text("main .output", "35 lines above").await;
     browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" })).await;

@@ -79,13 +79,13 @@ async fn browser_a_request_is_answered_on_the_other_side_and_can_be_revoked() {
     on_ada.field("Message").await.send_keys("peer bob").await.unwrap();
     on_ada.field("Message").await.send_keys(Key::Enter + "").await.unwrap();
     on_ada.wait_text("dialog[open]", "ada and bob will see each other").await;
-    on_ada.button("Add peer").await.click().await.unwrap();
+    on_ada.press_button("Add peer").await;
     on_ada.wait_text("dialog[open]", "Accept it in Approvals").await;
 
     press(&on_bob, "ga").await;
     on_bob.wait_text("main h1", "Approvals").await;
     on_bob.wait_text("main", "ada").await;
-    on_bob.button("Accept").await.click().await.unwrap();
+    on_bob.press_button("Accept").await;
     on_ada.wait_text("dialog[open]", "ada and bob are peers now").await;
     let peers = yoi.get(&format!("{}/peers", pod_path(&ada))).await.expect(200);
     assert_eq!(peers["items"][0]["link"], "linked", "{peers}");

@@ -111,11 +111,11 @@ async fn browser_a_pods_menu_closes_when_one_goes_elsewhere() {
     let browser = open(&yoi).await;
     browser.goto_pod(&yoi, &pod).await;
     let is_open = |wanted: bool| format!("return document.getElementById('pod-more').open === {wanted}");
-    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
     browser.wait_script(&is_open(true)).await;
     browser.keys(thirtyfour::Key::Escape + "").await;
     browser.wait_script(&is_open(false)).await;
-    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
     browser.wait_script(&is_open(true)).await;
     browser.field("Message").await.click().await.unwrap();
     browser.wait_script(&is_open(false)).await;
@@ -241,7 +241,7 @@ async fn browser_beside_a_question_the_name_is_whole_and_pause_is_in_the_menu() 
     browser.wait_text(".head .state", "waiting").await;
     let is_whole = "const name = document.querySelector('.head h1'); return name.scrollWidth <= name.clientWidth";
     browser.wait_script(is_whole).await;
-    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
     let offered = "return [...document.querySelectorAll('#pod-more .menu-list button')] \
         .filter(button => button.checkVisibility()).map(button => button.innerText)";
     let offered = browser.eval(offered).await;

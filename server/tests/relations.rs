@@ -48,7 +48,7 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     from.handle().action_chain().drag_and_drop_element(&from, &to).perform().await.unwrap();
     browser.wait_text("dialog[open]", "bob and ada will see each other").await;
     assert_eq!(peers(&yoi, &ada).await, 0, "dragging alone introduces nobody");
-    browser.button("Add peer").await.click().await.unwrap();
+    browser.press_button("Add peer").await;
     browser.wait_text("dialog[open]", "bob and ada are peers now").await;
     assert_eq!(peers(&yoi, &ada).await, 1);
 
@@ -56,18 +56,18 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     browser.goto_pod(&yoi, &ada).await;
     browser.hold_time(5_000).await;
     browser.wait_text("aside.inspect .peers", "bob").await;
-    browser.button("Unpeer").await.click().await.unwrap();
+    browser.press_button("Unpeer").await;
     browser.wait_text(".notices", "ada and bob are no longer peers.").await;
     browser.wait_held().await;
     assert_eq!((peers(&yoi, &ada).await, peers(&yoi, &bob).await), (0, 0), "the queue is empty");
-    browser.button("Undo").await.click().await.unwrap();
+    browser.press_button("Undo").await;
     browser.wait_text(".notices", "ada and bob are peers again").await;
     assert_eq!((peers(&yoi, &ada).await, peers(&yoi, &bob).await), (1, 1));
     browser.let_time_pass().await;
 
     // If it is not undone, it stays ended; the other side is told.
     browser.wait_text("aside.inspect .peers", "bob").await;
-    browser.button("Unpeer").await.click().await.unwrap();
+    browser.press_button("Unpeer").await;
     until_peers(&yoi, &browser, &bob, 0).await;
     browser.wait_text(".notices", "are no longer peers").await;
     browser.let_time_pass().await;
@@ -79,7 +79,7 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     // It also takes effect if the page is left at once, and it happens once.
     introduce(&yoi, &ada, "bob").await;
     browser.wait_text("aside.inspect .peers", "bob").await;
-    browser.button("Unpeer").await.click().await.unwrap();
+    browser.press_button("Unpeer").await;
     browser.goto("about:blank").await;
     until_peers(&yoi, &browser, &ada, 0).await;
     browser.quit().await;
@@ -105,7 +105,7 @@ async fn browser_a_held_message_says_why_on_the_receivers_card_and_is_released_t
     on_bob.wait_text(TRANSCRIPT, "write too fast").await;
     let shown = on_bob.wait_text(TRANSCRIPT, "held until you release it").await;
     assert!(!shown.contains(&format!("number {number}")), "its text is not in the transcript yet");
-    on_bob.button("Release").await.click().await.unwrap();
+    on_bob.press_button("Release").await;
     on_bob.wait_text(TRANSCRIPT, &format!("number {number}")).await;
     on_bob.wait_text(TRANSCRIPT, "released, see below").await;
     assert_eq!(on_bob.console_errors().await, Vec::<String>::new());

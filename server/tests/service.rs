@@ -203,9 +203,9 @@ async fn the_doctor_looks_into_the_database_and_leaves_it_as_it_is() {
 #[tokio::test]
 async fn the_doctor_helps_where_there_is_no_server_or_a_bad_configuration() {
     let launch = Launch::new(YOI);
+    // The port is taken at one address, so that nobody is given it at the other.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let listen = taken.local_addr().unwrap().to_string();
-    drop(taken);
+    let listen = format!("127.0.0.7:{}", taken.local_addr().unwrap().port());
     let (code, report) = doctor(&launch, &[("YOI_LISTEN", &listen)], &[]).await;
     assert_eq!(code, Some(3), "{report:#}");
     assert_found(&report, "server", "note", "`yoi` starts one");

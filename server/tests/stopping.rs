@@ -87,7 +87,7 @@ async fn browser_a_background_command_shows_what_it_writes_and_is_stopped_by_its
     browser.wait_text(&format!("{card} [role=status]"), "running").await;
     std::fs::write(yoi.launch().work_dir().join("go"), "").unwrap();
     browser.wait_text(&format!("{card} pre"), "it-went-on").await;
-    browser.find(&format!("{card} button")).await.click().await.unwrap();
+    browser.press(&format!("{card} button")).await;
     browser.wait_text(&format!("{card} [role=status]"), "stopped by a person").await;
     browser.wait_until("its button is gone", async |browser| browser.is_absent(&format!("{card} button")).await).await;
     until("it has ended", async || {

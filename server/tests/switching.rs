@@ -39,7 +39,7 @@ fn path_of(yoi: &YoiProcess, pod: &Value) -> String {
 /// Clicks on the Pod's row, and waits until its page is shown.
 async fn switch(browser: &Browser, yoi: &YoiProcess, pod: &Value) {
     let path = path_of(yoi, pod);
-    browser.find(&format!("a[data-row][href='{path}']")).await.click().await.unwrap();
+    browser.press(&format!("a[data-row][href='{path}']")).await;
     let address = path.trim_start_matches("/pods/");
     browser
         .wait_script(&format!(

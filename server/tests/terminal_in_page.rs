@@ -66,10 +66,10 @@ async fn browser_a_shell_runs_in_the_page_and_ends_with_its_pane() {
     browser.keys("exit 3").await;
     browser.keys(Key::Enter).await;
     browser.wait_text(".terminal-end", "exit code 3").await;
-    browser.button("Open again").await.click().await.unwrap();
+    browser.press_button("Open again").await;
     browser.wait_script("return !document.querySelector('.terminal-end')").await;
     is_typed_into(&browser).await;
-    browser.find(".terminal > header .button").await.click().await.unwrap();
+    browser.press(".terminal > header .button").await;
     browser.wait_until("it is closed", async |browser| browser.is_absent(".terminal").await).await;
     until("both ends are in the audit", async || {
         let audit = yoi.get("/api/v1/audit?action=terminal_end").await.expect(200);
@@ -86,8 +86,8 @@ async fn browser_a_terminal_on_a_phone_has_the_whole_page() {
     let pod = yoi.new_pod("ada").await;
     let browser = Browser::open(&yoi, 360, 740).await;
     browser.goto_pod(&yoi, &pod).await;
-    browser.find("#pod-more-summary").await.click().await.unwrap();
-    browser.button("Terminal").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
+    browser.press_button("Terminal").await;
     is_typed_into(&browser).await;
     let wide = "return document.documentElement.scrollWidth <= innerWidth \
         && document.querySelector('.terminal').getBoundingClientRect().height > innerHeight / 2";
@@ -102,8 +102,8 @@ async fn browser_a_terminal_that_is_off_says_how_to_turn_it_on() {
     let pod = yoi.new_pod("ada").await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     browser.goto_pod(&yoi, &pod).await;
-    browser.find("#pod-more-summary").await.click().await.unwrap();
-    browser.button("Terminal").await.click().await.unwrap();
+    browser.press("#pod-more-summary").await;
+    browser.press_button("Terminal").await;
     browser.wait_text(".terminal [role='alert']", "--terminal").await;
     browser.quit().await;
 }

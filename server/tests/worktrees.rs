@@ -12,6 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use testkit::{
     repository::{git, repository},
+    until_so,
     yoi::{Launch, YoiProcess, pod_path},
 };
 
@@ -108,12 +109,15 @@ async fn a_pod_works_commits_and_merges_in_a_work_tree_of_its_own() {
 
     // Its own commands commit.
     stage.does(&pod, "echo four >> src/round.txt && git status --short").await;
-    assert_eq!(stage.detail(&pod).await["git"], git_of("refunds", true, 0));
+    // A busy machine may need longer to look at the files than a page waits for it.
+    let is_dirty = async || stage.detail(&pod).await["git"] == git_of("refunds", true, 0);
+    until_so("the change is seen", is_dirty).await;
     let told = stage.does(&pod, "git commit -qam 'add four' 2>&1").await;
     // git 2.44 and newer also lock the packed branches after a commit, need it for nothing there, and say that they cannot.
     let other: Vec<_> = told.lines().filter(|line| !line.contains("/.git/packed-refs.lock'")).collect();
     assert_eq!(other, Vec::<&str>::new(), "nothing but the commit is tried");
-    assert_eq!(stage.detail(&pod).await["git"], git_of("refunds", false, 1));
+    let is_ahead = async || stage.detail(&pod).await["git"] == git_of("refunds", false, 1);
+    until_so("the commit is seen", is_ahead).await;
     assert_eq!(git(&stage.repository, &["log", "-1", "--format=%s %an", "refunds"]).trim(), "add four Ada");
 
     // A person commits what is changed.

@@ -16,7 +16,7 @@ async fn shot(browser: &Browser, name: &str) {
 }
 
 async fn say(browser: &Browser, text: &str) {
-    browser.find("#message").await.click().await.unwrap();
+    browser.press("#message").await;
     browser.keys(text.to_owned() + Key::Enter).await;
 }
 
@@ -26,12 +26,12 @@ async fn made(browser: &Browser, house: &House) -> Value {
     browser.keys("n").await;
     browser.wait_focus("new-pod-name").await;
     browser.keys("ada").await;
-    browser.find("#new-pod summary").await.click().await.unwrap();
+    browser.press("#new-pod summary").await;
     browser.find("#new-pod-model").await;
-    browser.find("#new-pod-agent option[value='scripted']").await.click().await.unwrap();
+    browser.press("#new-pod-agent option[value='scripted']").await;
     browser.wait_until("no model is asked for", async |browser| browser.is_absent("#new-pod-model").await).await;
     shot(browser, "new-pod").await;
-    browser.find("#new-pod button[type='submit']").await.click().await.unwrap();
+    browser.press("#new-pod button[type='submit']").await;
     browser.wait_text("main h1", "ada").await;
     let pods = house.yoi.get("/api/v1/pods?name=ada").await.expect(200);
     pods["items"][0].clone()
@@ -60,7 +60,7 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
 
     // A person chooses a mode, and so does the agent.
     mode_shown(&browser, "ask").await;
-    browser.find(&format!("{CARD} option[value='code']")).await.click().await.unwrap();
+    browser.press(&format!("{CARD} option[value='code']")).await;
     let is_code = async |_: &_| house.detail(&pod).await["session"]["mode"] == "code";
     browser.wait_until("the mode is the Pod's", is_code).await;
     say(&browser, "mode ask").await;
@@ -93,7 +93,7 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
     browser.find("[data-option='always']").await;
     shot(&browser, "question").await;
     assert_eq!(browser.texts("[data-question] .answers .row button").await, ["Yes", "Always", "No"]);
-    browser.find("[data-option='always']").await.click().await.unwrap();
+    browser.press("[data-option='always']").await;
     browser.wait_text("main .log", "You chose always.").await;
     say(&browser, "diff a.txt").await;
     browser.wait_text("main .log .diff", "two").await;
@@ -109,7 +109,7 @@ async fn browser_an_agent_is_chosen_answers_plans_and_is_led_from_the_page() {
     browser.wait_text("main .log", "exit 0: first").await;
     browser.wait_text("main .log .tool", "second").await;
 
-    browser.find(&format!("{CARD} summary")).await.click().await.unwrap();
+    browser.press(&format!("{CARD} summary")).await;
     browser.wait_text(CARD, "It decides by itself what it asks you").await;
     browser.find(CARD).await.scroll_into_view().await.unwrap();
     shot(&browser, "card").await;
@@ -133,7 +133,7 @@ async fn browser_an_agent_on_a_phone_fits_and_is_led_by_touch() {
     is_within_the_screen(&browser).await;
     let too_small = "return [...document.querySelectorAll('[data-option]')].filter(b => b.getBoundingClientRect().height < 43.5).length";
     assert_eq!(browser.eval(too_small).await, json!(0), "each answer is large enough for a thumb");
-    browser.find("[data-option='no']").await.click().await.unwrap();
+    browser.press("[data-option='no']").await;
     browser.wait_text("main .log", "You chose no.").await;
     shot(&browser, "phone-log").await;
 
@@ -141,10 +141,10 @@ async fn browser_an_agent_on_a_phone_fits_and_is_led_by_touch() {
     browser.goto_page(&house.yoi, &format!("/pods/{runtime}/{worker}?pane=details")).await;
     browser.wait_text(CARD, "Scripted Agent 1.2.3").await;
     browser.wait_text(&format!("{CARD} ol[aria-label='Plan']"), "mend").await;
-    browser.find(&format!("{CARD} option[value='code']")).await.click().await.unwrap();
+    browser.press(&format!("{CARD} option[value='code']")).await;
     let is_code = async |_: &_| house.detail(&pod).await["session"]["mode"] == "code";
     browser.wait_until("the mode is the Pod's", is_code).await;
-    browser.find(&format!("{CARD} summary")).await.click().await.unwrap();
+    browser.press(&format!("{CARD} summary")).await;
     browser.wait_text(CARD, "It decides by itself what it asks you").await;
     browser.find(CARD).await.scroll_into_view().await.unwrap();
     shot(&browser, "phone-card").await;

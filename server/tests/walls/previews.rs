@@ -351,12 +351,12 @@ async fn browser_a_page_of_a_preview_works_and_does_nothing_at_the_console() {
     let pod = stage.pod["pod"].clone();
     let page = format!("/pods/{}/{}", pod["runtime_id"].as_str().unwrap(), pod["worker_id"].as_str().unwrap());
     browser.goto(&format!("{}{page}", stage.yoi.console_url())).await;
-    browser.find(".inspect-more > summary").await.click().await.unwrap();
+    browser.press(".inspect-more > summary").await;
     browser.wait_text(".preview-lines", "5173").await;
-    browser.button("Open port 5173").await.click().await.unwrap();
+    browser.press_button("Open port 5173").await;
     browser.wait_text(".preview-lines", "Close").await;
     let before = browser.driver.windows().await.unwrap();
-    browser.find(".preview-lines a").await.click().await.unwrap();
+    browser.press(".preview-lines a").await;
     browser
         .wait_until("the new tab", async |browser| browser.driver.windows().await.unwrap().len() > before.len())
         .await;

@@ -28,18 +28,27 @@ use crate::{
 const MEMORY_KIB_MAX: u64 = 900 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_that_sends_anything_harms_nobody() {
+async fn a_provider_that_sends_too_much_harms_nobody() {
+    suffered("providers that send too much", of_length().into_iter().chain(of_packing()).collect(), 36).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_sends_nonsense_harms_nobody() {
+    let attacks = of_calls().into_iter().chain(of_calls_by_responses()).chain(of_nonsense()).collect();
+    suffered("providers that send nonsense", attacks, 23).await;
+}
+
+/// All attacks on one server, one after the other, and its memory in the end.
+async fn suffered(name: &'static str, attacks: Vec<Attack>, count: usize) {
     let stage = Stage::set().await;
-    let mut tally = Tally::of("providers that send anything");
-    let attacks: Vec<Attack> =
-        [of_length(), of_packing(), of_calls(), of_calls_by_responses(), of_nonsense()].into_iter().flatten().collect();
+    let mut tally = Tally::of(name);
     for (number, attack) in attacks.iter().enumerate() {
         let through = stage.suffer(number, attack).await;
         tally.note(attack.name, through);
     }
     let peak = stage.memory_kib();
     tally.note("all of it in memory", (peak > MEMORY_KIB_MAX).then(|| format!("{peak} KiB were taken")));
-    tally.finish(59);
+    tally.finish(count);
 }
 
 /// `POST providers/NAME/test` requests the list of models.

@@ -253,8 +253,13 @@ async fn beat_on(bus: Arc<impl Bus>) {
             last_beat = Instant::now();
             continue;
         }
-        let before = member.others.before();
+        let (id, before) = (member.id(), member.others.before());
         let beat = tokio::time::timeout(DEAD_AFTER, bus.beat()).await;
+        if member.id() != id {
+            // It has joined again meanwhile: the answer is about the host that it was.
+            last_beat = Instant::now();
+            continue;
+        }
         match beat.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
             Ok(Some(hosts)) => {
                 last_beat = Instant::now();

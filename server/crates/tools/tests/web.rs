@@ -399,7 +399,7 @@ async fn nothing_of_ours_is_sent() {
 #[tokio::test]
 async fn a_host_that_does_not_answer_is_named() {
     let site = Site::new().await;
-    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let closed = SocketAddr::from(([127, 0, 0, 1], 1));
     let addresses = AddressPolicy::public().and(closed);
     let options = WebOptions { addresses, time_limit: Duration::from_secs(60) };
     let outcome = fetch(options, json!({ "url": format!("http://{closed}/") })).await;

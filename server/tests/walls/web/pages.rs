@@ -208,7 +208,7 @@ async fn browser_no_other_port_is_sent_the_consoles_cookie() {
         let path = format!("/clicked-{number}");
         stage.yoi.say(&pod, &format!("say [link {number}]({})", stage.hostile(name, &path))).await;
         stage.browser.goto(&testkit::browser::console::page_of(&stage.yoi, &pod)).await;
-        stage.browser.link(&format!("link {number}")).await.click().await.unwrap();
+        stage.browser.press_link(&format!("link {number}")).await;
         until("the link was followed", async || stage.was_asked(&path).then_some(())).await;
         tally.note(&format!("a link in a Pod's words to {name}"), stage.stolen());
         stage.browser.goto(&stage.hostile(name, &format!("/typed-{number}"))).await;
@@ -287,7 +287,7 @@ async fn browser_no_page_is_told_the_consoles_name() {
     let pod = stage.yoi.get("/api/v1/pods").await.expect(200)["items"][0].clone();
     stage.yoi.say(&pod, &format!("say [away]({})", stage.hostile("127.0.0.1", "/away"))).await;
     stage.browser.goto(&testkit::browser::console::page_of(&stage.yoi, &pod)).await;
-    stage.browser.link("away").await.click().await.unwrap();
+    stage.browser.press_link("away").await;
     until("the link was followed", async || stage.was_asked("/away").then_some(())).await;
     tally.note("the referrer of a link", stage.heard_of(stage.own_name()));
     stage.browser.quit().await;

@@ -71,7 +71,7 @@ async fn a_waiting_client_is_told_of_progress_while_the_pod_runs() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;
     let mut client = Session::of_person(&server).await;
-    client.done("send", json!({ "pod": "ada", "text": "stream 40 at 20" })).await;
+    client.done("send", json!({ "pod": "ada", "text": "stream 200 at 20" })).await;
     let asked = json!({ "name": "wait", "arguments": { "pod": "ada" }, "_meta": { "progressToken": "p1" } });
     let told = client.ask_all("tools/call", asked).await;
     let (last, before) = told.split_last().unwrap();

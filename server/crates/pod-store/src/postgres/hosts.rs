@@ -71,13 +71,14 @@ async fn free(connection: &mut PgConnection, hosts: &[i64]) -> Result<u64, sqlx:
 }
 
 /// Joins again after this host was declared dead, owning nothing. `None` if a newer host has the same identity. A number
-/// whose answer was lost is this host's own.
+/// whose answer was lost is this host's own, and of several the newest counts.
 pub(super) async fn join_again(connection: &mut PgConnection, hosts: &Hosts) -> Result<Option<i64>, sqlx::Error> {
-    let later: Option<i64> = sqlx::query_scalar("select id from hosts where uid = $1 and id > $2")
-        .bind(&hosts.member.identity().uid)
-        .bind(hosts.member.id())
-        .fetch_optional(&mut *connection)
-        .await?;
+    let later: Option<i64> =
+        sqlx::query_scalar("select id from hosts where uid = $1 and id > $2 order by id desc limit 1")
+            .bind(&hosts.member.identity().uid)
+            .bind(hosts.member.id())
+            .fetch_optional(&mut *connection)
+            .await?;
     if let Some(later) = later {
         return Ok(Some(later).filter(|later| hosts.member.has_tried(*later)));
     }

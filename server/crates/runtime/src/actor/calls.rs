@@ -30,7 +30,7 @@ const WISHES_MAX: usize = 64;
 /// How many questions of servers may be queued; further ones wait with their server.
 const ASKS_MAX: usize = 16;
 /// How long to wait for what a tool started to be gone after it was told to end.
-const END_WAIT_MAX: Duration = Duration::from_secs(4);
+const END_WAIT_MAX: Duration = Duration::from_secs(8);
 
 /// What the ids of hooks begin with; no call's does.
 const HOOKS: &str = "hooks-";

@@ -15,7 +15,8 @@ async fn a_message_goes_over_wakes_its_receiver_and_its_receipts_come_back_in_or
     let two = Two::new().await;
     let (ada, bob, _shuttle) = two.linked().await;
     let sent = two.send(&ada, &bob, "say hello").await.unwrap();
-    assert_eq!(sent.state, Stored);
+    // Whoever waits for more than two seconds is told that it is on its way.
+    assert!(matches!(sent.state, Sent | Stored), "{sent:?}");
     let here = two.a.until_receipt(&ada, &sent.message_id, Answered).await;
     let there = two.b.records(&bob).await;
     assert_eq!(received(&there), [(sent.message_id.clone(), "say hello".to_owned())]);
@@ -148,6 +149,6 @@ async fn the_pace_of_a_pair_is_one_over_both_directions() {
             break;
         }
     }
-    assert!(states[..28].iter().all(|state| *state == Stored), "{states:?}");
+    assert!(!states[..28].contains(&Held), "{states:?}");
     assert!(states.contains(&Held), "{states:?}");
 }

@@ -23,7 +23,7 @@ async fn a_viewer_on_another_host_sees_a_run_as_it_comes_and_nothing_twice() {
         async move { watch(&one, &ada, is_finished).await }
     });
     until("two viewers", async || one.health().viewers() == 1 && two.health().viewers() == 1).await;
-    tell(&one, &ada, "say hello\nstream 150 at 60\nsay the end").await;
+    tell(&one, &ada, "say hello\nstream 900 at 60\nsay the end").await;
     let (seen, own) = (watching.await.unwrap(), mine.await.unwrap());
     for seen in [&seen, &own] {
         assert!(seen.windows(2).all(|pair| pair[0].seq < pair[1].seq), "out of order, or twice");

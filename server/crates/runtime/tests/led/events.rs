@@ -40,7 +40,7 @@ async fn news_that_comes_in_mid_answer_is_read_in_a_run_of_its_own() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
     let bob = ground.busy_child(&ada, "bob", &[]).await;
-    ground.tell(&ada, "say begin\nwait 3\nsay end").await;
+    ground.tell(&ada, "say begin\nwait 10\nsay end").await;
     ground.stage.until(&ada, |records| count(records, "text_chunk") > 0).await;
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
     let records = ground.stage.until(&ada, |records| count(records, "run_finished") == 2 && is_at_rest(records)).await;
@@ -150,7 +150,7 @@ async fn each_end_is_told_also_when_the_next_run_begins_at_once() {
     let ada = ground.lead("ada").await;
     let bob = ground.done_child(&ada, "bob", &[]).await;
     let cid = ground.busy_child(&bob, "cid", &[]).await;
-    ground.tell(&bob, "say begin\nwait 3\nsay end").await;
+    ground.tell(&bob, "say begin\nwait 10\nsay end").await;
     let begun = count(&ground.stage.records(&bob).await, "run_started");
     ground.stage.until(&bob, |records| count(records, "text_chunk") > 0).await;
     // The news of cid arrives while bob answers, so bob's next run begins the moment this one ends.

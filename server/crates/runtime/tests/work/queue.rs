@@ -150,7 +150,7 @@ async fn a_message_that_steers_goes_with_the_next_question_of_the_same_run() {
 async fn a_message_that_steers_an_answer_without_calls_begins_the_next_run_before_all_others() {
     let bench = Bench::new().await;
     let pod = bench.stage.create("ada").await;
-    bench.send(&pod, "say zero\nwait 3\nsay end").await;
+    bench.send(&pod, "say zero\nwait 8\nsay end").await;
     bench.until_state(&pod, PodState::Running).await;
     bench.queue(&pod, "q1", "say one", false).await;
     bench.queue(&pod, "s1", "say two", true).await;

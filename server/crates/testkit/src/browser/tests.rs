@@ -35,7 +35,7 @@ async fn browser_finds_by_name_waits_for_text_and_reports_the_console() {
     assert_eq!(browser.console_errors().await, Vec::<String>::new());
 
     browser.field("Name").await.send_keys("Pod").await.unwrap();
-    browser.button("Greet it's \"you\"").await.click().await.unwrap();
+    browser.press_button("Greet it's \"you\"").await;
     assert_eq!(browser.wait_text("#greeting", "Hello").await, "Hello, Pod");
     let errors = browser.console_errors().await;
     assert!(matches!(errors.as_slice(), [only] if only.contains("greeted")), "{errors:?}");

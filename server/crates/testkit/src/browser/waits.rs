@@ -24,8 +24,22 @@ impl Page {
 
     /// A link by its text.
     pub async fn link(&self, name: &str) -> WebElement {
-        let xpath = format!("//a[@href][{}]", named(name));
-        self.shown(By::XPath(xpath), &format!("link {name:?}")).await
+        self.shown(By::XPath(link_xpath(name)), &format!("link {name:?}")).await
+    }
+
+    /// Clicks the first visible element that matches the CSS selector.
+    pub async fn press(&self, css: &str) {
+        self.pressed(&By::Css(css), css).await;
+    }
+
+    /// Clicks a button, found by its name.
+    pub async fn press_button(&self, name: &str) {
+        self.pressed(&By::XPath(button_xpath(name)), &format!("button {name:?}")).await;
+    }
+
+    /// Clicks a link, found by its text.
+    pub async fn press_link(&self, name: &str) {
+        self.pressed(&By::XPath(link_xpath(name)), &format!("link {name:?}")).await;
     }
 
     /// A text field by its label.
@@ -82,6 +96,18 @@ impl Page {
         }
     }
 
+    /// Finds and clicks, and does both again if the page has been drawn anew in between: then nothing was clicked.
+    async fn pressed(&self, by: &By, what: &str) {
+        let mut last = None;
+        let pressed = self.looked(async |page| {
+            let element = first_shown(page, by.clone()).await.ok().flatten()?;
+            element.click().await.map_err(|error| last = Some(error)).ok()
+        });
+        if pressed.await.is_none() {
+            panic!("no {what} could be clicked within {WAIT_MAX:?} ({last:?}){}", self.at_end().await)
+        }
+    }
+
     /// Checks repeatedly, up to the time limit of any wait.
     async fn looked<T>(&self, mut look: impl AsyncFnMut(&Self) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + WAIT_MAX;
@@ -118,6 +144,10 @@ async fn first_shown(page: &Page, by: By) -> WebDriverResult<Option<WebElement>>
 fn button_xpath(name: &str) -> String {
     let named = named(name);
     format!("//button[{named}] | //*[@role='button'][{named}] | //input[@type='submit'][@value={}]", literal(name))
+}
+
+fn link_xpath(name: &str) -> String {
+    format!("//a[@href][{}]", named(name))
 }
 
 fn field_xpath(label: &str) -> String {

@@ -28,8 +28,8 @@ pub use self::{
 const RUNNING_MAX: usize = 8;
 /// The most ended ones of one Pod that are still known.
 const ENDED_MAX: usize = 16;
-/// How long to wait for commands that were told to end; longer than their own grace of 2 s.
-const END_WAIT_MAX: Duration = Duration::from_secs(4);
+/// How long to wait for commands that were told to end; longer than the helper's grace and its own end take (`run.rs`).
+const END_WAIT_MAX: Duration = Duration::from_secs(8);
 
 /// The background commands of all Pods of this server. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -63,7 +63,7 @@ impl Scene {
 
 pub(crate) async fn a_background_command_is_read_piece_by_piece_and_stopped() {
     let scene = Scene::new();
-    let command = "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; trap 'echo bye; exit 3' TERM; while :; do sleep 0.01; done";
+    let command = "echo one; while [ ! -e go ]; do sleep 0.01; done; trap 'echo bye; exit 3' TERM; echo two; while :; do sleep 0.01; done";
     let started = scene.start("call-b1", command).await;
     assert_eq!(started.content.as_deref(), Some("{\"id\":\"call-b1\"}"), "{started:?}");
     assert_eq!(scene.news("call-b1").await, "one\n");

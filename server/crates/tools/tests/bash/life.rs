@@ -53,8 +53,8 @@ pub(crate) async fn the_time_limit_ends_a_whole_tree() {
     let stage = Stage::new();
     let command =
         "trap '' TERM INT HUP; echo begun; setsid bash -c 'setsid sleep 2222.1 & sleep 2222.2' & sleep 2222.3";
-    let done = stage.call(json!({ "command": command, "timeout_s": 5 })).await;
-    assert_eq!(done.outcome.summary, "killed after 5 s (time limit) · 1 line", "{}", done.content());
+    let done = stage.call(json!({ "command": command, "timeout_s": 15 })).await;
+    assert_eq!(done.outcome.summary, "killed after 15 s (time limit) · 1 line", "{}", done.content());
     assert_eq!((done.outcome.is_error, done.outcome.code.as_deref()), (true, Some("timeout")));
     assert_eq!(done.content(), "begun\n");
     for word in ["2222.1", "2222.2", "2222.3"] {
@@ -84,7 +84,7 @@ pub(crate) async fn a_command_that_is_given_up_is_told_to_end_and_has_time_for_i
     let (sender, mut pieces) = mpsc::channel(8);
     let (lifeline, mut ended) = Lifeline::pair();
     let (bash, place) = (Bash::new(stage.options.clone()), Place { lifeline, ..stage.place() });
-    let command = "trap 'echo told; sleep 0.3; echo told > told; exit' TERM; echo ready; while :; do sleep 0.01; done";
+    let command = "trap 'echo told; sleep 0.05; echo told > told; exit' TERM; echo ready; while :; do sleep 0.01; done";
     let call = bash.call(&place, json!({ "command": command }), sender);
     tokio::select! {
         _ = call => panic!("it ended by itself"),
@@ -146,6 +146,8 @@ pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_wi
     if !bash.is_confined() {
         return println!("without rooms no helper waits");
     }
+    // Those of other tests end by themselves.
+    is_soon(|| helpers().is_empty()).await;
     // Which helper keeps a command, and which one waits for it.
     let round = async || {
         let (sender, _pieces) = mpsc::channel(8);
@@ -217,7 +219,7 @@ pub(crate) async fn a_slow_viewer_does_not_stop_the_time_limit() {
     let stage = Stage::new();
     let (sender, pieces) = mpsc::channel(1);
     let (bash, place) = (Bash::new(stage.options.clone()), stage.place());
-    let call = bash.call(&place, json!({ "command": "yes yes-2222", "timeout_s": 5 }), sender);
+    let call = bash.call(&place, json!({ "command": "yes yes-2222", "timeout_s": 15 }), sender);
     let viewer = async {
         is_soon(|| is_running("yes", "yes-2222")).await;
         is_soon(|| !is_running("yes", "yes-2222")).await;

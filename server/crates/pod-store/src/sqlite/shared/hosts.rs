@@ -69,13 +69,14 @@ async fn free(connection: &mut SqliteConnection, hosts: &[i64]) -> Result<u64, s
 }
 
 /// Joins again after this host was declared dead, owning nothing. `None` if a newer host has the same identity. A number
-/// whose answer was lost is this host's own.
+/// whose answer was lost is this host's own, and of several the newest counts.
 pub(super) async fn join_again(connection: &mut SqliteConnection, hosts: &Hosts) -> Result<Option<i64>, sqlx::Error> {
-    let later: Option<i64> = sqlx::query_scalar("select id from hosts where uid = ? and id > ?")
-        .bind(hosts.member.identity().uid.clone())
-        .bind(hosts.member.id())
-        .fetch_optional(&mut *connection)
-        .await?;
+    let later: Option<i64> =
+        sqlx::query_scalar("select id from hosts where uid = ? and id > ? order by id desc limit 1")
+            .bind(hosts.member.identity().uid.clone())
+            .bind(hosts.member.id())
+            .fetch_optional(&mut *connection)
+            .await?;
     if let Some(later) = later {
         return Ok(Some(later).filter(|later| hosts.member.has_tried(*later)));
     }
