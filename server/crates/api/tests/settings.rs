@@ -14,10 +14,7 @@ use runtime::SessionRow;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    time::timeout,
-};
+use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::{
     client_async,
     tungstenite::{Message, client::IntoClientRequest},
