@@ -129,6 +129,10 @@ pub struct PodSummary {
     pub activity: Option<String>,
     /// You have to act: an approval is open, or the last run failed.
     pub needs_you: bool,
+    /// `retry` would be refused with this code: every message has its answer, or the run is paused between calls.
+    /// Absent when it is false, and while that is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_to_retry: bool,
     /// Answers finished since you last looked.
     pub unread: u32,
     /// The number of queued messages; absent when there are none.
