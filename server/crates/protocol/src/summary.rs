@@ -305,8 +305,9 @@ pub struct PodDetail {
     /// What its agent is, offers and plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentView>,
-    /// Its task list, as it keeps it by the tool Tasks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Its task list, in the words of the tool Tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::task")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::Task>))]
     pub tasks: Vec<PlanEntry>,
 }
 
