@@ -245,7 +245,7 @@ impl Bash {
         let name = format!("output:{}", place.call_id);
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let clock = Clock::start(limit, place.questions.clone());
-        let ending = running.finish(clock, &mut kept, &mut live, &output).await;
+        let ending = running.finish(clock, place.drain.clone(), &mut kept, &mut live, &output).await;
         let took = started.elapsed();
         let scope = place.scope.clone();
         let left = beside(move || {
