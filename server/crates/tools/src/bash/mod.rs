@@ -252,9 +252,10 @@ impl Bash {
             repositories.tidy();
             if is_confined { repositories.left_in(&scope) } else { Vec::new() }
         });
-        let left = leavings::told(&place.cwd, &left.await);
+        let mut left = leavings::told(&place.cwd, &left.await);
         let lines = kept.lines();
         let (content, last) = kept.finish(&name).await;
+        left.push_str(leavings::told_of_locks(place.scope.work_tree().is_some(), &content));
         live.push(&last);
         live.finish(&output).await;
         // Without sandboxes it would be exposed to commands.
