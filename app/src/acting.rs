@@ -5,7 +5,7 @@ pub(crate) mod stopping;
 
 use commands::{
     Answer, Client, Command, Here, NOT_ATTACHED, PreviewAct, Standing,
-    allowed::{input_refusal, peer_refusal, refusal, spawn_refusal},
+    allowed::{input_refusal, peer_refusal, refusal_of, retry_refusal, spawn_refusal},
 };
 use leptos::prelude::*;
 use protocol::{
@@ -57,7 +57,7 @@ impl AtHand {
             None => console.questions.with(|open| open.iter().flatten().any(|open| is_of(&open.pod))),
         };
         let knows = self.summary.relations.peers > 0 || !self.peers().is_empty();
-        Standing { state: self.summary.state, asks, knows }
+        Standing { state: self.summary.state, asks, knows, no_retry: retry_refusal(&self.summary) }
     }
 
     /// What its agent offers, if it has one and its page is open.
@@ -254,7 +254,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
 /// Carries out a verb, or asks first: compacting says what it drops, and restoring a Pod with children offers to
 /// restore them too. Archiving is done at once and can be undone for a moment.
 pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
-    match (verb, refusal(verb, pod.state)) {
+    match (verb, refusal_of(verb, pod)) {
         (_, Some(reason)) => console.note(format!("{} is not available: {reason}", label(verb).trim_end_matches('…'))),
         (ControlVerb::Compact, None) => console.dialog.set(Some(Dialog::Compact(Box::new(pod.clone())))),
         (ControlVerb::Restore, None) if pod.relations.children > 0 => {

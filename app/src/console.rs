@@ -9,7 +9,7 @@ pub(crate) mod undoing;
 
 use std::{future::Future, pin::Pin};
 
-use commands::{Page, Topic, family, is_stuck};
+use commands::{Page, Topic, family};
 use leptos::prelude::*;
 use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp, WorktreeVerb};
 
@@ -206,31 +206,29 @@ impl Console {
         })
     }
 
-    /// How many Pods need your attention.
-    pub(crate) fn needing(self) -> usize {
-        self.with_pods(commands::needing)
-    }
-
     /// How many approvals and peer requests are open; until approvals have been read, the Pods waiting with one count
     /// instead.
     pub(crate) fn asking(self) -> usize {
-        let requests = self.requests.with(|requests| requests.as_ref().map_or(0, Vec::len));
-        requests + self.questioning()
-    }
-
-    /// How many Pods' last runs failed or were interrupted.
-    pub(crate) fn stuck(self) -> usize {
-        self.with_pods(|pods| pods.iter().filter(|pod| is_stuck(pod)).count())
-    }
-
-    /// How many things need you: the board's count.
-    pub(crate) fn on_board(self) -> usize {
-        self.asking() + self.stuck()
-    }
-
-    fn questioning(self) -> usize {
         let waiting = || self.with_pods(|pods| family::waiting(pods).count());
-        self.questions.with(|questions| questions.as_ref().map(Vec::len)).unwrap_or_else(waiting)
+        self.requesting() + self.questioning().unwrap_or_else(waiting)
+    }
+
+    /// How many things need you.
+    pub(crate) fn needing(self) -> usize {
+        self.with_pods(|pods| commands::needing(pods, self.questioning(), self.requesting()))
+    }
+
+    /// The Pods with a peer request that you answer.
+    pub(crate) fn requested(self) -> Vec<PodRef> {
+        self.requests.with(|requests| requests.iter().flatten().map(|request| request.to.clone()).collect())
+    }
+
+    fn requesting(self) -> usize {
+        self.requests.with(|requests| requests.as_ref().map_or(0, Vec::len))
+    }
+
+    fn questioning(self) -> Option<usize> {
+        self.questions.with(|questions| questions.as_ref().map(Vec::len))
     }
 
     /// Opens the dialog that makes these two Pods peers; `target` is empty while none is chosen.

@@ -36,10 +36,11 @@ pub(crate) fn LoginStyle() -> impl IntoView {
 }
 
 /// Asks for the token or for a code. A plain form that posts its body, so that the token is in no history; a wrong
-/// one leads back here with `?tried=1`.
+/// one leads back here with `?tried=1`. The page to go to then is in `to`; the server checks it.
 #[component]
 pub(crate) fn LoginPage() -> impl IntoView {
     let query = use_query_map();
+    let to = query.with_untracked(|query| query.get("to"));
     let refusal = move || {
         let is_tried = query.with(|query| query.get_str("tried") == Some("1"));
         let told = view! { <p id="refusal" role="alert">"Wrong token."</p> };
@@ -53,6 +54,7 @@ pub(crate) fn LoginPage() -> impl IntoView {
                 <label for="token">"Token"</label>
                 <input id="token" name="token" type="password" aria-describedby="refusal" autocomplete="off" required autofocus spellcheck="false" autocapitalize="off" />
                 {redrawn(refusal)}
+                {to.map(|to| view! { <input type="hidden" name="to" value=to /> }.into_any())}
                 <button type="submit">"Log in"</button>
             </form>
             <p>

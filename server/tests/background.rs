@@ -126,11 +126,11 @@ async fn the_task_list_is_shown_and_survives_a_restart() {
     yoi.say(&pod, &format!("call Tasks {}", json!({ "items": items }))).await;
     until("the list is there", async || {
         let detail = yoi.get(&path).await.expect(200);
-        (detail["tasks"][1]["status"] == "in_progress").then_some(())
+        (detail["tasks"][1]["state"] == "in_progress").then_some(())
     })
     .await;
     yoi.kill9().await;
     yoi.restart().await;
     let detail = yoi.get(&path).await.expect(200);
-    assert_eq!((&detail["tasks"][0]["content"], &detail["tasks"][0]["status"]), (&json!("read"), &json!("completed")));
+    assert_eq!(detail["tasks"][0], json!({ "text": "read", "state": "done" }));
 }

@@ -1,12 +1,12 @@
-//! What needs you, on the board: approvals, runs that failed or were interrupted, and peer requests, the one that waits
-//! longest first. An answered card stays in its place, without its buttons, until you leave the page; nothing below it
+//! What needs you, on the board: approvals, peer requests, and Pods whose run failed or was interrupted or whose records
+//! cannot be read, the one that waits longest first. An answered card stays in its place, without its buttons, until you leave the page; nothing below it
 //! moves.
 
 use std::collections::HashSet;
 
 use commands::{Sign, is_stuck};
 use leptos::prelude::*;
-use protocol::{ControlVerb, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp};
+use protocol::{ControlVerb, OpenApproval, OpenRequest, PodRef, PodState, PodSummary, Seq, Timestamp};
 
 use crate::{
     approvals::{
@@ -154,7 +154,7 @@ fn place(console: Console, pod: &PodRef, parent: Option<&PodRef>) -> String {
     }
 }
 
-/// A run that failed or was interrupted: why, and how to continue.
+/// A run that failed or was interrupted: why, and how to continue. Of a broken Pod, why it is.
 #[component]
 fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
     let console = use_console();
@@ -176,6 +176,7 @@ fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
         Sign::Failed => (ControlVerb::Retry, "Retry"),
         Sign::Of(_) => (ControlVerb::Resume, "Resume"),
     };
+    let is_broken = sign == Sign::Of(PodState::Broken);
     let pressed = address.clone();
     let go_on = move || {
         let (pod, at) = (pressed.clone(), stuck.with_untracked(|pod| pod.head_seq));
@@ -205,6 +206,7 @@ fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
     });
     let (shape, label) = match sign {
         Sign::Failed => ("sign sign-fail", format!("{named} has failed")),
+        Sign::Of(PodState::Broken) => ("sign sign-broken", format!("{named} is broken")),
         Sign::Of(_) => ("sign sign-pause", format!("{named} was interrupted")),
     };
     view! {
@@ -216,7 +218,7 @@ fn StuckCard(pod: PodSummary, is_open: Memo<bool>) -> impl IntoView {
             </header>
             <p class="card-says">{redrawn(move || stuck.with(|pod| stuck_words(pod, is_open.get(), is_again.get())))}</p>
             <Problem error=deed.error />
-            <footer class:is-hidden=move || !is_open.get()>
+            <footer class:is-hidden=move || is_broken || !is_open.get()>
                 <DeedButton deed=deed words=act label=format!("{act} {named}") press=go_on />
                 {other}
             </footer>
@@ -233,6 +235,8 @@ fn stuck_words(pod: &PodSummary, is_open: bool, is_again: bool) -> String {
         (Sign::Failed, true, false) => format!("Failed: {why}"),
         (Sign::Failed, true, true) => format!("Failed again: {why}"),
         (Sign::Failed, false, _) => format!("Continued. It had failed: {why}"),
+        (Sign::Of(PodState::Broken), true, _) => format!("Broken: {why}."),
+        (Sign::Of(PodState::Broken), false, _) => format!("It was broken: {why}."),
         (Sign::Of(_), true, _) => sentence_case(why),
         (Sign::Of(_), false, _) => "Continued. It had been interrupted.".to_owned(),
     }
@@ -240,10 +244,8 @@ fn stuck_words(pod: &PodSummary, is_open: bool, is_again: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use commands::samples::pod;
-    use protocol::PodState;
-
     use super::*;
+    use commands::samples::pod;
 
     fn failed(name: &str) -> PodSummary {
         let activity = Some("failed: the key is wrong".to_owned());
@@ -268,6 +270,14 @@ mod tests {
         assert_eq!(stuck_words(&failed("bob"), true, false), "Failed: the key is wrong");
         assert_eq!(stuck_words(&failed("bob"), false, true), "Continued. It had failed: the key is wrong");
         assert_eq!(stuck_words(&failed("bob"), true, true), "Failed again: the key is wrong");
+    }
+
+    #[test]
+    fn a_broken_pod_says_why_and_offers_nothing() {
+        let state_reason = Some("its state cannot be read".to_owned());
+        let broken = PodSummary { state_reason, ..pod("bob", PodState::Broken) };
+        assert!(is_stuck(&broken));
+        assert_eq!(stuck_words(&broken, true, false), "Broken: its state cannot be read.");
     }
 
     #[test]

@@ -235,6 +235,14 @@ impl Review {
 /// The id of the button that says yes to a revert that deletes a file.
 pub(super) const SURE: &str = "revert-sure";
 
+/// The place that keys act on in files with so many hunks: this one or, if it is gone, the one before.
+fn still_there((file, hunk): (usize, usize), hunks: &[usize]) -> (usize, usize) {
+    match hunks.get(file) {
+        Some(count) => (file, hunk.min(count.saturating_sub(1))),
+        None => (hunks.len().saturating_sub(1), 0),
+    }
+}
+
 /// The id of a hunk's element.
 pub(super) fn hunk_id((file, hunk): (usize, usize)) -> String {
     format!("hunk-{file}-{hunk}")
@@ -261,9 +269,8 @@ fn ChangesView(data: ChangesData, lasting: Lasting, again: Callback<()>) -> impl
         at: lasting.at,
         pod: StoredValue::new(pod.pod.clone()),
     };
-    if review.at.get_untracked().0 >= files.len() {
-        review.at.set((0, 0));
-    }
+    let hunks: Vec<usize> = files.iter().map(|file| file.hunks.len()).collect();
+    review.at.set(still_there(review.at.get_untracked(), &hunks));
     if lasting.is_read.get_value() {
         // The hunk that had the focus may be gone.
         live::focus_card(&hunk_id(review.at.get_untracked()));
@@ -444,5 +451,17 @@ fn Index(review: Review, files: Arc<[FileChange]>, notes: Vec<String>) -> impl I
                     .map(|(key, what)| view! { <li><kbd>{key}</kbd> " " {what}</li> }.into_any())}
             </ul>
         </nav>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::still_there;
+
+    #[test]
+    fn after_a_revert_keys_act_on_what_is_left_there() {
+        let at = |place| still_there(place, &[1, 3, 0]);
+        assert_eq!([at((1, 1)), at((1, 3)), at((2, 1)), at((3, 2))], [(1, 1), (1, 2), (2, 0), (2, 0)]);
+        assert_eq!(still_there((0, 0), &[]), (0, 0));
     }
 }

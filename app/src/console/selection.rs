@@ -1,6 +1,6 @@
 //! The selection of several Pods, and what can be done to all of them. Pure.
 
-use commands::allowed::refusal;
+use commands::allowed::refusal_of;
 use protocol::{ControlVerb, PodRef, PodSummary};
 
 use crate::format::counted;
@@ -88,7 +88,7 @@ impl Plan {
     pub(crate) fn new(verb: ControlVerb, selected: &[&PodSummary]) -> Self {
         let mut plan = Self::default();
         for pod in selected {
-            match refusal(verb, pod.state) {
+            match refusal_of(verb, pod) {
                 None => plan.pods.push((*pod).clone()),
                 Some(reason) => plan.refused.push(format!("{}: {reason}", pod.name)),
             }

@@ -184,7 +184,8 @@ fn extend(console: Console, step: i32) {
 fn introduce(console: Console, path: &str) {
     let here = pod_of_path(path);
     let chooses_source = here.is_none();
-    let first = || Some(grouped(&console.pods(), "").into_iter().next()?.1.into_iter().next()?.pod);
+    let first =
+        || Some(grouped(&console.pods(), "", &console.requested()).into_iter().next()?.1.into_iter().next()?.pod);
     match here.or_else(row).or_else(|| untrack(first)) {
         Some(source) => {
             let introduction = Introduction { source, chooses_source, target: String::new() };

@@ -28,7 +28,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             <nav aria-label="Console">
                 <a href=Page::Pods.href() aria-current=at_pods>
                     {Page::Pods.title()}
-                    <LiveCount count=Console::on_board title="things that need you" said=" waiting for you" />
+                    <LiveCount count=Console::needing title="things that need you" said=" waiting for you" />
                 </a>
                 <PageLink page=Page::Map />
                 <PageLink page=Page::Search />

@@ -196,9 +196,11 @@ pub(crate) fn host_name() -> String {
     window().location().hostname().unwrap_or_default()
 }
 
-/// Goes to the login page: the login has expired, so retrying cannot help.
+/// Goes to the login page, which leads back here: the login has expired, so retrying cannot help.
 pub(crate) fn go_to_login() {
-    visit("/login");
+    let location = window().location();
+    let here = [location.pathname(), location.search()].into_iter().flatten().collect::<String>();
+    visit(&format!("/login?to={}", js_sys::encode_uri_component(&here)));
 }
 
 /// Whether the element contains the focus or is under the pointer.

@@ -1,5 +1,5 @@
 use commands::{
-    allowed::{peer_refusal, refusal},
+    allowed::{peer_refusal, refusal, refusal_of},
     sharing::{also_here, also_here_words},
 };
 use leptos::prelude::*;
@@ -167,7 +167,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             <MenuVerb verb=ControlVerb::Pause words="Pause" />
             <MenuVerb verb=ControlVerb::Cancel words="Cancel the run" />
             <MenuVerb verb=ControlVerb::Stop words="Archive" />
-            {act(label(ControlVerb::Retry), |console, pod| control(console, &pod, ControlVerb::Retry))}
+            <MenuVerb verb=ControlVerb::Retry words="Retry" />
             {act(label(ControlVerb::Compact), |console, pod| control(console, &pod, ControlVerb::Compact))}
             {act("Fork…", |console, pod| console.dialog.set(Some(Dialog::Fork(Box::new(pod), None))))}
             {redrawn(of_git)}
@@ -229,7 +229,7 @@ fn MenuVerb(verb: ControlVerb, words: &'static str) -> impl IntoView {
         <button
             type="button"
             class=format!("verb-{}", verb.as_str())
-            class:is-hidden=move || refusal(verb, pod.state.get()).is_some()
+            class:is-hidden=move || refusal_of(verb, &pod.as_it_is()).is_some()
             on:click=move |_| control(console, &untrack(|| pod.as_it_is()), verb)
         >
             {words}

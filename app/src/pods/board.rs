@@ -134,7 +134,7 @@ fn keep_looked(since_ms: i64) {
 fn needing(console: Console, asked: usize, asking: usize) -> usize {
     let questions = console.questions.with(|questions| questions.as_ref().map_or(asked, Vec::len));
     let requests = console.requests.with(|requests| requests.as_ref().map_or(asking, Vec::len));
-    questions + requests + console.stuck()
+    console.with_pods(|pods| commands::needing(pods, Some(questions), requests))
 }
 
 fn need_words(count: usize) -> String {

@@ -1,7 +1,7 @@
 use commands::total_tokens;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
-use protocol::{PodRef, PodState, PodSummary};
+use protocol::{OpenRequest, PodRef, PodState, PodSummary};
 use transcript::{unseen, words::about_tokens};
 
 use crate::{
@@ -84,7 +84,12 @@ fn dragged_onto(console: Console, this: StoredValue<PodRef>) -> Option<PodRef> {
 #[component]
 fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl IntoView {
     let console = use_console();
-    let words = Memo::new(move |_| pod.with(doing));
+    let request = move || {
+        let pod = pod.with(|pod| pod.pod.clone());
+        let found = |request: &&OpenRequest| request.to == pod;
+        console.requests.with(|requests| requests.iter().flatten().find(found).map(request_words))
+    };
+    let words = Memo::new(move |_| request().or_else(|| pod.with(doing)));
     let sign = Signal::derive(move || pod.with(Sign::of));
     let branch = Memo::new(move |_| pod.with(branch_words));
     let hidden_word = move || {
@@ -110,6 +115,10 @@ fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl In
         {redrawn(move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any()))}
         {redrawn(move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any()))}
     }
+}
+
+fn request_words(request: &OpenRequest) -> String {
+    format!("{} asks to be its peer", request.from_name)
 }
 
 /// At the end of the row: unread answers, then the time since the last change.

@@ -58,13 +58,17 @@ pub(crate) fn PodsPane() -> impl IntoView {
 
 /// The Pods of this list, in the order shown.
 pub(crate) fn shown(console: Console) -> Vec<PodRef> {
-    let groups = console.filter.with_untracked(|filter| grouped(&untrack(|| console.pods()), filter));
+    let groups = untrack(|| groups(console));
     groups.iter().flat_map(|(_, pods)| indented(pods)).map(|(pod, _)| pod.pod).collect()
+}
+
+fn groups(console: Console) -> Vec<(Attention, Vec<protocol::PodSummary>)> {
+    console.filter.with(|filter| grouped(&console.pods(), filter, &console.requested()))
 }
 
 #[component]
 fn Groups(console: Console) -> impl IntoView {
-    let groups = Memo::new(move |_| console.filter.with(|filter| grouped(&console.pods(), filter)));
+    let groups = Memo::new(move |_| groups(console));
     let empty = move || match (groups.with(Vec::is_empty), console.filter.with(String::is_empty)) {
         (true, true) => Some("No Pods yet."),
         (true, false) => Some("No Pods match this filter."),

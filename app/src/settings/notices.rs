@@ -22,7 +22,7 @@ pub(crate) fn NoticesSettings() -> impl IntoView {
     view! {
         <Section id="notices" title="Desktop notifications">
             <p class="hint">
-                "Shown without a sound while you are not looking at the page. The number in the title always counts the Pods that need you."
+                "Shown without a sound while you are not looking at the page. The number in the title always counts what needs you."
             </p>
             <fieldset class="choices">
                 <legend>"Notify me when"</legend>

@@ -1,4 +1,4 @@
-use commands::allowed::refusal;
+use commands::allowed::refusal_of;
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{ControlVerb, Outcome, Seq, Usage};
 use transcript::{
@@ -60,7 +60,7 @@ fn RetryButton(seq: Seq) -> impl IntoView {
     };
     let is_newest = move || pod.rows.newest(1, |block| is_turn(block).then_some(block.seq)) == [seq];
     let is_offered =
-        Memo::new(move |_| !pod.is_old && refusal(ControlVerb::Retry, pod.state.get()).is_none() && is_newest());
+        Memo::new(move |_| !pod.is_old && refusal_of(ControlVerb::Retry, &pod.as_it_is()).is_none() && is_newest());
     let retry = move |_| {
         let pod = pod.pod.get_value();
         spawn_local(async move {

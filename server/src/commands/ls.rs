@@ -38,7 +38,7 @@ async fn sorted(caller: &Caller, pods: &[PodSummary]) -> Vec<PodSummary> {
     let asking: Vec<_> = pods.iter().filter(|pod| may_ask(pod)).cloned().collect();
     let mut since = HashMap::new();
     // The order of a single one is known. If they cannot be read now, the list is worth more than its exact order.
-    if needing(pods) > 1 {
+    if needing(pods, None, 0) > 1 {
         for open in approvals::of_pods(caller, &asking, false).await.unwrap_or_default() {
             since.entry(open.pod).or_insert(open.approval.asked_at);
         }

@@ -118,6 +118,16 @@ async fn a_code_is_made_with_the_token_and_taken_by_the_form_from_any_page() {
             assert_eq!(location(&form(field, &secret).send().await.unwrap()), "/login?tried=1", "it works once");
         }
     }
+    for (to, leads, refused) in [
+        ("%2Fpods%2Fx%3Fy%3D1", "/pods/x?y=1", "/login?tried=1&to=/pods/x%3Fy%3D1"),
+        ("%2F%2Fevil.example%2F", "/", "/login?tried=1"),
+        ("http%3A%2F%2Fevil.example%2F", "/", "/login?tried=1"),
+    ] {
+        for (secret, leads) in [(TOKEN, leads), ("wrong", refused)] {
+            let page = form("token", &format!("{secret}&to={to}")).header(header::ORIGIN, &own).send().await.unwrap();
+            assert_eq!((page.status().as_u16(), location(&page)), (303, leads), "{to}");
+        }
+    }
     // The file that `yoi open` writes has its own origin. A redirect would lose the cookie there, so a page redirects
     // instead.
     let page = form("code", &fresh().await).header(header::ORIGIN, "null").header("sec-fetch-site", "cross-site");

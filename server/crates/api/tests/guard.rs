@@ -91,6 +91,18 @@ async fn without_login_pages_lead_to_the_login_page_and_all_else_is_unauthorized
         );
         assert!(!page.headers().contains_key(header::SET_COOKIE));
     }
+    // A browser comes back to the page that was asked for.
+    for (path, leads) in
+        [("/", "/login"), ("/pods/x?y=1", "/login?to=/pods/x%3Fy%3D1"), ("//evil.example/", "/login?to=/evil.example/")]
+    {
+        let page = server.bare(Method::GET, path).header("sec-fetch-mode", "navigate").send().await.unwrap();
+        assert_eq!(
+            (page.status().as_u16(), page.headers()[header::LOCATION].to_str().unwrap()),
+            (303, leads),
+            "{path}"
+        );
+        assert!(!page.headers().contains_key(header::SET_COOKIE));
+    }
     // The login form marks its requests with `tried`, and is told that the token was wrong.
     for (path, leads) in [
         ("/login?tried=1&token=wrong", "/login?tried=1"),

@@ -1,7 +1,7 @@
 //! Which commands are available in which state of a Pod, and why not. The server decides; this saves a round trip and
 //! explains why a button is disabled.
 
-use protocol::{ControlVerb, PodState};
+use protocol::{ControlVerb, PodState, PodSummary};
 
 /// Why this command is unavailable; `None` if it is available.
 pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
@@ -24,6 +24,21 @@ pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
         (V::Resume, _) => Some("it is not paused"),
         (V::Restore, _) => Some("it is already live"),
         (V::Compact | V::Retry, _) => Some("a run is in progress; pause or cancel it first"),
+    }
+}
+
+/// Why this command is unavailable for this Pod: because of its state, or of what only its summary tells.
+pub fn refusal_of(verb: ControlVerb, pod: &PodSummary) -> Option<&'static str> {
+    refusal(verb, pod.state).or_else(|| (verb == ControlVerb::Retry).then(|| retry_refusal(pod)).flatten())
+}
+
+/// Why there is nothing to retry, in a state that allows a retry.
+pub fn retry_refusal(pod: &PodSummary) -> Option<&'static str> {
+    match pod.state {
+        _ if pod.agent.is_some() => Some("its agent keeps the conversation itself; send a message"),
+        _ if !pod.nothing_to_retry => None,
+        PodState::Paused => Some("it is paused between calls; resume it"),
+        _ => Some("every message has its answer"),
     }
 }
 
@@ -67,6 +82,7 @@ pub fn input_refusal(state: PodState) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::pod;
 
     fn allowed(state: PodState) -> Vec<&'static str> {
         ControlVerb::ALL.into_iter().filter(|verb| refusal(*verb, state).is_none()).map(ControlVerb::as_str).collect()
@@ -81,6 +97,21 @@ mod tests {
         assert_eq!(allowed(PodState::Stopped), ["restore"]);
         assert!(allowed(PodState::Unreachable).is_empty());
         assert!(allowed(PodState::Broken).is_empty());
+    }
+
+    #[test]
+    fn a_retry_is_there_for_what_has_no_answer() {
+        let refused = |state, nothing_to_retry, agent: Option<&str>| {
+            let agent = agent.map(str::to_owned);
+            refusal_of(ControlVerb::Retry, &PodSummary { nothing_to_retry, agent, ..pod("ada", state) })
+        };
+        assert_eq!((refused(PodState::Idle, false, None), refused(PodState::Paused, false, None)), (None, None));
+        assert_eq!(refused(PodState::Idle, true, None), Some("every message has its answer"));
+        assert_eq!(refused(PodState::Paused, true, None), Some("it is paused between calls; resume it"));
+        assert_eq!(refused(PodState::Stopped, true, None), Some("it is stopped; restore it first"), "the state first");
+        assert!(refused(PodState::Idle, false, Some("codex")).is_some());
+        let answered = PodSummary { nothing_to_retry: true, ..pod("ada", PodState::Idle) };
+        assert_eq!(refusal_of(ControlVerb::Compact, &answered), None);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The list of Pods, grouped by what they need from you.
 
-use protocol::{PodState, PodSummary, RuntimeId, Timestamp};
+use protocol::{PodRef, PodState, PodSummary, RuntimeId, Timestamp};
 
-use crate::{Sign, lower};
+use crate::{Sign, family::may_ask, lower};
 
 /// The four groups, in the order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Attention {
-    /// An open approval, or a failure.
+    /// An open approval, or a run that cannot continue without you.
     NeedsYou,
     Working,
     Idle,
@@ -92,27 +92,36 @@ pub fn total_tokens(pod: &PodSummary) -> u64 {
     pod.usage.input + pod.usage.output
 }
 
-/// The Pods that match the filter, by group; empty groups are left out.
-pub fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<PodSummary>)> {
+/// The Pods that match the filter, by group; empty groups are left out. `requested` are those with a peer request that
+/// you answer: they need you, whatever they do.
+pub fn grouped(pods: &[PodSummary], filter: &str, requested: &[PodRef]) -> Vec<(Attention, Vec<PodSummary>)> {
     let sorted = sorted(pods, filter, SortBy::Attention);
+    let group_of = |pod: &PodSummary| match requested.contains(&pod.pod) {
+        true => Attention::NeedsYou,
+        false => Attention::of(pod),
+    };
     Attention::ALL
         .into_iter()
         .map(|attention| {
-            (attention, sorted.iter().filter(|pod| Attention::of(pod) == attention).cloned().collect::<Vec<_>>())
+            (attention, sorted.iter().filter(|pod| group_of(pod) == attention).cloned().collect::<Vec<_>>())
         })
         .filter(|(_, pods)| !pods.is_empty())
         .collect()
 }
 
-/// Whether its run cannot continue without you, though it asks nothing: it failed, or a crash interrupted it.
+/// Whether it cannot continue without you, though it asks nothing: its run failed, a crash interrupted it, or it is
+/// broken.
 pub fn is_stuck(pod: &PodSummary) -> bool {
     let is_interrupted = pod.state == PodState::Paused && pod.needs_you && pod.state_reason.is_some();
-    is_interrupted || Sign::of(pod) == Sign::Failed
+    is_interrupted || matches!(Sign::of(pod), Sign::Failed | Sign::Of(PodState::Broken))
 }
 
-/// How many Pods need your attention: the count in the title.
-pub fn needing(pods: &[PodSummary]) -> usize {
-    pods.iter().filter(|pod| Attention::of(pod) == Attention::NeedsYou).count()
+/// How many things need you, the same number wherever it is shown: open approvals, open peer requests, and Pods that
+/// are stuck. While the approvals are not known (`None`), each Pod that may have one counts as one.
+pub fn needing(pods: &[PodSummary], approvals: Option<usize>, requests: usize) -> usize {
+    let stuck = pods.iter().filter(|pod| is_stuck(pod)).count();
+    let asking = || pods.iter().filter(|pod| may_ask(pod) && !is_stuck(pod)).count();
+    stuck + requests + approvals.unwrap_or_else(asking)
 }
 
 #[cfg(test)]
@@ -135,7 +144,7 @@ mod tests {
             pod("works", PodState::Running),
             pod("held", PodState::Paused),
         ];
-        let groups = grouped(&pods, "");
+        let groups = grouped(&pods, "", &[]);
         let seen: Vec<_> = groups.iter().map(|(group, pods)| (group.title(), names(pods))).collect();
         assert_eq!(
             seen,
@@ -146,7 +155,38 @@ mod tests {
                 ("Stopped", vec!["gone"])
             ]
         );
-        assert_eq!(needing(&pods), 2);
+        assert_eq!(needing(&pods, None, 0), 2);
+    }
+
+    #[test]
+    fn a_pod_with_a_peer_request_needs_you_whatever_it_does() {
+        let pods = [pod("ada", PodState::Stopped), pod("bob", PodState::Running)];
+        let requested = [pods[0].pod.clone()];
+        let groups = grouped(&pods, "", &requested);
+        let seen: Vec<_> = groups.iter().map(|(group, pods)| (*group, names(pods))).collect();
+        assert_eq!(seen, [(Attention::NeedsYou, vec!["ada"]), (Attention::Working, vec!["bob"])]);
+    }
+
+    #[test]
+    fn what_needs_you_is_counted_once_each() {
+        let needs_you = |name: &str, state, reason: Option<&str>| PodSummary {
+            needs_you: true,
+            state_reason: reason.map(str::to_owned),
+            ..pod(name, state)
+        };
+        let pods = [
+            needs_you("asks", PodState::Waiting, None),
+            needs_you("asks-and-is-held", PodState::Paused, None),
+            needs_you("failed", PodState::Idle, None),
+            needs_you("interrupted", PodState::Paused, Some("interrupted when yoi stopped")),
+            needs_you("broken", PodState::Broken, Some("its state cannot be read")),
+            pod("held", PodState::Paused),
+            pod("works", PodState::Running),
+        ];
+        assert_eq!(needing(&pods, None, 0), 5, "until the approvals are known, a Pod that may ask counts as one");
+        assert_eq!(needing(&pods, Some(3), 1), 7, "three approvals, a peer request, and three Pods that are stuck");
+        let needing_pods = pods.iter().filter(|pod| Attention::of(pod) == Attention::NeedsYou).count();
+        assert_eq!(needing_pods, 5, "the list has each of them");
     }
 
     #[test]

@@ -128,6 +128,8 @@ pub struct Standing {
     pub asks: bool,
     /// Whether it has a peer, or an open peer request from or to another Pod.
     pub knows: bool,
+    /// Why there is nothing to retry ([`allowed::retry_refusal`]).
+    pub no_retry: Option<&'static str>,
 }
 
 /// Which console it is.
@@ -257,6 +259,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
         "send" | "steer" => allowed::input_refusal(now.state),
         "peer" => allowed::peer_refusal(now.state),
         "unpeer" => (!now.knows).then_some("it has no peer"),
+        "retry" => allowed::refusal(ControlVerb::Retry, now.state).or(now.no_retry),
         word => control_verb(word).and_then(|verb| allowed::refusal(verb, now.state)),
     }
 }
@@ -432,7 +435,7 @@ mod tests {
     const ASKS: Here = on(PodState::Waiting, true, true);
 
     const fn on(state: PodState, asks: bool, knows: bool) -> Here {
-        Here { client: Client::Browser, pod: Some(Standing { state, asks, knows }) }
+        Here { client: Client::Browser, pod: Some(Standing { state, asks, knows, no_retry: None }) }
     }
 
     fn offers(text: &str, now: Here) -> Vec<Offer> {
@@ -466,6 +469,10 @@ mod tests {
         let offer = offers(":pause", IDLE).remove(0);
         assert_eq!(offer.refusal, Some("nothing is running"));
         assert_eq!(offers(":pause", RUNNING).remove(0).refusal, None);
+        let answered = Standing { no_retry: Some("every message has its answer"), ..IDLE.pod.unwrap() };
+        let here = Here { pod: Some(answered), ..IDLE };
+        assert_eq!((refusal("retry", here), refusal("retry", IDLE)), (answered.no_retry, None));
+        assert_eq!(parse(":retry", here), Err(":retry is not available: every message has its answer".to_owned()));
     }
 
     #[test]

@@ -164,7 +164,7 @@ mod tests {
     const NOWHERE: Here = Here { client: Client::Browser, pod: None };
 
     fn on(state: PodState) -> Here {
-        Here { client: Client::Browser, pod: Some(Standing { state, asks: false, knows: false }) }
+        Here { client: Client::Browser, pod: Some(Standing { state, asks: false, knows: false, no_retry: None }) }
     }
 
     fn titles<'a>(choices: &'a [Choice], typed: &str, recent: &[&str]) -> Vec<&'a str> {

@@ -18,6 +18,7 @@ pub fn pod(name: &str, state: PodState) -> PodSummary {
         head_seq: Seq(1),
         activity: None,
         needs_you: false,
+        nothing_to_retry: false,
         unread: 0,
         queued_count: 0,
         relations: Relations::default(),

@@ -225,6 +225,7 @@ impl Pod {
             head_seq: self.journal.position().head,
             activity: card.face.activity.clone().filter(|_| card.face.state.is_live()),
             needs_you: card.face.has_failed,
+            nothing_to_retry: false,
             unread,
             queued_count: 0,
             relations: Relations { parent: None, children: card.children, peers },

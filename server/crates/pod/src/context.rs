@@ -292,6 +292,8 @@ impl Context {
         self.compacted.push((seq, dropped));
         self.messages.extend(kept);
         self.count_calls();
+        // The end of an answer that was open may be lost with its record; the summary is no answer.
+        self.answer_is_open &= self.messages.last().is_some_and(|last| last.message.role == Role::Assistant);
     }
 
     fn rewind(&mut self, to: Seq) {

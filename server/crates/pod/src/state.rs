@@ -53,6 +53,13 @@ pub struct Pod {
     /// Where the text or reasoning begins with which the conversation ends, if its run did not end normally.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_answer: Option<Seq>,
+    /// The conversation ends with an answer, or is empty. False where that is not known: after a rewind or a compaction,
+    /// and in what an older yoi has stored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_answered: bool,
+    /// Something that the current answer does not know came in while it was given; it goes after that answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_late_mail: bool,
     /// How many blocks were begun; block and call ids are made from it.
     pub blocks: u64,
     /// Blocks without a finished record.
@@ -361,6 +368,8 @@ impl Default for Pod {
             runs: 0,
             resumable: false,
             cut_answer: None,
+            is_answered: true,
+            has_late_mail: false,
             blocks: 0,
             open_blocks: Vec::new(),
             calls: Vec::new(),
@@ -397,6 +406,13 @@ impl Pod {
         !self.approvals.is_empty()
             || self.failure.is_some()
             || (self.state == PodState::Paused && self.state_reason.is_some())
+    }
+
+    /// True if the Pod is at rest and a retry would be refused: every message has its answer, or calls wait for the Pod
+    /// to resume.
+    pub fn has_nothing_to_retry(&self) -> bool {
+        let is_at_rest = matches!(self.state, PodState::Idle | PodState::Paused);
+        is_at_rest && (!self.calls.is_empty() || (self.is_answered && self.cut_answer.is_none()))
     }
 
     /// True if the run waits for a person. Approvals for a person's own command hold up no run.

@@ -37,6 +37,7 @@ mod preview;
 mod segment;
 mod settings;
 mod summary;
+mod task;
 mod terminal;
 #[cfg(any(target_arch = "wasm32", test))]
 mod timestamp;
@@ -106,6 +107,7 @@ pub use summary::{
     ChildView, GitView, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary,
     QueuedInput, ReasoningPolicy, Relations, Usage,
 };
+pub use task::Task;
 pub use terminal::{TerminalAsk, TerminalEnd, TerminalPlace, TerminalSize, TerminalTold};
 #[cfg(target_arch = "wasm32")]
 pub use timestamp::{Timestamp, TimestampError};

@@ -129,6 +129,10 @@ pub struct PodSummary {
     pub activity: Option<String>,
     /// You have to act: an approval is open, or the last run failed.
     pub needs_you: bool,
+    /// `retry` would be refused with this code: every message has its answer, or the run is paused between calls.
+    /// Absent when it is false, and while that is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_to_retry: bool,
     /// Answers finished since you last looked.
     pub unread: u32,
     /// The number of queued messages; absent when there are none.
@@ -301,8 +305,9 @@ pub struct PodDetail {
     /// What its agent is, offers and plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentView>,
-    /// Its task list, as it keeps it by the tool Tasks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Its task list, in the words of the tool Tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::task")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::Task>))]
     pub tasks: Vec<PlanEntry>,
 }
 

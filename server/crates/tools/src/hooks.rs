@@ -295,6 +295,7 @@ mod tests {
             network: crate::Network::None,
             way_in: None,
             questions: crate::Questions::none(),
+            drain: crate::Drain::none(),
             redirects: None,
             doors: None,
             lifeline: crate::Lifeline::pair().0,

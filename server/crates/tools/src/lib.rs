@@ -7,6 +7,7 @@
 
 mod arguments;
 pub mod bash;
+mod drain;
 pub mod files;
 pub mod git;
 pub mod guides;
@@ -20,6 +21,7 @@ mod tool;
 pub mod web;
 
 pub use self::{
+    drain::{Drain, Drains},
     network::Network,
     questions::Questions,
     tasks::Tasks,

@@ -17,7 +17,7 @@ use protocol::{
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::{network::Network, questions::Questions};
+use crate::{drain::Drain, network::Network, questions::Questions};
 
 /// Chunks of live output on their way to the transcript. A full channel makes the tool wait.
 pub type Output = mpsc::Sender<String>;
@@ -47,6 +47,8 @@ pub struct Place {
     pub way_in: Option<PathBuf>,
     /// Approvals that the running call waits for, during which a command's time limit is paused.
     pub questions: Questions,
+    /// Asks for what a command has written, before the call is ended.
+    pub drain: Drain,
     /// Decides on redirects. `None`: a person makes the call, and the address is their own choice.
     pub redirects: Option<Redirects>,
     /// What has to stay open as long as something that the call has started runs: its ways out and in.
@@ -72,6 +74,7 @@ impl Place {
             network: Network::None,
             way_in: None,
             questions: Questions::none(),
+            drain: Drain::none(),
             redirects: None,
             doors: None,
             lifeline,

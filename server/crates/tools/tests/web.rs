@@ -86,6 +86,7 @@ async fn fetch_led(options: WebOptions, arguments: Value, redirects: Option<Redi
         network: tools::Network::Open,
         way_in: None,
         questions: tools::Questions::none(),
+        drain: tools::Drain::none(),
         redirects,
         doors: None,
         lifeline: Lifeline::pair().0,

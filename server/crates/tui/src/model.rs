@@ -7,7 +7,7 @@ mod sheet;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use commands::{Client, Here, Standing, peering::called};
+use commands::{Client, Here, Standing, allowed::retry_refusal, peering::called};
 use protocol::{Approval, PodRef, PodState, PodSummary};
 
 pub(crate) use self::{
@@ -245,6 +245,7 @@ impl Model {
                 },
                 asks: open.transcript.open_questions().next().is_some(),
                 knows: !open.peers.is_empty() || summary.is_some_and(|summary| summary.relations.peers > 0),
+                no_retry: summary.filter(|_| open.head_is_listed(summary)).and_then(retry_refusal),
             }
         });
         Here { client: Client::Terminal, pod: standing }

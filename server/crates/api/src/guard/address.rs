@@ -1,6 +1,13 @@
 //! Finds secrets in addresses, and removes them.
 
-use axum::{extract::Query, http::Uri};
+use std::fmt::Write as _;
+
+use axum::{
+    extract::Query,
+    http::{Method, Uri},
+};
+
+use super::Place;
 
 /// A secret in an address that logs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +58,45 @@ pub(super) fn is_tried(uri: &Uri) -> bool {
     uri.path() == "/login" && uri.query().unwrap_or_default().split('&').any(|pair| pair == "tried=1")
 }
 
+/// The page of this server that `text` names, without secrets: a path with its query. `None` for anything else, and for
+/// what a login leads to anyway.
+pub(super) fn page(text: &str) -> Option<String> {
+    let is_plain = text.len() <= PAGE_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_path = text.starts_with('/') && !text.starts_with("//");
+    let uri: Uri = (is_plain && is_path).then(|| text.parse().ok()).flatten()?;
+    let page = without_secret(&uri);
+    (Place::of(&Method::GET, uri.path()) == Place::Page && page != "/").then_some(page)
+}
+
+/// The login page that leads on to this page, which is one of [`page`].
+pub(super) fn login_for(page: Option<&str>) -> String {
+    let to = page.map(|page| format!("?{TO}={}", escaped(page)));
+    format!("/login{}", to.unwrap_or_default())
+}
+
+/// The same, after a failed attempt.
+pub(super) fn tried(page: Option<&str>) -> String {
+    let to = page.map(|page| format!("&{TO}={}", escaped(page)));
+    format!("/login?tried=1{}", to.unwrap_or_default())
+}
+
+/// As the value of a field in a query.
+fn escaped(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut escaped, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' => escaped.push(byte.into()),
+            _ => drop(write!(escaped, "%{byte:02X}")),
+        }
+        escaped
+    })
+}
+
 pub(super) const TOKEN: &str = "token";
 pub(super) const CODE: &str = "code";
+/// The field for the page that a login leads to.
+pub(super) const TO: &str = "to";
+/// Escaped, it still leaves room in a form for the secret.
+const PAGE_BYTES_MAX: usize = 1024;
 
 fn is_secret(pair: &str) -> bool {
     matches!(name(pair), TOKEN | CODE)
@@ -89,5 +133,49 @@ mod tests {
             assert_eq!(secret_in(&none.parse().unwrap()), None, "{none}");
         }
         assert_eq!((with_code("/", "a"), with_code("/?x", "a")), ("/?code=a".to_owned(), "/?x&code=a".to_owned()));
+    }
+
+    #[test]
+    fn a_login_leads_on_to_pages_of_this_server_and_to_nothing_else() {
+        for (text, led) in [
+            ("/pods/local/ada?x=1&y=a%20b", "/pods/local/ada?x=1&y=a%20b"),
+            ("/?view=table", "/?view=table"),
+            ("/audit?token=a&z=1", "/audit?z=1"),
+        ] {
+            assert_eq!(page(text).as_deref(), Some(led), "{text}");
+            let (login, again) = (login_for(Some(led)), tried(Some(led)));
+            for address in [&login, &again] {
+                let fields = values(address.split_once('?').unwrap().1);
+                assert!(fields.contains(&(TO.to_owned(), led.to_owned())), "{address}");
+            }
+            assert!(login.starts_with("/login?") && is_tried(&again.parse().unwrap()), "{login} {again}");
+        }
+        for other in [
+            "",
+            "/",
+            "//evil.example/",
+            "///evil.example/",
+            "/\\evil.example/",
+            "\\\\evil.example",
+            "http://evil.example/",
+            "javascript:alert(1)",
+            "evil.example",
+            "@evil.example",
+            "/a\\b",
+            "/a\nb",
+            "/a b",
+            "/%zz\u{e9}",
+            "/login",
+            "/login?to=/audit",
+            "/api/v1/pods",
+            "/fn/x",
+            "/pkg/yoi.js",
+            "/?token=a",
+            "/?code=a",
+        ] {
+            assert_eq!(page(other), None, "{other:?}");
+        }
+        assert_eq!(page(&format!("/{}", "a".repeat(PAGE_BYTES_MAX))), None);
+        assert_eq!((login_for(None), tried(None)), ("/login".to_owned(), "/login?tried=1".to_owned()));
     }
 }

@@ -36,6 +36,8 @@ static TOKEN_IN_ADDRESS: Once = Once::new();
 struct Form {
     token: Option<String>,
     code: Option<String>,
+    /// The page to go to.
+    to: Option<String>,
 }
 
 /// Answers an address with a secret: the right one begins a login and redirects to the same page without it.
@@ -67,6 +69,7 @@ pub(super) async fn by_form(api: &Api, host: &Host, parts: &Parts, body: Body) -
     let Some(form) = read(is_json, body).await else {
         return problem(ApiError::invalid("a login is a form, or JSON, with a `token` or a `code`"));
     };
+    let page = form.to.as_deref().and_then(address::page);
     // Any page may send it: whoever has a secret of this server does not need somebody else's browser.
     let is_right = match form {
         // The field of the page accepts both.
@@ -79,12 +82,12 @@ pub(super) async fn by_form(api: &Api, host: &Host, parts: &Parts, body: Body) -
             Ok(()) if is_json => {
                 problem(ApiError::new(ErrorCode::Unauthorized, "this is not a token or code of this server"))
             }
-            Ok(()) => redirect("/login?tried=1"),
+            Ok(()) => redirect(&address::tried(page.as_deref())),
         };
     }
     let answer = match comes_from_elsewhere(host, &parts.headers) {
         true => entered(),
-        false => redirect("/"),
+        false => redirect(page.as_deref().unwrap_or("/")),
     };
     match login::open(api, &parts.headers).await {
         Ok(cookie) => with_cookie(answer, cookie),
@@ -130,10 +133,11 @@ async fn code_for(api: &Api, parts: &Parts) -> Result<Option<String>, ApiError> 
     api.codes().issue(()).map(Some)
 }
 
-/// Redirects to the login page. Removes an invalid cookie, together with the pages that a browser keeps for going back:
-/// some keep them in spite of `no-store`.
-pub(super) fn to_login(api: &Api, headers: &HeaderMap) -> Response {
-    let answer = redirect("/login");
+/// Redirects to the login page; a browser in which a person opened a page is to come back to that page. Removes an
+/// invalid cookie, together with the pages that a browser keeps for going back: some keep them in spite of `no-store`.
+pub(super) fn to_login(api: &Api, Parts { headers, uri, .. }: &Parts) -> Response {
+    let page = origin::is_navigation(headers).then(|| address::page(&address::without_secret(uri))).flatten();
+    let answer = redirect(&address::login_for(page.as_deref()));
     if !headers.contains_key(header::COOKIE) {
         return answer;
     }
@@ -190,6 +194,7 @@ async fn read(is_json: bool, body: Body) -> Option<Form> {
         match name.as_str() {
             address::TOKEN => form.token = Some(value),
             address::CODE => form.code = Some(value),
+            address::TO => form.to = Some(value),
             _ => (),
         }
     }

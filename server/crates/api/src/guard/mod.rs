@@ -148,7 +148,7 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
         }
         (None, _) if is_page && standing == Standing::Shared => Err(entry::lead_on(api, &host, parts).await),
         (None, Place::Login) => Ok(Step::In),
-        (None, Place::Page) => Err(entry::to_login(api, &parts.headers)),
+        (None, Place::Page) => Err(entry::to_login(api, parts)),
         (None, _) => Err(problem(ApiError::new(
             ErrorCode::Unauthorized,
             "send `Authorization: Bearer TOKEN`, or open the address that `yoi serve` printed; `yoi token` shows it",

@@ -12,6 +12,8 @@ pub(super) const FETCH_SITE: &str = "sec-fetch-site";
 const HTTPS_PORT: u16 = 443;
 /// What it says that the response is for.
 const FETCH_DEST: &str = "sec-fetch-dest";
+/// How it says that it asks.
+const FETCH_MODE: &str = "sec-fetch-mode";
 
 /// The headers with which a browser marks a fetch before any navigation: `prefetch`, or `prefetch;prerender`. The
 /// second header is an older name.
@@ -46,6 +48,11 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
 /// which `Origin` is checked.
 pub(super) fn is_foreign(headers: &HeaderMap) -> bool {
     headers.get_all(FETCH_SITE).iter().any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"))
+}
+
+/// Whether a browser opens it in a window or a tab.
+pub(super) fn is_navigation(headers: &HeaderMap) -> bool {
+    headers.get(FETCH_MODE).is_some_and(|mode| mode == "navigate")
 }
 
 /// Whether a browser fetches it in advance of a possible navigation. An actual navigation requests it again.

@@ -149,7 +149,7 @@ fn run_started(pod: &mut Pod, trigger: Trigger) {
     if !matches!(trigger, Trigger::Resume | Trigger::Retry) {
         pod.stand_in = None;
     }
-    pod.unread_mail = None;
+    (pod.unread_mail, pod.has_late_mail) = (None, false);
     pod.read_messages.clear();
     pod.hops = match trigger {
         Trigger::Input | Trigger::Resume | Trigger::Retry => 0,

@@ -26,6 +26,7 @@ pub(super) fn came_in(pod: &mut Pod, kind: Trigger) {
 /// not contain it.
 pub(super) fn noted(pod: &mut Pod) -> bool {
     let is_late = pod.run.as_ref().is_some_and(|run| !run.is_fresh);
+    pod.has_late_mail |= is_late;
     let since = pod.run.as_mut().and_then(|run| run.bare_since.take());
     if let Some(since) = since.filter(|_| is_late) {
         pod.bare_runs.push((since, pod.runs));

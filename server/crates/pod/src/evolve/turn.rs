@@ -22,6 +22,7 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
     if ends_answer(event) {
         pod.cut_answer = None;
     }
+    note_answer(pod, event);
     match event {
         TurnEvent::TextChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Text, text),
         TurnEvent::ReasoningChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Reasoning, text),
@@ -90,6 +91,23 @@ fn user_message(pod: &mut Pod, seq: Seq, by: &str) {
         run.hook_turns += u32::from(by == HOOK);
         // A later message is not taken back together with the one that began the run.
         run.input_seq = run.is_fresh.then_some(seq);
+    }
+}
+
+/// Notes whether the conversation ends with an answer.
+fn note_answer(pod: &mut Pod, event: &TurnEvent) {
+    match event {
+        TurnEvent::MessageFinished { text, .. } if !text.is_empty() => pod.is_answered = !pod.has_late_mail,
+        TurnEvent::UserMessage { .. } | TurnEvent::Compacted { .. } => {
+            (pod.is_answered, pod.has_late_mail) = (false, false);
+        }
+        TurnEvent::ToolCalled { by: ToolBy::Model, .. }
+        | TurnEvent::ToolFinished { by: ToolBy::Model, .. }
+        | TurnEvent::CommandEnded { by: ToolBy::Model, .. }
+        | TurnEvent::PeerMessage { .. }
+        | TurnEvent::ChildEvent { .. }
+        | TurnEvent::Rewound { .. } => pod.is_answered = false,
+        _ => (),
     }
 }
 
@@ -197,7 +215,7 @@ fn finished(pod: &mut Pod, call_id: &str, by: ToolBy) {
     // An agent is not asked again: its turn continues.
     if by == ToolBy::Model && pod.calls.is_empty() && pod.session.is_none() {
         // The model is asked next, with everything that has come in.
-        pod.unread_mail = None;
+        (pod.unread_mail, pod.has_late_mail) = (None, false);
         if let Some(run) = &mut pod.run {
             run.rounds += 1;
             run.overflows = 0;

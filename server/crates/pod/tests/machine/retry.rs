@@ -41,6 +41,7 @@ fn refusal(journal: &Journal) -> Refusal {
 #[test]
 fn a_part_of_an_answer_leaves_the_context_and_stays_in_the_journal() {
     for (how, journal) in cut_off(&running().all([thought("hm"), text("half")])) {
+        assert!(!journal.pod.has_nothing_to_retry(), "{how}");
         let head = journal.pod.head;
         let journal = retried(journal);
         assert_eq!(journal.said(), ["user: hello"], "{how}");
@@ -49,6 +50,7 @@ fn a_part_of_an_answer_leaves_the_context_and_stays_in_the_journal() {
         let journal = journal.all([text("whole"), finished()]);
         assert_eq!(journal.said(), ["user: hello", "model: whole"], "{how}");
         assert_eq!(refusal(&journal), Refusal::NothingToRetry, "{how}");
+        assert!(journal.pod.has_nothing_to_retry(), "{how}");
     }
 }
 
@@ -88,6 +90,7 @@ fn mail_that_came_in_meanwhile_stays() {
     let during = half.clone().all([mail([peer("psst"), child()]), failed()]);
     let after = half.all([failed(), Input::Mail { events: vec![peer("psst"), child()], wakes: false }]);
     for journal in [during, after] {
+        assert!(!journal.pod.has_nothing_to_retry());
         let before = journal.said();
         assert!(before.iter().any(|said| said.contains("psst")), "{before:?}");
         let journal = retried(journal);
@@ -101,10 +104,12 @@ fn where_there_is_nothing_to_retry_the_refusal_names_the_way_out() {
     for journal in [Journal::default(), idle()] {
         let refusal = refusal(&journal);
         assert_eq!((refusal, refusal.code()), (Refusal::NothingToRetry, ErrorCode::NothingToRetry));
+        assert!(journal.pod.has_nothing_to_retry());
         assert!(refusal.to_string().contains("rewind"), "{refusal}");
     }
     let asks = waiting().all([Input::Pause]);
     assert_eq!((refusal(&asks), refusal(&asks).code()), (Refusal::CallsWait, ErrorCode::NothingToRetry));
+    assert!(asks.pod.has_nothing_to_retry());
     for at_work in [running(), waiting()] {
         assert_eq!(refusal(&at_work), Refusal::InARun);
     }

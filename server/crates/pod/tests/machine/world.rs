@@ -338,6 +338,10 @@ impl World {
             }
             PodState::Unreachable | PodState::Broken => unreachable!(),
         }
+        if pod.has_nothing_to_retry() {
+            let has_its_answer = pod.cut_answer.is_none() && !self.journal.context().is_unanswered();
+            assert!(!pod.calls.is_empty() || has_its_answer, "a retry is possible: {pod:?}");
+        }
         assert!(pod.compacting_from.is_none() || pod.state == PodState::Running);
         assert!(pod.state != PodState::Stopped || pod.operator_calls.is_empty());
         let open: BTreeSet<_> = pod.operator_calls.iter().map(|call| &call.call_id).collect();

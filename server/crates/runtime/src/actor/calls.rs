@@ -1,7 +1,7 @@
 //! The tool calls of one Pod, both running and waiting to run.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     future::pending,
     panic::AssertUnwindSafe,
     sync::Arc,
@@ -18,7 +18,7 @@ use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinSet},
 };
-use tools::{Lifeline, Place, Tool, proxy::Wish};
+use tools::{Drain, Drains, Lifeline, Place, Tool, proxy::Wish};
 
 use super::{asked::Asked, running, state::State, ways::Ways};
 use crate::{blobs, changes::Step, spans::CallSpan};
@@ -31,6 +31,8 @@ const WISHES_MAX: usize = 64;
 const ASKS_MAX: usize = 16;
 /// How long to wait for what a tool started to be gone after it was told to end.
 const END_WAIT_MAX: Duration = Duration::from_secs(8);
+/// How long commands may take to send what they have written before they are ended. Usually they take far less.
+const DRAIN_WAIT_MAX: Duration = Duration::from_millis(50);
 
 /// What the ids of hooks begin with; no call's does.
 const HOOKS: &str = "hooks-";
@@ -68,6 +70,10 @@ pub(super) struct Calls {
     operator_queue: Vec<Call>,
     operator_tools: JoinSet<(String, ToolOutcome)>,
     output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
+    /// Asks running commands for what they have written.
+    drains: Drains,
+    /// The calls that answer that.
+    commands: HashMap<String, ToolBy>,
     /// Network access that commands ask for: the channel it arrives on, and what was decided.
     wishes: Option<(mpsc::Sender<Wish>, mpsc::Receiver<Wish>)>,
     ways: Ways,
@@ -128,6 +134,7 @@ impl Calls {
         self.ends.clear();
         self.ran.retain(|call_id, _| !call_id.starts_with(HOOKS));
         self.tools = JoinSet::new();
+        self.commands.retain(|_, by| *by != ToolBy::Model);
         self.is_exclusive = false;
         // What its agent was allowed holds for its turn.
         self.ways.forget(AGENT_WAY);
@@ -136,6 +143,7 @@ impl Calls {
     pub(super) fn abort_operator_calls(&mut self) {
         self.operator_queue.clear();
         self.operator_tools = JoinSet::new();
+        self.commands.retain(|_, by| *by == ToolBy::Model);
     }
 
     /// Aborts everything and waits until nothing is left, not even a process. Returns false if something does not end.
@@ -188,6 +196,34 @@ impl Calls {
         lifeline.clone()
     }
 
+    /// How a new call learns that its output is asked for.
+    pub(super) fn asks_for_output(&self) -> Drain {
+        self.drains.drain()
+    }
+
+    /// What running calls have written until now and nobody has been told. Asked for before the calls are ended: what
+    /// comes later is not recorded.
+    pub(super) async fn drain(&mut self) -> Vec<Input> {
+        let Some((_, pieces)) = &mut self.output else { return Vec::new() };
+        self.drains.ask();
+        let mut asked: HashSet<&String> = self.commands.keys().collect();
+        let mut written = Vec::new();
+        let all = async {
+            while !asked.is_empty()
+                && let Some((call_id, text)) = pieces.recv().await
+            {
+                match text.is_empty() {
+                    true => drop(asked.remove(&call_id)),
+                    false => written.push((call_id, text)),
+                }
+            }
+        };
+        let _ = tokio::time::timeout(DRAIN_WAIT_MAX, all).await;
+        // What else is there, of calls that are not asked or did not answer in time.
+        written.extend(std::iter::from_fn(|| pieces.try_recv().ok()));
+        outputs(written)
+    }
+
     /// Where the proxies of commands send their requests for network access.
     pub(super) fn wishes(&mut self) -> mpsc::Sender<Wish> {
         self.wishes.get_or_insert_with(|| mpsc::channel(WISHES_MAX)).0.clone()
@@ -231,6 +267,9 @@ impl Calls {
         let (sender, store) = (sender.clone(), store.clone());
         let Call { call_id, arguments, by, .. } = call;
         self.ran.insert(call_id.clone(), (Instant::now(), None));
+        if tool.as_ref().is_ok_and(|tool| tool.name() == "Bash") {
+            self.commands.insert(call_id.clone(), by);
+        }
         let ended_by = call_id.clone();
         let work = async move {
             let tool = match tool {
@@ -300,13 +339,12 @@ impl Calls {
     /// The inputs that a piece of news means for the Pod.
     pub(super) fn inputs(&mut self, state: &State, news: News) -> Vec<Input> {
         match news {
-            News::Output(pieces) => {
-                pieces.into_iter().map(|(call_id, text)| Input::ToolOutput { call_id, text }).collect()
-            }
+            News::Output(pieces) => outputs(pieces),
             News::Wished(wish) => self.wished(state, wish).into_iter().collect(),
             News::Asked(ask) => self.asked.asked(ask).into_iter().collect(),
             News::Ended(call_id, outcome) => {
                 self.ran.remove(&call_id);
+                self.commands.remove(&call_id);
                 self.ends.remove(&call_id);
                 self.ways.forget(&call_id);
                 self.asked.forget(&call_id);
@@ -352,6 +390,12 @@ impl Calls {
 /// The id under which the hooks at the end of a run run.
 pub(super) fn hooks_of(run_id: &str) -> String {
     format!("{HOOKS}{run_id}")
+}
+
+/// An empty piece only says that no more is there.
+fn outputs(pieces: Vec<OutputPiece>) -> Vec<Input> {
+    let pieces = pieces.into_iter().filter(|(_, text)| !text.is_empty());
+    pieces.map(|(call_id, text)| Input::ToolOutput { call_id, text }).collect()
 }
 
 /// Returns all the output that tools have written, waiting until there is some. Cancel safe.

@@ -261,7 +261,19 @@ impl Carrying<'_> {
             ControlVerb::Compact => Input::Compact,
             ControlVerb::Retry => return self.retry().await,
         };
+        if matches!(verb, ControlVerb::Pause | ControlVerb::Cancel | ControlVerb::Stop) {
+            self.record_written().await?;
+        }
         self.enter(input, verb.as_str(), |_| false).await
+    }
+
+    /// Records what running commands have written until now: their calls are about to be ended.
+    async fn record_written(&mut self) -> Result<(), ApiError> {
+        let written = self.actor.calls.drain().await;
+        if !written.is_empty() {
+            Box::pin(self.actor.advance(written, Extras::default())).await?;
+        }
+        Ok(())
     }
 
     /// Carries out a command that is nothing but an input. The receipt points at the last event of the given kind or,
@@ -302,6 +314,7 @@ impl Carrying<'_> {
     /// Ends the run and empties the queue in one commit, so that nothing of the queue begins and nothing of it is lost:
     /// the answer, which is stored with the command, has all of it.
     async fn interrupt(&mut self) -> Result<String, ApiError> {
+        self.record_written().await?;
         let now = clock::now();
         let receipt = self.receipt_after(now, &Input::Cancel, |_| false)?;
         let rows = self.actor.state.queue.rows();

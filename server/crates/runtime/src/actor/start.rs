@@ -130,6 +130,7 @@ impl Starting<'_> {
             network,
             way_in: socket,
             questions,
+            drain: self.calls.asks_for_output(),
             redirects,
             doors: Some(Arc::new(Doors { proxy, way_in })),
             lifeline,

@@ -126,6 +126,31 @@ async fn stop_pause_and_cancel_end_a_call_with_a_result() {
 }
 
 #[tokio::test]
+async fn what_a_command_has_printed_before_it_is_ended_is_in_its_result() {
+    let bench = Bench::new().await;
+    let verbs = [Some(ControlVerb::Stop), Some(ControlVerb::Pause), Some(ControlVerb::Cancel), None];
+    for (number, verb) in verbs.into_iter().enumerate() {
+        let pod = bench.stage.create(&format!("ada{number}")).await;
+        let allowed = json!({ "permissions": [{ "tool": "Bash", "decision": "allow" }] });
+        bench
+            .stage
+            .host
+            .pods()
+            .patch(fresh(), &origin(), &pod, serde_json::from_value(allowed).unwrap())
+            .await
+            .unwrap();
+        bench.send(&pod, r#"call Bash {"prints":"last words"}"#).await;
+        bench.ledger.until("Bash has printed", number + 1).await;
+        match verb {
+            Some(verb) => drop(bench.control(&pod, verb).await.unwrap()),
+            None => drop(bench.stage.host.work().interrupt(fresh(), &origin(), &pod).await.unwrap()),
+        }
+        let records = bench.stage.records(&pod).await;
+        assert_eq!(last_of(&records, "tool_finished")["content"], "last words", "{verb:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_a_restart_cut_has_a_result_and_the_pod_goes_on() {
     let bench = Bench::new().await;
     let pod = bench.stage.create("ada").await;

@@ -1,6 +1,6 @@
 //! Tools of a test: each reports what it did, and some wait until they are told to continue.
 
-use std::sync::Arc;
+use std::{future::pending, sync::Arc};
 
 use pod::ToolOutcome;
 use protocol::PermissionDecision;
@@ -54,7 +54,8 @@ impl Ledger {
     }
 }
 
-/// - `Bash {command}`: asks by default. With `connect`, says what the way to the network answers.
+/// - `Bash {command}`: asks by default. With `connect`, says what the way to the network answers; with `prints`, sends
+///   that only when it is asked for what was printed, and does not end.
 /// - `New {name}`: like `Note`, but not in any list.
 /// - `Note {name}`: changes something; `Look {name}` only reads. Both report when they begin and end.
 /// - `Meet {}`: reads, and ends only when two of it run at once.
@@ -97,6 +98,13 @@ impl Tool for TestTool {
         let of = |field: &str| arguments[field].as_str().unwrap_or_default().to_owned();
         match self.name {
             "Bash" if arguments["connect"].is_string() => ToolOutcome::done(answered(place, &of("connect")).await),
+            "Bash" if arguments["prints"].is_string() => {
+                self.ledger.note("Bash has printed");
+                place.drain.clone().asked().await;
+                output.send(of("prints")).await.unwrap();
+                output.send(String::new()).await.unwrap();
+                pending().await
+            }
             "Bash" => {
                 self.ledger.note(format!("Bash {}", of("command")));
                 ToolOutcome::done(format!("ran {}", of("command"))).with_content("secret output")

@@ -53,6 +53,22 @@ pub(super) fn told(cwd: &Path, found: &[PathBuf]) -> String {
     format!(" · runs something once someone works there: {}{more}", paths.join(", "))
 }
 
+/// What git 2.44 and newer say in a work tree after each commit: they try to lock the packed branches, even when they
+/// need nothing there. A command must not be able to make anything beside them, because that is where git's settings
+/// are.
+const NOT_LOCKED: &str = "packed-refs.lock': Read-only file system";
+
+/// A sentence for a reader who would take that for a failure; empty if git has not said it.
+pub(super) fn told_of_locks(has_work_tree: bool, content: &str) -> &'static str {
+    match has_work_tree && content.contains(NOT_LOCKED) {
+        true => {
+            " · what git says about packed-refs.lock is no failure: commits are made all the same; only packed branches \
+             and tags cannot be deleted here"
+        }
+        false => "",
+    }
+}
+
 /// All hooks except the samples that git itself creates.
 fn hooks(folder: &Path) -> Vec<PathBuf> {
     match folder.symlink_metadata() {
@@ -126,6 +142,13 @@ fn is_harmless(section: &str, has_part: bool, key: &str, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_git_says_about_packed_branches_in_a_work_tree_is_explained() {
+        let said = "error: Unable to create '/srv/main/.git/packed-refs.lock': Read-only file system\n";
+        assert!(told_of_locks(true, said).contains("commits are made all the same"));
+        assert_eq!((told_of_locks(false, said), told_of_locks(true, "[ada 1a2b3c4] two\n")), ("", ""));
+    }
 
     #[test]
     fn settings_that_git_writes_by_itself_are_plain() {

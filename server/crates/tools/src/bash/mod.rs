@@ -245,16 +245,17 @@ impl Bash {
         let name = format!("output:{}", place.call_id);
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let clock = Clock::start(limit, place.questions.clone());
-        let ending = running.finish(clock, &mut kept, &mut live, &output).await;
+        let ending = running.finish(clock, place.drain.clone(), &mut kept, &mut live, &output).await;
         let took = started.elapsed();
         let scope = place.scope.clone();
         let left = beside(move || {
             repositories.tidy();
             if is_confined { repositories.left_in(&scope) } else { Vec::new() }
         });
-        let left = leavings::told(&place.cwd, &left.await);
+        let mut left = leavings::told(&place.cwd, &left.await);
         let lines = kept.lines();
         let (content, last) = kept.finish(&name).await;
+        left.push_str(leavings::told_of_locks(place.scope.work_tree().is_some(), &content));
         live.push(&last);
         live.finish(&output).await;
         // Without sandboxes it would be exposed to commands.

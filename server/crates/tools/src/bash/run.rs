@@ -24,7 +24,7 @@ use super::{
     order::{Order, Report},
     standby::{Helper, Standby},
 };
-use crate::{Lifeline, Output};
+use crate::{Drain, Lifeline, Output};
 
 /// How long the helper may take to end a command that was told to stop. A process stuck in the kernel takes longer.
 const END_WAIT: Duration = Duration::from_secs(5);
@@ -34,6 +34,8 @@ const TELL_TO_END: &[u8] = b"end\n";
 /// Longer than the helper waits between the two.
 const GRACE: Duration = Duration::from_millis(2_500);
 const READ_BYTES: usize = 32 * 1024;
+/// The most reads for one who waits for what has been written: a pipe holds 64 KiB, and a command may go on writing.
+const READS_MAX: usize = 4;
 
 /// A helper with its command. Dropping it ends both: the helper ends everything when its input closes.
 #[derive(Debug)]
@@ -70,8 +72,15 @@ impl Running {
         })
     }
 
-    /// Forwards the output until the command and everything that it started have ended.
-    pub(super) async fn finish(mut self, mut clock: Clock, kept: &mut Kept, live: &mut Live, to: &Output) -> Ending {
+    /// Forwards the output until the command and everything that it started have ended; when asked by `drain`, at once.
+    pub(super) async fn finish(
+        mut self,
+        mut clock: Clock,
+        mut drain: Drain,
+        kept: &mut Kept,
+        live: &mut Live,
+        to: &Output,
+    ) -> Ending {
         let mut stopped = None;
         let mut deadline = None;
         let mut buffer = vec![0; READ_BYTES];
@@ -95,6 +104,15 @@ impl Running {
                     Err(_) => live.close(),
                 },
                 () = until(due), if !is_due => (),
+                () = drain.asked() => {
+                    for _ in 0..READS_MAX {
+                        let count = read_now(self.output.as_ref(), &mut buffer);
+                        live.push(&kept.push(&buffer[..count]).await.0);
+                    }
+                    live.finish(to).await;
+                    // That is all.
+                    let _ = to.send(String::new()).await;
+                }
                 () = clock.run_out(), if stopped.is_none() => {
                     stopped = Some(Ending::TimeLimit);
                     deadline = Some(self.stop());
@@ -172,6 +190,11 @@ async fn read(output: &mut Option<ChildStderr>, buffer: &mut [u8]) -> usize {
         Some(output) => output.read(buffer).await.unwrap_or(0),
         None => 0,
     }
+}
+
+/// The number of bytes that could be read without waiting, whatever the runtime has noticed of them.
+fn read_now(output: Option<&ChildStderr>, buffer: &mut [u8]) -> usize {
+    output.and_then(|output| rustix::io::read(output, buffer).ok()).unwrap_or(0)
 }
 
 /// Never returns if there is no time.

@@ -112,6 +112,7 @@ tests! {
     life::the_death_of_the_server_ends_the_command
     life::the_helper_of_the_next_command_waits_is_replaced_and_ends_with_the_tool
     output::output_comes_live_and_in_few_pieces
+    output::what_was_printed_comes_at_once_when_it_is_asked_for
     output::long_output_is_cut_and_kept_in_a_file
     output::output_without_end_is_stopped
     output::bytes_that_are_no_text_are_replaced

@@ -3,8 +3,9 @@
 use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 
 use serde_json::json;
+use testkit::{until_so, within};
 use tokio::{sync::mpsc, time::timeout};
-use tools::{Tool, bash::Bash};
+use tools::{Drains, Place, Tool, bash::Bash};
 
 use crate::stage::Stage;
 
@@ -94,4 +95,31 @@ pub(crate) async fn bytes_that_are_no_text_are_replaced() {
     let done = stage.run("printf 'a\\xffb\\x00c\\xe2\\x82'; sleep 0.1; printf '\\xac|\\xe2\\x82'").await;
     assert_eq!(done.content(), "a\u{fffd}b\u{fffd}c€|\u{fffd}");
     assert_eq!(done.live.concat(), done.content());
+}
+
+pub(crate) async fn what_was_printed_comes_at_once_when_it_is_asked_for() {
+    let stage = Stage::new();
+    let (sender, mut pieces) = mpsc::channel(8);
+    let drains = Drains::default();
+    let place = Place { drain: drains.drain(), ..stage.place() };
+    let bash = Bash::new(stage.options.clone());
+    let command = "echo one; echo two; echo > printed; sleep 7777.1";
+    let call = bash.call(&place, json!({ "command": command }), sender);
+    let printed = stage.path("pod/printed");
+    let asked = async {
+        until_so("it has printed", async || printed.exists()).await;
+        drains.ask();
+        let mut said = String::new();
+        while let Some(piece) = within("what was printed, and that it is all", pieces.recv()).await {
+            if piece.is_empty() {
+                break;
+            }
+            said.push_str(&piece);
+        }
+        said
+    };
+    tokio::select! {
+        _ = call => panic!("it ended by itself"),
+        said = asked => assert_eq!(said, "one\ntwo\n"),
+    }
 }

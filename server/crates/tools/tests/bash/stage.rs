@@ -90,6 +90,7 @@ impl Stage {
             network: tools::Network::Open,
             way_in: None,
             questions: tools::Questions::none(),
+            drain: tools::Drain::none(),
             redirects: None,
             doors: None,
             lifeline: Lifeline::pair().0,

@@ -91,6 +91,7 @@ impl Desk {
             network: tools::Network::Open,
             way_in: None,
             questions: tools::Questions::none(),
+            drain: tools::Drain::none(),
             redirects: None,
             doors: None,
             lifeline: Lifeline::pair().0,

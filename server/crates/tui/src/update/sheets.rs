@@ -1,8 +1,8 @@
 //! The overlays with help, approvals, search results and the sandbox: opening, filling and updating them.
 
 use client::ClientError;
-use commands::Topic;
-use protocol::{Changes, McpServerItem, PodRef, PodState, SearchHit, Since, WallItem};
+use commands::{Topic, family::may_ask};
+use protocol::{Changes, McpServerItem, PodRef, SearchHit, Since, WallItem};
 
 use crate::{
     model::{Act, Asked, Changed, Effect, Found, Inbox, Model, Servers, Sheet, Walls},
@@ -108,11 +108,10 @@ fn give_up(model: &mut Model, error: &ClientError) {
 
 /// Requests all approvals again if their overlay is open, because the list of Pods has changed or one was answered.
 pub(super) fn reload(model: &mut Model) {
-    let waits = |state| state == PodState::Waiting;
     if let Some(Sheet::Inbox(inbox)) = &mut model.sheet
         && inbox.asking.begin()
     {
-        let asking = model.pods.iter().filter(|pod| waits(pod.state)).map(|pod| pod.pod.clone());
+        let asking = model.pods.iter().filter(|pod| may_ask(pod)).map(|pod| pod.pod.clone());
         let asking = asking.take(ASKING_MAX).collect();
         model.start(Effect::LoadInbox(asking));
     }

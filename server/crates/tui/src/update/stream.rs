@@ -137,7 +137,7 @@ fn upsert(pods: &mut Vec<PodSummary>, summary: PodSummary) {
 
 /// Sorts the Pods in the order of the list, and makes sure that one of them is selected.
 fn arrange(model: &mut Model) {
-    model.pods = grouped(&model.pods, "").into_iter().flat_map(|(_, pods)| pods).collect();
+    model.pods = grouped(&model.pods, "", &[]).into_iter().flat_map(|(_, pods)| pods).collect();
     let is_there = |pod: &PodRef| model.pods.iter().any(|summary| summary.pod == *pod);
     if !model.selected.as_ref().is_some_and(is_there) {
         model.selected = model.pods.first().map(|summary| summary.pod.clone());

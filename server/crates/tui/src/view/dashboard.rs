@@ -64,7 +64,7 @@ fn draw_heading(model: &Model, frame: &mut Frame<'_>, area: Rect) {
         (true, 1) => "1 Pod".to_owned(),
         (true, count) => format!("{count} Pods"),
     };
-    let wanting = match needing(&model.pods) {
+    let wanting = match needing(&model.pods, None, 0) {
         0 => String::new(),
         1 => " · 1 needs you".to_owned(),
         count => format!(" · {count} need you"),

@@ -63,6 +63,7 @@ impl Announced {
             activity: None,
             // Its own server notifies its people.
             needs_you: false,
+            nothing_to_retry: false,
             unread: 0,
             queued_count: 0,
             relations: Relations { parent: None, children, peers: 1 },
