@@ -18,18 +18,22 @@ const CARD: &str = "*split_card*";
 const MARKUP: &str = "*split_markup*";
 const PAGE: &str = "*conversation*";
 
-/// A Pod whose runs, one for each text, have ended.
-async fn pod(yoi: &YoiProcess, texts: &[&str]) -> Value {
-    let pod = yoi.new_pod("ada").await;
-    for text in texts {
-        let mut socket = yoi.events().await;
-        socket.subscribe("a", &pod, None).await;
-        socket.wait_for(|frame| frame["type"] == "snapshot").await;
-        yoi.say(&pod, text).await;
-        socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
-        socket.close().await;
-    }
+/// A Pod whose only run has ended.
+async fn pod(yoi: &YoiProcess, name: &str, text: &str) -> Value {
+    let pod = yoi.new_pod(name).await;
+    run(yoi, &pod, text).await;
     pod
+}
+
+/// Sends this, and waits for the end of the run.
+async fn run(yoi: &YoiProcess, pod: &Value, text: &str) {
+    let mut socket = yoi.events().await;
+    socket.subscribe("a", pod, None).await;
+    // The journal already contains the earlier runs.
+    socket.wait_for(|frame| frame["type"] == "snapshot").await;
+    yoi.say(pod, text).await;
+    socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
+    socket.close().await;
 }
 
 async fn block(browser: &Browser, urls: &[&str]) {
@@ -71,7 +75,7 @@ fn count(journal: &[Value], kind: &str) -> usize {
 #[tokio::test]
 async fn browser_what_is_pressed_twice_before_its_code_can_be_fetched_happens_once_when_it_can() {
     let yoi = YoiProcess::start(YOI).await;
-    let pod = pod(&yoi, &["fail 400"]).await;
+    let pod = pod(&yoi, "ada", "fail 400").await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     open_without(&browser, &yoi, &pod, FINISHED).await;
     browser.wait_live().await;
@@ -96,9 +100,53 @@ async fn browser_what_is_pressed_twice_before_its_code_can_be_fetched_happens_on
 }
 
 #[tokio::test]
+async fn browser_a_press_on_what_is_gone_when_its_code_arrives_presses_nothing_else() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = pod(&yoi, "ada", "fail 400").await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    open_without(&browser, &yoi, &pod, FINISHED).await;
+    browser.wait_live().await;
+    point(&browser, ".end button.button", true).await;
+    browser.wait_script("return document.querySelector('.end button.button').ariaBusy === 'true'").await;
+    // Somebody else goes on: a failed run that is not the newest is not retried, but the button beside it is there.
+    run(&yoi, &pod, "say meanwhile").await;
+
+    unblock(&browser).await;
+    wait_drawn(&browser, ".end").await;
+    browser.wait_text("#log-drawn", "meanwhile").await;
+    browser.wait_script("return document.querySelector('.end button.button') === null").await;
+    browser.send("say bye").await;
+    browser.wait_until("the next run ends", async |_| count(&yoi.journal(&pod).await, "run_finished") == 3).await;
+    assert!(browser.is_absent("dialog[open]").await, "nothing is forked");
+    assert!(browser.is_absent(".notice").await, "nothing was refused");
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_a_press_on_a_page_that_is_left_before_its_code_arrives_means_nothing_any_more() {
+    let yoi = YoiProcess::start(YOI).await;
+    let (ada, bob) = (pod(&yoi, "ada", "say hello").await, pod(&yoi, "bob", "say ahoy").await);
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    open_without(&browser, &yoi, &ada, FINISHED).await;
+    browser.wait_live().await;
+    point(&browser, "button.fork", true).await;
+    browser.wait_script("return document.querySelector('button.fork').ariaBusy === 'true'").await;
+    for (pod, said) in [(&bob, "ahoy"), (&ada, "hello")] {
+        let path = page_of(&yoi, pod).strip_prefix(yoi.console_url()).unwrap().to_owned();
+        browser.find(&format!("a[data-row][href='{path}']")).await.click().await.unwrap();
+        unblock(&browser).await;
+        browser.wait_text("#log-drawn .markup", said).await;
+        wait_drawn(&browser, "button.fork").await;
+        browser.wait_script("return document.querySelector('button.fork').ariaBusy === null").await;
+        assert!(browser.is_absent("dialog[open]").await);
+    }
+    browser.quit().await;
+}
+
+#[tokio::test]
 async fn browser_a_button_pressed_by_keyboard_waits_for_its_code_and_takes_no_key_from_the_message() {
     let yoi = YoiProcess::start(YOI).await;
-    let pod = pod(&yoi, &["say hello"]).await;
+    let pod = pod(&yoi, "ada", "say hello").await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     for key in [Key::Space, Key::Enter] {
         open_without(&browser, &yoi, &pod, FINISHED).await;
@@ -150,7 +198,7 @@ async fn browser_an_approval_tapped_before_its_code_is_there_is_given_once() {
 #[tokio::test]
 async fn browser_a_menu_tapped_before_its_code_is_there_opens_and_stays_open() {
     let yoi = YoiProcess::start(YOI).await;
-    let pod = pod(&yoi, &["say hello"]).await;
+    let pod = pod(&yoi, "ada", "say hello").await;
     let browser = Browser::open(&yoi, 360, 740).await;
     browser.emulate_touch().await;
     open_without(&browser, &yoi, &pod, FINISHED).await;
@@ -169,7 +217,7 @@ async fn browser_what_is_open_or_selected_stays_so_when_its_code_arrives() {
     let yoi = YoiProcess::start(YOI).await;
     std::fs::write(yoi.launch().work_dir().join("hay.txt"), "hay").unwrap();
     let read = format!("call Read {}\nsay that was hay", json!({ "path": "hay.txt" }));
-    let pod = pod(&yoi, &[&read]).await;
+    let pod = pod(&yoi, "ada", &read).await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     open_without(&browser, &yoi, &pod, FINISHED).await;
     browser.wait_live().await;
@@ -196,7 +244,7 @@ async fn browser_what_is_open_or_selected_stays_so_when_its_code_arrives() {
 #[tokio::test]
 async fn browser_what_is_typed_or_copied_before_the_page_is_taken_over_is_not_lost() {
     let yoi = YoiProcess::start(YOI).await;
-    let pod = pod(&yoi, &["say ```sh\nsay ls\nsay ```"]).await;
+    let pod = pod(&yoi, "ada", "say ```sh\nsay ls\nsay ```").await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     open_without(&browser, &yoi, &pod, PAGE).await;
     browser.wait_text(".unfetched", "Trying again").await;
