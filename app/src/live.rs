@@ -18,6 +18,8 @@ mod focus;
 mod formulas;
 #[cfg(feature = "hydrate")]
 mod found;
+#[cfg(feature = "hydrate")]
+mod hand;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
 #[cfg(feature = "hydrate")]
@@ -41,8 +43,8 @@ mod typeahead;
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
-    board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, formulas::*, found::*, keys::*, outside::*,
-    reveal::*, scroll::*, takeover::*, terminal::*, touch::*, typeahead::*,
+    board::*, browser::*, clipboard::*, colours::*, files::*, focus::*, formulas::*, found::*, hand::*, keys::*,
+    outside::*, reveal::*, scroll::*, takeover::*, terminal::*, touch::*, typeahead::*,
 };
 
 /// The theme setting that follows the system; nothing is stored for it.
@@ -82,4 +84,22 @@ pub(crate) enum Answering {
     /// The approval was not visible, so it has been scrolled into view and not answered.
     Unseen,
     NoQuestion,
+}
+
+/// What a press in a view is that cannot take it yet.
+#[derive(Debug)]
+pub(crate) enum Pressed {
+    /// On nothing that takes presses, or on a link, which the browser follows.
+    Nothing,
+    /// The browser opens or closes what was pressed.
+    ByItself,
+    Held(Press),
+}
+
+/// A press that is held until the view can take it: the way to what was pressed, by the indices of children, and what
+/// that is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Press {
+    path: Vec<u32>,
+    name: String,
 }

@@ -11,10 +11,10 @@ mod block;
 mod changes;
 mod cut;
 pub(crate) mod find;
-pub(crate) mod finished;
+mod finished;
 mod linked;
 mod list;
-pub(crate) mod markup;
+mod markup;
 mod notes;
 mod peer;
 mod person;
@@ -30,7 +30,7 @@ mod unknown;
 
 pub(crate) use arrivals::Arrivals;
 pub(crate) use linked::provide_linked;
-pub(crate) use list::{KEPT_BLOCKS_MAX, TranscriptPane, complete_beginning};
+pub(crate) use list::{KEPT_BLOCKS_MAX, TranscriptPane, complete_beginning, ready};
 pub(crate) use markup::Markup;
 #[cfg(feature = "ssr")]
 pub(crate) use markup::whole as markup_whole;

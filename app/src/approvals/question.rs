@@ -107,7 +107,9 @@ pub(crate) fn QuestionCard(
     #[prop(optional_no_strip)]
     found: Option<Approval>,
 ) -> impl IntoView {
-    CARD.view(Asked { question, answered, is_next, found })
+    // A form: see `form.rs`.
+    let is_typed_in = question.arguments.get("schema").is_some();
+    CARD.view(Asked { question, answered, is_next, found }, is_typed_in)
 }
 
 #[component]

@@ -4,8 +4,11 @@
 (() => {
   const PKG = "/pkg/", WAIT_MS_MIN = 400, WAIT_MS_MAX = 8000;
   const fetched = window.fetch.bind(window);
-  let told = null;
-  const tell = (words) => {
+  let told = null, isOver = false;
+  // What only a reload mends stays there.
+  const tell = (words, isLast = false) => {
+    if (isOver) return;
+    isOver = isLast;
     if (!told) {
       told = document.createElement("p");
       told.className = "unfetched";
@@ -22,6 +25,7 @@
     told.firstChild.textContent = words;
   };
   const hush = () => {
+    if (isOver) return;
     told?.remove();
     told = null;
   };
@@ -55,7 +59,7 @@
         return found;
       }
       if (answer?.status === 404) {
-        tell("The server was updated; this page is from the previous version.");
+        tell("The server was updated; this page is from the previous version.", true);
         return new Promise(() => {});
       }
       if (attempt) tell("A part of this page could not be fetched. Trying again.");
@@ -64,7 +68,7 @@
   };
   const ended = (error) => {
     if (error instanceof WebAssembly.RuntimeError || error instanceof WebAssembly.CompileError) {
-      tell("This page has stopped. What was sent is safe, and drafts are kept.");
+      tell("This page has stopped. What was sent is safe, and drafts are kept.", true);
     }
   };
   window.addEventListener("error", (event) => ended(event.error));

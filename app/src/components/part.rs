@@ -13,7 +13,7 @@ use leptos::{
 };
 
 use crate::{
-    live::{self, Press},
+    live::{self, Press, Pressed},
     redrawn::redrawn,
 };
 
@@ -34,46 +34,51 @@ pub(crate) struct Part<T: 'static> {
 /// How long after the focus has come to a view it is drawn again, in milliseconds: a press gives the focus first.
 const FOCUSED_MS: u32 = 300;
 
-/// When a view needs its code.
-enum Need {
-    Now,
-    /// When what this reads changes.
-    Changed(Box<dyn Fn()>),
-    /// The same, or when a person turns to it.
-    Touched(Box<dyn Fn()>),
+/// What a person can do to a view that the server has drawn, until its code is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meanwhile {
+    Read,
+    /// Also press something: that is held, and pressed again when the view can take it.
+    Press,
+    /// Not even give it the focus, because what is typed would be lost.
+    Look,
 }
+
+/// Why a view is drawn again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// A person has come near it, who may press something in it or only select words of it.
+    Near,
+    Needed,
+}
+
+/// Reads all that a view is drawn from.
+type Changes = Box<dyn Fn()>;
 
 impl<T: Clone + Send + 'static> Part<T> {
     pub(crate) const fn new(fetch: fn() -> Fetching<T>, meanwhile: Draw<T>) -> Self {
         Self { fetch, meanwhile, draw: OnceLock::new() }
     }
 
-    /// A view of this that takes input. Until the code is there it takes none.
-    pub(crate) fn view(&'static self, what: T) -> AnyView {
-        match cfg!(feature = "hydrate") {
-            true => self.in_the_browser(what, true, Need::Now),
-            false => self.on_the_server(what, true),
-        }
+    /// A view of this that takes presses, and text if `is_typed_in`. It needs its code at once.
+    pub(crate) fn view(&'static self, what: T, is_typed_in: bool) -> AnyView {
+        self.drawn(what, if is_typed_in { Meanwhile::Look } else { Meanwhile::Press }, None)
     }
 
     /// A view of this that takes no input, and that the server has drawn in full unless it is `unfinished`. `changes`
     /// reads all that it is drawn from.
     pub(crate) fn still(&'static self, what: T, is_unfinished: bool, changes: impl Fn() + 'static) -> AnyView {
-        match (cfg!(feature = "hydrate"), is_unfinished) {
-            (true, true) => self.in_the_browser(what, false, Need::Now),
-            (true, false) => self.in_the_browser(what, false, Need::Changed(Box::new(changes))),
-            (false, _) => self.on_the_server(what, false),
+        match is_unfinished {
+            true => self.drawn(what, Meanwhile::Press, None),
+            false => self.drawn(what, Meanwhile::Read, Some(Box::new(changes))),
         }
     }
 
-    /// A view of this that takes input, and that the server has drawn in full unless it is `unfinished`. `changes` reads
-    /// all that it is drawn from.
+    /// A view of this that takes presses, and that the server has drawn in full unless it is `unfinished`. `changes`
+    /// reads all that it is drawn from.
     pub(crate) fn finished(&'static self, what: T, is_unfinished: bool, changes: impl Fn() + 'static) -> AnyView {
-        match (cfg!(feature = "hydrate"), is_unfinished) {
-            (true, true) => self.in_the_browser(what, false, Need::Now),
-            (true, false) => self.in_the_browser(what, false, Need::Touched(Box::new(changes))),
-            (false, _) => self.on_the_server(what, false),
-        }
+        let changes: Changes = Box::new(changes);
+        self.drawn(what, Meanwhile::Press, (!is_unfinished).then_some(changes))
     }
 
     /// Fetches the code now, for views that are drawn soon.
@@ -84,21 +89,29 @@ impl<T: Clone + Send + 'static> Part<T> {
         }
     }
 
-    fn in_the_browser(&'static self, what: T, takes_input: bool, need: Need) -> AnyView {
+    /// Without `changes` the code is needed now.
+    fn drawn(&'static self, what: T, meanwhile: Meanwhile, changes: Option<Changes>) -> AnyView {
+        match cfg!(feature = "hydrate") {
+            true => self.in_the_browser(what, meanwhile, changes),
+            false => self.on_the_server(what, meanwhile),
+        }
+    }
+
+    fn in_the_browser(&'static self, what: T, meanwhile: Meanwhile, changes: Option<Changes>) -> AnyView {
         let is_by_server = !live::has_taken_over();
         let is_here = RwSignal::new(!is_by_server && self.draw.get().is_some());
-        let place = Place { element: NodeRef::new(), press: StoredValue::new(None) };
-        let is_touchable = matches!(need, Need::Touched(_));
-        match (need, is_by_server) {
-            (Need::Changed(changes) | Need::Touched(changes), true) => {
+        let is_near = changes.is_none();
+        let place = Place { element: NodeRef::new(), is_here, turned: StoredValue::new((is_near, Vec::new())) };
+        match changes {
+            Some(changes) if is_by_server => {
                 Effect::new(move |before: Option<()>| {
                     changes();
                     if before.is_some() && !is_here.get_untracked() {
-                        self.fetch(is_here, place);
+                        self.fetch(place, Why::Needed);
                     }
                 });
             }
-            _ if !is_here.get_untracked() => self.fetch(is_here, place),
+            _ if !is_here.get_untracked() => self.fetch(place, Why::Needed),
             _ => (),
         }
         redrawn(move || {
@@ -106,36 +119,33 @@ impl<T: Clone + Send + 'static> Part<T> {
             // In a list, so that it takes the place of the other and is not made out of it.
             match self.draw.get().filter(|_| is_drawn) {
                 Some(draw) => vec![draw(what.clone())].into_any(),
-                None if is_by_server && is_touchable => touchable(place, move || self.fetch(is_here, place)),
-                None if is_by_server => as_it_came(takes_input, String::new()),
+                None if is_by_server && meanwhile == Meanwhile::Press => {
+                    touchable(place, Callback::new(move |why| self.fetch(place, why)))
+                }
+                None if is_by_server => as_it_came(meanwhile, String::new()),
                 None => vec![(self.meanwhile)(what.clone())].into_any(),
             }
         })
     }
 
-    fn fetch(&'static self, is_here: RwSignal<bool>, place: Place) {
+    fn fetch(&'static self, place: Place, why: Why) {
         live::fetch_first(Box::pin(async move {
             self.ready().await;
             live::once_taken_over(move || {
-                if is_here.try_get_untracked() != Some(false) {
-                    return;
-                }
-                let done = place.element.get_untracked().and_then(|element| live::done_to(&element));
-                let press = place.press.try_update_value(Option::take).flatten();
-                is_here.try_set(true);
-                if let Some(done) = done {
-                    live::do_again(done, press);
+                if place.is_waiting() {
+                    let view = place.element.get_untracked().filter(|_| why == Why::Near);
+                    live::once_let_go(view.as_deref().map(AsRef::as_ref), move || place.draw_again());
                 }
             });
         }));
     }
 
-    fn on_the_server(&self, what: T, takes_input: bool) -> AnyView {
+    fn on_the_server(&self, what: T, meanwhile: Meanwhile) -> AnyView {
         use futures_util::FutureExt;
 
         // There, all code is.
         let drawn = (self.fetch)().now_or_never().map(|draw| draw(what).to_html());
-        as_it_came(takes_input, drawn.unwrap_or_default())
+        as_it_came(meanwhile, drawn.unwrap_or_default())
     }
 }
 
@@ -143,23 +153,74 @@ impl<T: Clone + Send + 'static> Part<T> {
 #[derive(Clone, Copy)]
 struct Place {
     element: NodeRef<Div>,
-    /// What a person has pressed in it; it is pressed again once the view can take that.
-    press: StoredValue<Option<Press>>,
+    /// Whether it is drawn by its code.
+    is_here: RwSignal<bool>,
+    /// Whether a person has come near it, and what has been pressed in it since.
+    turned: StoredValue<(bool, Vec<Press>)>,
+}
+
+impl Place {
+    /// Whether it is on a page that still exists and is not drawn by its code.
+    fn is_waiting(self) -> bool {
+        self.is_here.try_get_untracked() == Some(false)
+    }
+
+    /// Whether a person comes near it for the first time.
+    fn is_approached(self) -> bool {
+        self.turned.try_update_value(|(is_near, _)| std::mem::replace(is_near, true)) == Some(false)
+    }
+
+    /// Holds a press. Who presses the same thing again because nothing has happened yet means one press.
+    fn hold(self, press: Press) {
+        self.turned.try_update_value(|(_, presses)| {
+            if !presses.contains(&press) {
+                presses.push(press);
+            }
+        });
+    }
+
+    fn draw_again(self) {
+        if !self.is_waiting() {
+            return;
+        }
+        let presses = self.turned.try_update_value(|(_, presses)| std::mem::take(presses)).unwrap_or_default();
+        let done = self.element.get_untracked().and_then(|element| live::done_to(&element, presses));
+        self.is_here.try_set(true);
+        if let Some(done) = done {
+            live::do_again(done);
+        }
+    }
 }
 
 /// Has in it what the server has drawn, until a person turns to it.
-fn touchable(place: Place, turned_to: impl Fn() + Copy + Send + 'static) -> AnyView {
-    let press = move |event: MouseEvent| {
-        let held = place.element.get_untracked().and_then(|element| live::hold_press(&element, &event));
-        if held.is_some() {
-            place.press.set_value(held);
-            turned_to();
+fn touchable(place: Place, fetch: Callback<Why>) -> AnyView {
+    live::watch_hand();
+    let near = move || {
+        if place.is_approached() {
+            fetch.run(Why::Near);
         }
     };
-    // A finger presses where it points: what it presses must not be taken away from under it.
+    let press = move |event: MouseEvent| {
+        let Some(element) = place.element.get_untracked() else { return };
+        match live::hold_press(&element, &event) {
+            Pressed::Nothing => (),
+            Pressed::ByItself => {
+                live::log_stop_following();
+                // Once the browser has done it.
+                live::after(0, move || {
+                    fetch.try_run(Why::Needed);
+                });
+            }
+            Pressed::Held(press) => {
+                place.hold(press);
+                fetch.run(Why::Needed);
+            }
+        }
+    };
+    // A finger presses where it points, and a pressed button selects: what is under it must not be taken away.
     let pointed = move |event: PointerEvent| {
-        if event.pointer_type() != "touch" {
-            turned_to();
+        if event.pointer_type() != "touch" && event.buttons() == 0 {
+            near();
         }
     };
     view! {
@@ -168,7 +229,7 @@ fn touchable(place: Place, turned_to: impl Fn() + Copy + Send + 'static) -> AnyV
             node_ref=place.element
             inner_html=String::new()
             on:pointerover=pointed
-            on:focusin=move |_| live::after(FOCUSED_MS, turned_to)
+            on:focusin=move |_| live::after(FOCUSED_MS, near)
             on:click=press
         ></div>
     }
@@ -176,6 +237,6 @@ fn touchable(place: Place, turned_to: impl Fn() + Copy + Send + 'static) -> AnyV
 }
 
 /// Has in it what the server has drawn. The browser leaves it alone.
-fn as_it_came(takes_input: bool, drawn: String) -> AnyView {
-    view! { <div class="part" inert=takes_input inner_html=drawn></div> }.into_any()
+fn as_it_came(meanwhile: Meanwhile, drawn: String) -> AnyView {
+    view! { <div class="part" inert=meanwhile == Meanwhile::Look inner_html=drawn></div> }.into_any()
 }

@@ -11,7 +11,7 @@ use protocol::{BlobView, CommandId, PodName, PodSummary, TerminalSize};
 
 use transcript::markup::Formula;
 
-use super::{Answering, KeyPress, Memory, Places};
+use super::{Answering, KeyPress, Memory, Places, Press, Pressed};
 use crate::{
     UiError,
     notify::Means,
@@ -213,21 +213,22 @@ pub(crate) fn send_last(_path: &str, _json: &str) {}
 
 pub(crate) fn once_touched(_run: impl FnOnce() + 'static) {}
 
-#[derive(Debug, Clone)]
-pub(crate) struct Press;
-
-pub(crate) fn hold_press(_place: &Element, _event: &Event) -> Option<Press> {
-    None
+pub(crate) fn hold_press(_place: &Element, _event: &Event) -> Pressed {
+    Pressed::Nothing
 }
 
 #[derive(Debug)]
 pub(crate) struct Done;
 
-pub(crate) fn done_to(_place: &Element) -> Option<Done> {
+pub(crate) fn done_to(_place: &Element, _presses: Vec<Press>) -> Option<Done> {
     None
 }
 
-pub(crate) fn do_again(_done: Done, _press: Option<Press>) {}
+pub(crate) fn do_again(_done: Done) {}
+
+pub(crate) fn watch_hand() {}
+
+pub(crate) fn once_let_go(_view: Option<&Element>, _run: impl FnOnce() + 'static) {}
 
 pub(crate) fn fetch_first(_fetch: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>) {}
 

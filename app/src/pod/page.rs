@@ -26,7 +26,7 @@ use crate::{
     redrawn::redrawn,
     rows::Rows,
     server_fns::{PodPageData, load_pod},
-    transcript::{TranscriptPane, find::FindBar, finished, markup, provide_linked},
+    transcript::{self, TranscriptPane, find::FindBar, provide_linked},
 };
 
 const TRANSCRIPT_KEYS: TranscriptKeys = TranscriptKeys {
@@ -87,11 +87,13 @@ pub(crate) fn PodPage() -> impl IntoView {
     let page = fetched(
         move || stop.with(|stop| stop.reading.clone()),
         |((address, before, at), number)| async move {
+            // This page is drawn here, and at once: what draws it is fetched together with what it shows.
+            if live::has_taken_over() {
+                spawn_local(transcript::ready());
+            }
             let loaded = load_pod(address, before, at).await;
-            // This page is drawn here, and at once.
             if loaded.is_ok() && live::has_taken_over() {
-                markup::ready().await;
-                finished::ready().await;
+                transcript::ready().await;
             }
             (number, loaded)
         },

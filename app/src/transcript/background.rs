@@ -39,7 +39,7 @@ pub(crate) fn BackgroundCard(
     #[prop(optional)]
     is_below_it: bool,
 ) -> impl IntoView {
-    CARD.view((id, is_below_it))
+    CARD.view((id, is_below_it), false)
 }
 
 #[component]

@@ -62,9 +62,8 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
 }
 
 /// Fetches the code that draws blocks, so that those that are drawn from now on have their height at once.
-async fn ready() {
-    markup::ready().await;
-    finished::ready().await;
+pub(crate) async fn ready() {
+    futures_util::future::join(markup::ready(), finished::ready()).await;
 }
 
 /// Takes over the scrolling once the page is hydrated.
