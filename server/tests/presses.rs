@@ -100,6 +100,36 @@ async fn browser_what_is_pressed_twice_before_its_code_can_be_fetched_happens_on
 }
 
 #[tokio::test]
+async fn browser_code_that_does_not_come_or_breaks_off_is_fetched_again_and_the_press_happens() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = pod(&yoi, "ada", "say hello").await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    let fails_twice = "const fetched = window.fetch; window.asked = 0; \
+        window.fetch = async (what, how) => { \
+            if (!String(what.url ?? what).includes('split_finished')) return fetched(what, how); \
+            const asked = window.asked += 1; \
+            if (asked === 1) return new Promise((_, fail) => how.signal.addEventListener('abort', () => fail('aborted'))); \
+            const answer = await fetched(what, how); \
+            if (asked > 2) return answer; \
+            const begun = new Uint8Array((await answer.arrayBuffer()).slice(0, 100)); \
+            const body = new ReadableStream({ start: it => it.enqueue(begun), pull: it => it.error('broken off') }); \
+            return new Response(body, { headers: { 'content-type': 'application/wasm' } }); };";
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": fails_twice })).await;
+    browser.goto_pod(&yoi, &pod).await;
+    // The longest that an answer may take to begin.
+    browser.hold_time(15_000).await;
+    browser.eval("document.querySelector('button.fork').focus()").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_script("return window.asked === 1").await;
+    browser.let_time_pass().await;
+    browser.wait_dialog("Fork ada").await;
+    assert_eq!(browser.eval("return window.asked").await, 3);
+    browser.wait_script("return document.querySelector('.unfetched') === null").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
 async fn browser_a_press_on_what_is_gone_when_its_code_arrives_presses_nothing_else() {
     let yoi = YoiProcess::start(YOI).await;
     let pod = pod(&yoi, "ada", "fail 400").await;

@@ -3,6 +3,8 @@
 // reload: rejecting the promise would crash the program.
 (() => {
   const PKG = "/pkg/", WAIT_MS_MIN = 400, WAIT_MS_MAX = 8000;
+  // An answer that has not begun by then will not come: the connection is dead, and nobody has noticed.
+  const ANSWER_MS_MAX = 15000;
   const fetched = window.fetch.bind(window);
   let told = null, isOver = false;
   // What only a reload mends stays there.
@@ -41,18 +43,27 @@
     pack ??= trying("PACK_URL", (answer) => answer.arrayBuffer());
     const file = (await pack).slice(begin, end);
     if (!places.size) pack = null;
-    return new Response(file, { headers: { "content-type": "application/wasm" } });
+    return module(file);
   };
+  const module = (bytes) => new Response(bytes, { headers: { "content-type": "application/wasm" } });
+  // A part is passed on when all of it is there: one that breaks off while it is compiled would crash the program. The
+  // main module is compiled as it arrives.
+  const isPart = (name) => name.endsWith(".wasm") && !name.endsWith("_bg.wasm");
+  const whole = async (answer) => module(await answer.arrayBuffer());
   window.fetch = (what, how) => {
     const url = new URL(what.url ?? what, location.href);
     if (url.origin !== location.origin || !url.pathname.startsWith(PKG)) return fetched(what, how);
     const name = url.pathname.split("/").pop(), place = places.get(name);
     places.delete(name);
-    return place ? unpacked(place) : trying(what, (answer) => answer, how);
+    return place ? unpacked(place) : trying(what, isPart(name) ? whole : (answer) => answer, how);
+  };
+  const asked = (what, how) => {
+    const stop = new AbortController(), timer = setTimeout(() => stop.abort(), ANSWER_MS_MAX);
+    return fetched(what, { ...how, signal: stop.signal }).finally(() => clearTimeout(timer));
   };
   const trying = async (what, read, how) => {
     for (let attempt = 0; ; attempt++) {
-      const answer = await fetched(what, how).catch(() => null);
+      const answer = await asked(what, how).catch(() => null);
       const found = answer?.ok ? await Promise.resolve(read(answer)).catch(() => null) : null;
       if (found) {
         if (attempt) hush();
