@@ -1,4 +1,5 @@
-//! The people at a server: they make Pods, talk to them, answer their questions, and repeat what got no answer.
+//! The people at a server: they make Pods, talk to them, answer their questions, stop and restore them, and repeat what
+//! got no answer.
 
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::{
     Chance,
     http::Call,
     plan::{CALM, REST_MAX, ServerPlan},
+    script::script,
     world::{World, pod_name},
 };
 
@@ -63,11 +65,13 @@ impl Folk {
         }
         let mut left = messages;
         while left > 0 && self.world.now() < CALM {
-            let pods = self.world.pods(self.server);
+            // Children are spoken to by their parents.
+            let pods = self.world.tops(self.server);
             let pod = self.chance.pick(&pods).clone();
-            match self.chance.below(12) {
+            match self.chance.below(14) {
                 10 => self.introduce(&pods).await,
                 11 => self.part(&pods).await,
+                12 | 13 => self.stop_or_restore().await,
                 0..=4 => {
                     left -= 1;
                     self.say(&pod).await;
@@ -125,6 +129,29 @@ impl Folk {
 
     async fn control(&mut self, pod: &str, verb: &str) {
         self.carry_out(pod, &format!("{}/{verb}", path(pod)), json!({}), Kind::Other).await;
+    }
+
+    /// Stops or restores a Pod, most often one that another Pod has spawned.
+    async fn stop_or_restore(&mut self) {
+        self.look_around().await;
+        let all = self.world.pods(self.server);
+        let pod = match self.chance.once_in(4) {
+            true => self.chance.pick(&all).clone(),
+            false => all[all.len() - 1].clone(),
+        };
+        let verb = *self.chance.pick(&["stop", "restore"]);
+        let body = if verb == "restore" { json!({ "tree": self.chance.once_in(2) }) } else { json!({}) };
+        self.carry_out(&pod, &format!("{}/{verb}", path(&pod)), body, Kind::Other).await;
+    }
+
+    /// Finds Pods that were spawned. True if all are known already.
+    async fn look_around(&mut self) -> bool {
+        let Some((200, page)) = Call::get("/api/v1/pods?limit=1000").ask(&self.host()).await else { return false };
+        let items = page["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let children = items.iter().filter(|item| !item["relations"]["parent"].is_null());
+        let ids = children.filter_map(|item| item["pod"]["worker_id"].as_str());
+        let new = ids.filter(|id| self.world.has_child(self.server, id)).count();
+        new == 0
     }
 
     async fn answer_questions(&mut self, pod: &str) {
@@ -192,10 +219,10 @@ impl Folk {
 
     /// Nothing breaks any more: ends everything that has begun, and compares the journals with what was seen.
     async fn bring_to_rest(mut self) {
-        let pods = self.world.pods(self.server);
         let mut rested = 0;
         while rested < 2 {
-            let mut is_quiet = true;
+            let mut is_quiet = self.look_around().await;
+            let pods = self.world.pods(self.server);
             for pod in &pods {
                 is_quiet &= self.settle(pod).await;
             }
@@ -205,7 +232,7 @@ impl Folk {
             }
             self.wait(300, 600).await;
         }
-        for pod in &pods {
+        for pod in &self.world.pods(self.server) {
             let name = pod_name(self.server, pod);
             // All servers show the same.
             for host in self.hosts.clone().iter().skip(1) {
@@ -218,6 +245,8 @@ impl Folk {
             self.world.model(|model| model.rests(&name, &records));
             let Some(peers) = self.peers(pod).await else { return };
             self.world.model(|model| model.has_peers(&name, peers));
+            let Some(children) = self.children(pod).await else { return };
+            self.world.model(|model| model.has_children(&name, &children));
             self.world.rests(&name, head);
         }
         self.world.is_done();
@@ -238,11 +267,27 @@ impl Folk {
         None
     }
 
+    /// A Pod's children, with what is lent to them.
+    async fn children(&mut self, pod: &str) -> Option<Vec<Value>> {
+        while self.world.now() < CALM + 2 * REST_MAX {
+            if let Some((200, detail)) = Call::get(path(pod)).ask(&self.host()).await {
+                return detail["children"].as_array().cloned();
+            }
+            self.wait(100, 300).await;
+        }
+        self.world.model(|model| model.breaks(format!("the children of {pod} cannot be read")));
+        None
+    }
+
     /// Answers what a Pod waits for. True if it has nothing left to do.
     async fn settle(&mut self, pod: &str) -> bool {
         let Some((200, detail)) = Call::get(path(pod)).ask(&self.host()).await else { return false };
         let state = detail["state"].as_str().unwrap_or_default();
-        let is_idle = state == "idle" && detail["queued_count"].as_u64().unwrap_or(0) == 0;
+        let is_child = self.world.is_child(pod);
+        let is_idle =
+            (state == "idle" && detail["queued_count"].as_u64().unwrap_or(0) == 0) || (state == "stopped" && is_child);
+        let children = detail["children"].as_array().cloned().unwrap_or_default();
+        self.world.model(|model| model.shows_children(&pod_name(self.server, pod), &children));
         self.world.note(&self.me, format!("{pod} is {state}, {} queued", detail["queued_count"]));
         match state {
             "waiting" => self.answer_questions(pod).await,
@@ -250,6 +295,8 @@ impl Folk {
                 let verb = if self.chance.once_in(3) { "cancel" } else { "resume" };
                 self.control(pod, verb).await;
             }
+            // What it was told is still to be done.
+            "stopped" if !is_child => self.control(pod, "restore").await,
             _ => (),
         }
         is_idle
@@ -287,33 +334,6 @@ enum Kind {
 
 fn path(pod: &str) -> String {
     format!("/api/v1/runtimes/local/workers/{pod}")
-}
-
-/// What a message has the rehearsal model do.
-fn script(chance: &mut Chance) -> String {
-    let lines: Vec<String> = (0..chance.within(1, 4)).map(|_| line(chance)).collect();
-    lines.join("\n")
-}
-
-fn line(chance: &mut Chance) -> String {
-    match chance.below(10) {
-        0 | 1 => format!("say {}", words(chance)),
-        2 => format!("think {}", words(chance)),
-        3 | 4 => format!("stream {} at {}", chance.within(1, 60), chance.pick(&[0, 20, 50, 200])),
-        5 | 6 => "call Asked {}".to_owned(),
-        9 => {
-            let text =
-                json!({ "name": format!("pod-{}", chance.below(3)), "message": format!("say {}", words(chance)) });
-            format!("call SendToPeerPod {text}")
-        }
-        7 => format!("wait 0.{}", chance.within(1, 9)),
-        _ => format!("fail {}", chance.pick(&[400, 429, 500, 503])),
-    }
-}
-
-fn words(chance: &mut Chance) -> String {
-    let words = ["one", "two", "three", "four", "ä", "„five“", "six", "seven"];
-    (0..chance.within(1, 12)).map(|_| *chance.pick(&words)).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs the work of a server's people: the numbers of their Pods and messages are the plan.

@@ -4,12 +4,15 @@
 //!   it the same hash of the whole prefix.
 //! - What anyone saw stays: it is in the journal in the end; of what was folded away, its finished block has the text.
 //! - A pair has both its sides; a message between Pods that anyone has a receipt of arrived, and once.
+//! - What Pods lend to their children is held by one of them at a time: [`crate::loans`].
 //! - A receipt stands for exactly one thing: the same key gets the same answer, and it happened once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use crate::loans::{self, Loans};
 
 /// What is known so far.
 #[derive(Debug, Default)]
@@ -18,6 +21,7 @@ pub struct Model {
     commands: BTreeMap<String, Command>,
     /// How often each message between Pods is in a journal of its receiver, and who says that it is there.
     messages: BTreeMap<String, (usize, Option<String>)>,
+    loans: Loans,
     broken: Option<String>,
     reads: u64,
 }
@@ -157,6 +161,7 @@ impl Model {
                 _ => (),
             }
         }
+        self.holds(|model| model.loans.read(pod, records));
         let Some(journal) = self.pods.get(pod) else { return };
         let lost = lost(journal, records, reading.seq).or_else(|| {
             let of_pod = self.commands.iter().filter(|(_, command)| command.is_message && command.pod == pod);
@@ -192,7 +197,24 @@ impl Model {
         self.pods.entry(pod.to_owned()).or_default().peers = peers.into_iter().collect();
     }
 
-    /// Once all peers are known: checks that every pair has both sides.
+    /// The children of a Pod, as they were read at any time.
+    pub fn shows_children(&mut self, pod: &str, children: &[Value]) {
+        self.holds(|_| loans::apart(pod, children));
+    }
+
+    /// The children of a Pod, when everything has come to rest and its journal has been read.
+    pub fn has_children(&mut self, pod: &str, children: &[Value]) {
+        self.holds(|model| model.loans.rests(pod, children));
+    }
+
+    /// Records what does not hold.
+    fn holds(&mut self, check: impl FnOnce(&mut Self) -> Result<(), String>) {
+        if let Err(what) = check(self) {
+            self.breaks(what);
+        }
+    }
+
+    /// Once all journals, peers and children are known: checks what concerns several Pods.
     pub fn ends(&mut self) {
         let sided = |(pod, journal): (&String, &Journal)| {
             let alone = journal.peers.iter().find(|peer| self.pods.get(*peer).is_none_or(|of| !of.peers.contains(pod)));
@@ -207,6 +229,7 @@ impl Model {
         if let Some(what) = what {
             self.breaks(what);
         }
+        self.holds(|model| model.loans.ends());
     }
 }
 

@@ -13,6 +13,7 @@ use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
 use backend::Backend;
 use pod::ToolOutcome;
 use pod_store::{Faults, HostIdentity, Step, Store, StoreError, StoreOptions};
+use protocol::PermissionDecision;
 use provider::Providers;
 use runtime::{Host, HostOptions};
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ use crate::{
     disk::Disk,
     http::{PORT, TOKEN},
     line::Line,
+    loans::MARK,
     world::World,
 };
 
@@ -169,7 +171,7 @@ async fn start(below: &Below) -> Result<Host, String> {
     let store = open(below).await.map_err(|error| error.to_string())?;
     let providers = Providers::new(Vec::new()).map_err(|error| error.to_string())?;
     let options = HostOptions {
-        toolbox: Toolbox::new([Arc::new(Asked) as Arc<dyn Tool>]),
+        toolbox: Toolbox::new([Arc::new(Asked) as Arc<dyn Tool>, Arc::new(Mark)]),
         ..HostOptions::of(store, providers, "/", below.folder.join("outputs"))
     };
     Host::start(options).await.map_err(|error| error.detail)
@@ -223,5 +225,36 @@ impl Tool for Asked {
 
     async fn call(&self, _: &Place, _: Value, _: Output) -> ToolOutcome {
         ToolOutcome::done("it was allowed")
+    }
+}
+
+/// A tool that writes a file, if the Pod may; that it does so is all that happens.
+#[derive(Debug)]
+struct Mark;
+
+#[async_trait::async_trait]
+impl Tool for Mark {
+    fn name(&self) -> &'static str {
+        MARK
+    }
+
+    fn description(&self) -> &'static str {
+        "Writes a file, as far as anyone can tell."
+    }
+
+    fn schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    fn default_permission(&self) -> PermissionDecision {
+        PermissionDecision::Allow
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        let path = arguments["path"].as_str().unwrap_or_default();
+        match place.scope.may_write(path) {
+            Ok(()) => ToolOutcome::done("it is written"),
+            Err(refusal) => ToolOutcome::failed("scope_not_held", format!("{path} {refusal}")),
+        }
     }
 }

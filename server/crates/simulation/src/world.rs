@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Display,
     rc::Rc,
     time::Duration,
@@ -20,6 +20,8 @@ struct Shared {
     model: RefCell<Model>,
     /// Worker ids, by server.
     pods: RefCell<Vec<Vec<String>>>,
+    /// The worker ids of those that another Pod has spawned.
+    children: RefCell<BTreeSet<String>>,
     /// The newest seq of each Pod, once everything is at rest.
     heads: RefCell<BTreeMap<String, u64>>,
     /// How many servers' people are not done yet.
@@ -35,6 +37,7 @@ impl World {
             log: RefCell::new(log),
             model: RefCell::default(),
             pods: RefCell::new(vec![Vec::new(); servers]),
+            children: RefCell::default(),
             heads: RefCell::default(),
             at_work: Cell::new(servers),
             is_shared,
@@ -88,6 +91,26 @@ impl World {
 
     pub(crate) fn has_pod(&self, server: usize, worker_id: &str) {
         self.0.pods.borrow_mut()[server].push(worker_id.to_owned());
+    }
+
+    /// A Pod that another one has spawned. True if it was not known.
+    pub(crate) fn has_child(&self, server: usize, worker_id: &str) -> bool {
+        let is_new = self.0.children.borrow_mut().insert(worker_id.to_owned());
+        if is_new {
+            self.has_pod(server, worker_id);
+        }
+        is_new
+    }
+
+    pub(crate) fn is_child(&self, worker_id: &str) -> bool {
+        self.0.children.borrow().contains(worker_id)
+    }
+
+    /// Those that people have made.
+    pub(crate) fn tops(&self, server: usize) -> Vec<String> {
+        let mut pods = self.pods(server);
+        pods.retain(|pod| !self.is_child(pod));
+        pods
     }
 
     /// A Pod is at rest, with its newest record at `head`.
