@@ -9,6 +9,7 @@
 mod chance;
 pub mod day;
 pub mod disk;
+mod far;
 mod folk;
 mod http;
 pub mod interposed;

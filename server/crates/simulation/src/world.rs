@@ -28,11 +28,13 @@ struct Shared {
     at_work: Cell<usize>,
     /// All servers have the same Pods.
     is_shared: bool,
+    /// Each server has added those behind it.
+    is_far: bool,
     now: Cell<Duration>,
 }
 
 impl World {
-    pub(crate) fn new(log: Log, servers: usize, is_shared: bool) -> Self {
+    pub(crate) fn new(log: Log, servers: usize, is_shared: bool, is_far: bool) -> Self {
         Self(Rc::new(Shared {
             log: RefCell::new(log),
             model: RefCell::default(),
@@ -41,6 +43,7 @@ impl World {
             heads: RefCell::default(),
             at_work: Cell::new(servers),
             is_shared,
+            is_far,
             now: Cell::default(),
         }))
     }
@@ -55,6 +58,30 @@ impl World {
         let all = 0..self.0.pods.borrow().len();
         let own = all.filter(|other| self.0.is_shared || *other == server);
         own.map(|number| format!("server-{number}")).collect()
+    }
+
+    fn count(&self) -> usize {
+        self.0.pods.borrow().len()
+    }
+
+    /// The numbers of the servers that know each other; none, if they do not.
+    pub(crate) fn far(&self) -> usize {
+        if self.0.is_far { self.count() } else { 0 }
+    }
+
+    /// The servers that this one has added.
+    pub(crate) fn added_by(&self, server: usize) -> Vec<String> {
+        (server + 1..self.far()).map(|other| format!("server-{other}")).collect()
+    }
+
+    /// The sites whose Pods these people bring to rest, once all others are done: what happens at one reaches the others.
+    /// `None`: they bring only their own to rest, and need not wait.
+    pub(crate) fn together(&self) -> Option<Vec<usize>> {
+        match (self.0.is_shared, self.0.is_far) {
+            (true, _) => Some(vec![0]),
+            (_, true) => Some((0..self.count()).collect()),
+            _ => None,
+        }
     }
 
     /// How many servers' people are not done yet.
