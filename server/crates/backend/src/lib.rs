@@ -9,6 +9,7 @@ mod gathered;
 mod kept;
 mod kept_keys;
 mod lines;
+mod link_way;
 mod port;
 mod previews;
 mod private_file;
@@ -33,6 +34,7 @@ pub use crate::{
         redirect_uri,
     },
     kept_keys::{KeptKeys, KeysUnread},
+    link_way::{LinkFailure, LinkWay},
     port::{RuntimePort, pod_query, second, whole},
     previews::{Guest, OpenPreview, PREVIEW_ENTER},
     private_file::write_private,

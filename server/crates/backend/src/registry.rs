@@ -10,7 +10,7 @@ use client::Client;
 use protocol::{ApiError, ErrorCode, RuntimeId};
 use tokio::sync::watch;
 
-use crate::{RuntimePort, Terms};
+use crate::{LinkWay, RuntimePort, Terms};
 
 /// How a runtime came into the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +34,15 @@ pub struct Entry {
     pub store_id: Option<String>,
     /// The client for its server; only for [`EntryKind::Remote`].
     pub client: Option<Client>,
+    /// The way to its store; only for [`EntryKind::Remote`].
+    pub link: Option<Arc<dyn LinkWay>>,
     /// What its server calls us and others; only for servers.
     pub terms: Option<Arc<Terms>>,
 }
 
 impl Entry {
     pub fn new(kind: EntryKind, port: Arc<dyn RuntimePort>) -> Self {
-        Self { kind, port, store_id: None, client: None, terms: None }
+        Self { kind, port, store_id: None, client: None, link: None, terms: None }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     line::{Bus, Line},
     log::Log,
     plan::{CALM, Cut, Death, Failing, Plan, REST_MAX, Split, Trouble},
+    script,
     server::{self, Below, End, Shared},
     viewer::Viewer,
     world::World,
@@ -55,6 +56,7 @@ pub struct Figures {
 /// The folder or the log cannot be written.
 pub fn play(seed: u64, folder: &Path, log: Option<&Path>) -> std::io::Result<Outcome> {
     let log = Log::into_file(log)?;
+    script::make_places()?;
     interposed::begin(seed);
     pod_store::wait_on_the_spot();
     let mut chance = Chance::of(seed);
@@ -97,7 +99,7 @@ impl Day {
             .enable_random_order()
             .rng_seed(chance.number());
         let mut sim = builder.build();
-        let world = World::new(log, plan.servers.len(), plan.shared.is_some());
+        let world = World::new(log, plan.servers.len(), plan.shared.is_some(), plan.is_far);
         world.note("day", format!("{plan:?}"));
         let mut servers = Vec::new();
         let bus = Bus::default();
@@ -113,6 +115,8 @@ impl Day {
                 end: Arc::new(if shared.is_some() { End::default() } else { End::on(disk) }),
                 disk,
                 shared,
+                others: world.added_by(number),
+                kept: Arc::default(),
             };
             fs::create_dir_all(&below.folder)?;
             let living = below.clone();

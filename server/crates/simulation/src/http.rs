@@ -13,7 +13,7 @@ use turmoil::net::TcpStream;
 pub(crate) const PORT: u16 = 8080;
 pub(crate) const TOKEN: &str = "the-token-of-the-simulation";
 /// An answer that takes longer counts as lost.
-const ANSWER_MAX: Duration = Duration::from_secs(4);
+pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(4);
 
 /// A request of one of the people.
 #[derive(Debug, Clone)]
@@ -22,27 +22,29 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) key: Option<String>,
     pub(crate) body: Option<Value>,
+    /// How long the answer is waited for.
+    pub(crate) patience: Duration,
 }
 
 impl Call {
     pub(crate) fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), key: None, body: None }
+        Self { method: Method::GET, path: path.into(), key: None, body: None, patience: ANSWER_MAX }
     }
 
     pub(crate) fn post(path: impl Into<String>, key: impl Into<String>, body: Value) -> Self {
-        Self { method: Method::POST, path: path.into(), key: Some(key.into()), body: Some(body) }
+        Self { method: Method::POST, key: Some(key.into()), body: Some(body), ..Self::get(path) }
     }
 
     /// Asks a server. `None`: the answer did not arrive, and nobody knows what happened.
     pub(crate) async fn ask(&self, server: &str) -> Option<(u16, Value)> {
-        timeout(ANSWER_MAX, self.asked(server)).await.ok()?
+        timeout(self.patience, self.asked(server)).await.ok()?
     }
 
     async fn asked(&self, server: &str) -> Option<(u16, Value)> {
         let stream = TcpStream::connect((server, PORT)).await.ok()?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
         let mut carried = tokio::task::JoinSet::new();
-        carried.spawn_local(connection);
+        carried.spawn(connection);
         let mut request = Request::builder()
             .method(self.method.clone())
             .uri(&self.path)

@@ -9,14 +9,17 @@
 mod chance;
 pub mod day;
 pub mod disk;
+mod far;
 mod folk;
 mod http;
 pub mod interposed;
 mod leases;
 mod line;
+mod loans;
 mod log;
 pub mod model;
 mod plan;
+mod script;
 mod server;
 mod viewer;
 mod world;

@@ -4,6 +4,7 @@
 //!   it the same hash of the whole prefix.
 //! - What anyone saw stays: it is in the journal in the end; of what was folded away, its finished block has the text.
 //! - A pair has both its sides; a message between Pods that anyone has a receipt of arrived, and once.
+//! - What Pods lend to their children is held by one of them at a time: [`crate::loans`].
 //! - A receipt stands for exactly one thing: the same key gets the same answer, and it happened once.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,15 +12,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::loans::{self, Loans};
+
 /// What is known so far.
 #[derive(Debug, Default)]
 pub struct Model {
     pods: BTreeMap<String, Journal>,
     commands: BTreeMap<String, Command>,
-    /// How often each message between Pods is in a journal of its receiver, and who says that it is there.
-    messages: BTreeMap<String, (usize, Option<String>)>,
+    /// The messages between Pods.
+    messages: BTreeMap<String, Letter>,
+    loans: Loans,
     broken: Option<String>,
     reads: u64,
+}
+
+/// What journals say of a message between Pods.
+#[derive(Debug, Default)]
+struct Letter {
+    /// How often it is in a journal of its receiver.
+    arrived: usize,
+    /// Who says that it is there.
+    told: Option<String>,
+    /// Who says of it, as the last thing, that it is on its way, or that it was refused.
+    sent: Option<String>,
+    refused: Option<String>,
 }
 
 /// What is known of a Pod's journal.
@@ -31,6 +47,8 @@ struct Journal {
     prefixes: BTreeMap<u64, Hash>,
     /// The peers that it says it has.
     peers: BTreeSet<String>,
+    /// The peers that it has by its records.
+    linked: BTreeSet<String>,
 }
 
 type Hash = [u8; 32];
@@ -148,15 +166,22 @@ impl Model {
         }
         for event in records.iter().map(|record| &record["event"]) {
             let Some(id) = event["message_id"].as_str() else { continue };
-            let told = self.messages.entry(id.to_owned()).or_default();
+            let letter = self.messages.entry(id.to_owned()).or_default();
             match event["kind"].as_str() {
-                Some("peer_message") => told.0 += 1,
-                _ if matches!(event["state"].as_str(), Some("stored" | "read" | "answered")) => {
-                    told.1 = Some(format!("{pod} has {event}"));
+                Some("peer_message") => letter.arrived += 1,
+                _ => {
+                    let told = || format!("{pod} has {event}");
+                    let state = event["state"].as_str();
+                    if matches!(state, Some("stored" | "read" | "answered")) {
+                        letter.told = Some(told());
+                    }
+                    letter.sent = (state == Some("sent")).then(told);
+                    letter.refused = (state == Some("refused")).then(told);
                 }
-                _ => (),
             }
         }
+        self.links(pod, records);
+        self.holds(|model| model.loans.read(pod, records));
         let Some(journal) = self.pods.get(pod) else { return };
         let lost = lost(journal, records, reading.seq).or_else(|| {
             let of_pod = self.commands.iter().filter(|(_, command)| command.is_message && command.pod == pod);
@@ -164,6 +189,19 @@ impl Model {
         });
         if let Some(what) = lost {
             self.breaks(format!("{pod}: {what}"));
+        }
+    }
+
+    /// Reads in a Pod's journal which peers it has.
+    fn links(&mut self, pod: &str, records: &[Value]) {
+        let linked = &mut self.pods.entry(pod.to_owned()).or_default().linked;
+        for event in records.iter().map(|record| &record["event"]) {
+            let peer = || peer_name(pod, &event["peer"]);
+            match event["kind"].as_str() {
+                Some("peer_linked") => drop(linked.insert(peer())),
+                Some("peer_unlinked") => drop(linked.remove(&peer())),
+                _ => (),
+            }
         }
     }
 
@@ -187,27 +225,60 @@ impl Model {
         }
     }
 
-    /// The peers of a Pod, when everything has come to rest.
+    /// The peers of a Pod, when everything has come to rest and its journal has been read.
     pub fn has_peers(&mut self, pod: &str, peers: impl IntoIterator<Item = String>) {
-        self.pods.entry(pod.to_owned()).or_default().peers = peers.into_iter().collect();
+        let journal = self.pods.entry(pod.to_owned()).or_default();
+        journal.peers = peers.into_iter().collect();
+        if journal.peers != journal.linked {
+            let what = format!("{pod} has the peers {:?}, and by its records {:?}", journal.peers, journal.linked);
+            self.breaks(what);
+        }
     }
 
-    /// Once all peers are known: checks that every pair has both sides.
+    /// The children of a Pod, as they were read at any time.
+    pub fn shows_children(&mut self, pod: &str, children: &[Value]) {
+        self.holds(|_| loans::apart(pod, children));
+    }
+
+    /// The children of a Pod, when everything has come to rest and its journal has been read.
+    pub fn has_children(&mut self, pod: &str, children: &[Value]) {
+        self.holds(|model| model.loans.rests(pod, children));
+    }
+
+    /// Records what does not hold.
+    fn holds(&mut self, check: impl FnOnce(&mut Self) -> Result<(), String>) {
+        if let Err(what) = check(self) {
+            self.breaks(what);
+        }
+    }
+
+    /// Once all journals, peers and children are known: checks what concerns several Pods.
     pub fn ends(&mut self) {
         let sided = |(pod, journal): (&String, &Journal)| {
             let alone = journal.peers.iter().find(|peer| self.pods.get(*peer).is_none_or(|of| !of.peers.contains(pod)));
             alone.map(|peer| format!("{pod} has the peer {peer}, which does not have it"))
         };
-        let miscounted = |(id, (count, told)): (&String, &(usize, Option<String>))| match (count, told) {
-            (0, Some(told)) => Some(format!("{told}, and nobody has the message")),
-            (2.., _) => Some(format!("the message {id} arrived {count} times")),
-            _ => None,
-        };
+        let miscounted =
+            |(id, Letter { arrived, told, sent, refused }): (&String, &Letter)| match (arrived, told, sent, refused) {
+                (0, Some(told), ..) => Some(format!("{told}, and nobody has the message")),
+                (2.., ..) => Some(format!("the message {id} arrived {arrived} times")),
+                (_, _, Some(sent), _) => Some(format!("{sent}, and never hears what became of it")),
+                (1, _, _, Some(refused)) => Some(format!("{refused}, and the message arrived")),
+                _ => None,
+            };
         let what = self.pods.iter().find_map(sided).or_else(|| self.messages.iter().find_map(miscounted));
         if let Some(what) = what {
             self.breaks(what);
         }
+        self.holds(|model| model.loans.ends());
     }
+}
+
+/// A Pod that this one calls so, in log and model.
+pub(crate) fn peer_name(pod: &str, peer: &Value) -> String {
+    let own = pod.split('/').next().unwrap_or_default();
+    let server = peer["runtime_id"].as_str().filter(|far| *far != "local").unwrap_or(own);
+    format!("{server}/{}", peer["worker_id"].as_str().unwrap_or_default())
 }
 
 /// Records that were seen and are missing.
@@ -275,6 +346,12 @@ mod tests {
         json!({ "seq": seq, "event": { "kind": "user_message", "command_id": id } })
     }
 
+    fn linked(to: &str) -> Value {
+        let (runtime_id, worker_id) = to.split_once('/').unwrap();
+        let peer = json!({ "runtime_id": runtime_id, "worker_id": worker_id, "name": worker_id });
+        json!({ "seq": 1, "event": { "kind": "peer_linked", "peer": peer } })
+    }
+
     fn shown(model: &mut Model, records: &[Value]) {
         let mut reading = Reading::default();
         records.iter().for_each(|record| model.read("ann", "a", &mut reading, record));
@@ -288,8 +365,10 @@ mod tests {
         model.answered("k", 202, &json!(1));
         model.answered("k", 202, &json!(1));
         model.rests("a", &[said(1, "k"), said(3, "l")]);
-        model.has_peers("a", ["b".to_owned()]);
-        model.has_peers("b", ["a".to_owned()]);
+        model.rests("server-0/b", &[linked("server-1/c")]);
+        model.rests("server-1/c", &[linked("server-0/b")]);
+        model.has_peers("server-0/b", ["server-1/c".to_owned()]);
+        model.has_peers("server-1/c", ["server-0/b".to_owned()]);
         model.ends();
         assert_eq!(model.broken(), None);
     }
@@ -297,7 +376,7 @@ mod tests {
     #[test]
     fn whatever_must_hold_is_missed_when_it_does_not() {
         type Happens = fn(&mut Model);
-        let cases: [(&str, Happens); 8] = [
+        let cases: [(&str, Happens); 10] = [
             ("two records at one place", |model| {
                 shown(model, &[said(1, "k")]);
                 shown(model, &[said(1, "l")]);
@@ -325,8 +404,16 @@ mod tests {
                 model.answered("k", 202, &json!(1));
                 model.answered("k", 202, &json!(2));
             }),
+            ("a peer that no record tells of", |model| model.has_peers("a", ["b".to_owned()])),
+            ("a message of which nothing more is heard", |model| {
+                let sent = json!({ "kind": "message_receipt", "message_id": "m", "state": "sent" });
+                model.rests("a", &[json!({ "seq": 1, "event": sent })]);
+                model.ends();
+            }),
             ("one side", |model| {
-                model.has_peers("a", ["b".to_owned()]);
+                model.rests("server-0/a", &[linked("server-1/b")]);
+                model.has_peers("server-0/a", ["server-1/b".to_owned()]);
+                assert_eq!(model.broken(), None);
                 model.ends();
             }),
         ];

@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) cuts: Vec<Cut>,
     /// All servers are hosts of one database.
     pub(crate) shared: Option<SharedPlan>,
+    /// Each server has added those behind it, and their Pods become peers.
+    pub(crate) is_far: bool,
 }
 
 /// What becomes of the ways to the database that all servers share.
@@ -81,7 +83,7 @@ pub(crate) struct Cut {
     pub(crate) from: Duration,
     pub(crate) to: Duration,
     pub(crate) server: usize,
-    /// Its number among the people, if not a viewer's.
+    /// Whoever does not reach it: people, a viewer, another server.
     pub(crate) client: String,
     /// Messages are held and arrive later, instead of being lost.
     pub(crate) is_held: bool,
@@ -97,18 +99,20 @@ impl Plan {
         let count = usize::try_from(*chance.pick(&[1, 1, 1, 2, 2, 3, 4])).unwrap_or(1);
         let viewers = usize::try_from(chance.within(1, 3)).unwrap_or(1);
         let servers: Vec<ServerPlan> = (0..count).map(|_| ServerPlan::of(chance)).collect();
-        let cuts = (0..chance.below(4)).map(|_| Cut::of(chance, count, viewers)).collect();
-        Self { servers, viewers, cuts, shared: None }
+        let is_far = count > 1 && chance.once_in(2);
+        let most = if is_far { 8 } else { 4 };
+        let cuts = (0..chance.below(most)).map(|_| Cut::of(chance, count, viewers, is_far)).collect();
+        Self { servers, viewers, cuts, shared: None, is_far }
     }
 
     fn shared(chance: &mut Chance) -> Self {
         let count = usize::try_from(chance.within(2, 3)).unwrap_or(2);
         let viewers = usize::try_from(chance.within(1, 3)).unwrap_or(1);
         let servers = (0..count).map(|_| ServerPlan::shared(chance)).collect();
-        let cuts = (0..chance.below(3)).map(|_| Cut::of(chance, count, viewers)).collect();
+        let cuts = (0..chance.below(3)).map(|_| Cut::of(chance, count, viewers, false)).collect();
         let splits = (0..chance.below(4)).map(|_| Split::of(chance, count)).collect();
         let loss = *chance.pick(&[0, 0, 40, 200]);
-        Self { servers, viewers, cuts, shared: Some(SharedPlan { splits, loss }) }
+        Self { servers, viewers, cuts, shared: Some(SharedPlan { splits, loss }), is_far: false }
     }
 }
 
@@ -173,9 +177,10 @@ impl Trouble {
 }
 
 impl Cut {
-    fn of(chance: &mut Chance, servers: usize, viewers: usize) -> Self {
+    fn of(chance: &mut Chance, servers: usize, viewers: usize, is_far: bool) -> Self {
         let server = usize::try_from(chance.below(servers as u64)).unwrap_or_default();
         let client = match chance.once_in(2) {
+            true if is_far => format!("server-{}", (server + 1) % servers),
             true => format!("people-{server}"),
             false => format!("viewer-{}", chance.below(viewers as u64)),
         };

@@ -10,9 +10,10 @@ use std::{
 };
 
 use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
-use backend::Backend;
+use backend::{Backend, BackendOptions, KeptKeys};
 use pod::ToolOutcome;
 use pod_store::{Faults, HostIdentity, Step, Store, StoreError, StoreOptions};
+use protocol::{PermissionDecision, RuntimeId};
 use provider::Providers;
 use runtime::{Host, HostOptions};
 use serde_json::{Value, json};
@@ -22,10 +23,16 @@ use turmoil::net::{TcpListener, TcpStream};
 
 use crate::{
     disk::Disk,
+    far::{self, Kept},
     http::{PORT, TOKEN},
     line::Line,
+    loans::MARK,
+    script::FOLDER,
     world::World,
 };
+
+/// How long a server that has added this one may be silent before it is forgotten.
+const FORGET_AFTER: Duration = Duration::from_secs(600);
 
 /// What is below a server and outlives it: its folder and its disk.
 #[derive(Debug, Clone)]
@@ -36,6 +43,9 @@ pub(crate) struct Below {
     pub(crate) disk: &'static Disk,
     /// The database, if it is not the server's own.
     pub(crate) shared: Option<Shared>,
+    /// The servers that it has added, and which stores they have.
+    pub(crate) others: Vec<String>,
+    pub(crate) kept: Kept,
 }
 
 /// A database of several hosts, and one host's way to it.
@@ -135,9 +145,9 @@ impl Faults for End {
 
 /// The life of a server, from its start to its death.
 pub(crate) async fn live(below: Below, world: World) -> turmoil::Result {
-    let host = loop {
+    let backend = loop {
         match start(&below).await {
-            Ok(host) => break host,
+            Ok(backend) => break backend,
             // As a supervisor would restart it.
             Err(error) => {
                 // The folder is another one each time the day is played.
@@ -159,20 +169,31 @@ pub(crate) async fn live(below: Below, world: World) -> turmoil::Result {
         shutdown: shutdown.clone(),
         connections: connections.clone(),
     };
-    let api = Api::new(Backend::new(host), options);
+    let api = Api::new(backend, options);
     let served = api::serve(Door(listener), api.guard(api.router()), connections, shutdown).await;
     drop(stop);
     Ok(served?)
 }
 
-async fn start(below: &Below) -> Result<Host, String> {
+async fn start(below: &Below) -> Result<Backend, String> {
     let store = open(below).await.map_err(|error| error.to_string())?;
     let providers = Providers::new(Vec::new()).map_err(|error| error.to_string())?;
     let options = HostOptions {
-        toolbox: Toolbox::new([Arc::new(Asked) as Arc<dyn Tool>]),
-        ..HostOptions::of(store, providers, "/", below.folder.join("outputs"))
+        toolbox: Toolbox::new([Arc::new(Asked) as Arc<dyn Tool>, Arc::new(Mark)]),
+        ..HostOptions::of(store, providers, FOLDER, below.folder.join("outputs"))
     };
-    Host::start(options).await.map_err(|error| error.detail)
+    let host = Host::start(options).await.map_err(|error| error.detail)?;
+    let backend = Backend::start(BackendOptions {
+        host,
+        name: RuntimeId::parse(&below.name).map_err(|error| error.to_string())?,
+        runtimes_file: None,
+        keys: KeptKeys::default(),
+        forget_after: FORGET_AFTER,
+        terminals: None,
+    });
+    let backend = backend.map_err(|error| error.to_string())?;
+    far::add(&backend, &below.others, &below.kept)?;
+    Ok(backend)
 }
 
 async fn open(below: &Below) -> Result<Store, StoreError> {
@@ -223,5 +244,36 @@ impl Tool for Asked {
 
     async fn call(&self, _: &Place, _: Value, _: Output) -> ToolOutcome {
         ToolOutcome::done("it was allowed")
+    }
+}
+
+/// A tool that writes a file, if the Pod may; that it does so is all that happens.
+#[derive(Debug)]
+struct Mark;
+
+#[async_trait::async_trait]
+impl Tool for Mark {
+    fn name(&self) -> &'static str {
+        MARK
+    }
+
+    fn description(&self) -> &'static str {
+        "Writes a file, as far as anyone can tell."
+    }
+
+    fn schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    fn default_permission(&self) -> PermissionDecision {
+        PermissionDecision::Allow
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        let path = arguments["path"].as_str().unwrap_or_default();
+        match place.scope.may_write(path) {
+            Ok(()) => ToolOutcome::done("it is written"),
+            Err(refusal) => ToolOutcome::failed("scope_not_held", format!("{path} {refusal}")),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Display,
     rc::Rc,
     time::Duration,
@@ -20,24 +20,30 @@ struct Shared {
     model: RefCell<Model>,
     /// Worker ids, by server.
     pods: RefCell<Vec<Vec<String>>>,
+    /// The worker ids of those that another Pod has spawned.
+    children: RefCell<BTreeSet<String>>,
     /// The newest seq of each Pod, once everything is at rest.
     heads: RefCell<BTreeMap<String, u64>>,
     /// How many servers' people are not done yet.
     at_work: Cell<usize>,
     /// All servers have the same Pods.
     is_shared: bool,
+    /// Each server has added those behind it.
+    is_far: bool,
     now: Cell<Duration>,
 }
 
 impl World {
-    pub(crate) fn new(log: Log, servers: usize, is_shared: bool) -> Self {
+    pub(crate) fn new(log: Log, servers: usize, is_shared: bool, is_far: bool) -> Self {
         Self(Rc::new(Shared {
             log: RefCell::new(log),
             model: RefCell::default(),
             pods: RefCell::new(vec![Vec::new(); servers]),
+            children: RefCell::default(),
             heads: RefCell::default(),
             at_work: Cell::new(servers),
             is_shared,
+            is_far,
             now: Cell::default(),
         }))
     }
@@ -52,6 +58,30 @@ impl World {
         let all = 0..self.0.pods.borrow().len();
         let own = all.filter(|other| self.0.is_shared || *other == server);
         own.map(|number| format!("server-{number}")).collect()
+    }
+
+    fn count(&self) -> usize {
+        self.0.pods.borrow().len()
+    }
+
+    /// The numbers of the servers that know each other; none, if they do not.
+    pub(crate) fn far(&self) -> usize {
+        if self.0.is_far { self.count() } else { 0 }
+    }
+
+    /// The servers that this one has added.
+    pub(crate) fn added_by(&self, server: usize) -> Vec<String> {
+        (server + 1..self.far()).map(|other| format!("server-{other}")).collect()
+    }
+
+    /// The sites whose Pods these people bring to rest, once all others are done: what happens at one reaches the others.
+    /// `None`: they bring only their own to rest, and need not wait.
+    pub(crate) fn together(&self) -> Option<Vec<usize>> {
+        match (self.0.is_shared, self.0.is_far) {
+            (true, _) => Some(vec![0]),
+            (_, true) => Some((0..self.count()).collect()),
+            _ => None,
+        }
     }
 
     /// How many servers' people are not done yet.
@@ -88,6 +118,26 @@ impl World {
 
     pub(crate) fn has_pod(&self, server: usize, worker_id: &str) {
         self.0.pods.borrow_mut()[server].push(worker_id.to_owned());
+    }
+
+    /// A Pod that another one has spawned. True if it was not known.
+    pub(crate) fn has_child(&self, server: usize, worker_id: &str) -> bool {
+        let is_new = self.0.children.borrow_mut().insert(worker_id.to_owned());
+        if is_new {
+            self.has_pod(server, worker_id);
+        }
+        is_new
+    }
+
+    pub(crate) fn is_child(&self, worker_id: &str) -> bool {
+        self.0.children.borrow().contains(worker_id)
+    }
+
+    /// Those that people have made.
+    pub(crate) fn tops(&self, server: usize) -> Vec<String> {
+        let mut pods = self.pods(server);
+        pods.retain(|pod| !self.is_child(pod));
+        pods
     }
 
     /// A Pod is at rest, with its newest record at `head`.

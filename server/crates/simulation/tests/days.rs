@@ -24,6 +24,11 @@ fn the_same_seed_twice_gives_the_same_log_byte_for_byte() {
 }
 
 #[test]
+fn a_viewer_goes_on_at_a_host_that_does_not_know_yet_what_it_has_written() {
+    played(15);
+}
+
+#[test]
 fn the_faults_that_the_simulation_has_to_find_can_still_be_put_into_the_code() {
     let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let patches = std::fs::read_dir(crate_folder.join("mutations")).unwrap();

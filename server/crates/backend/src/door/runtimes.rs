@@ -159,6 +159,7 @@ impl Runtimes<'_> {
         let remote = Remote::open(runtime, client.clone(), self.backend.registry.clone(), self.backend.kept.clone());
         let entry = Entry {
             store_id: runtime.store_id.clone(),
+            link: Some(Arc::new(client.clone())),
             client: Some(client),
             terms: Some(remote.terms()),
             ..Entry::new(EntryKind::Remote, remote.clone())

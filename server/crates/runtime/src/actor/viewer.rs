@@ -77,16 +77,21 @@ impl Viewer {
             return Err((DiagnosticCode::PodNotFound, format!("no Pod has the id {worker_id}")));
         };
         let feed = inner.feed(&row).await.map_err(|error| unavailable(error.into()))?;
+        let decoded = |head| after.as_deref().map(|text| cursor::decode(text, inner.store.epoch(), &worker_id, head));
+        let mut known = decoded(feed.head());
+        if matches!(known, Some(Err(_))) && inner.store.hosts().is_shared() {
+            // This host's own task may not know yet that what it wrote is committed; other hosts show it already.
+            inner.follow_now(&feed).await.map_err(|error| unavailable(error.into()))?;
+            known = decoded(feed.head());
+        }
         feed.viewers.fetch_add(1, Ordering::AcqRel);
         inner.viewers.fetch_add(1, Ordering::Relaxed);
         let mut position = feed.watch();
         let head = position.borrow_and_update().head;
-        let next = match after {
+        let next = match known {
             None => Next::Snapshot,
-            Some(text) => match cursor::decode(&text, inner.store.epoch(), &worker_id, head) {
-                Ok(after) => Next::Records { after, is_live: false },
-                Err(bad) => Next::Diagnostic(bad.code, format!("{}; a snapshot follows", bad.detail)),
-            },
+            Some(Ok(after)) => Next::Records { after, is_live: false },
+            Some(Err(bad)) => Next::Diagnostic(bad.code, format!("{}; a snapshot follows", bad.detail)),
         };
         let tail = tail.min(SNAPSHOT_RECORDS_MAX);
         let sent = feed.begin_sending(if let Next::Records { after, .. } = &next { *after } else { head });

@@ -1,9 +1,9 @@
 //! Hosts on one fresh database.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use futures_util::StreamExt;
-use pod_store::{Database, HostIdentity, Store, StoreOptions};
+use pod_store::{Database, Faults, HostIdentity, Store, StoreOptions};
 use protocol::{CreatePod, InputCommand, PodState, Record, WorkerId};
 use provider::Providers;
 use runtime::{CommandKey, FeedItem, Host, HostOptions};
@@ -29,8 +29,17 @@ impl Ground {
 
     /// A host that was started in a folder of its own.
     pub async fn host_in(&self, name: &str, cwd: &Path) -> Host {
+        self.host_on(name, cwd, StoreOptions::new(Database::parse(&self.url).unwrap())).await
+    }
+
+    /// A host whose commits meet these faults.
+    pub async fn host_with(&self, name: &str, faults: Arc<dyn Faults>) -> Host {
+        let options = StoreOptions::new(Database::parse(&self.url).unwrap()).with_faults(faults);
+        self.host_on(name, self.folder.path(), options).await
+    }
+
+    async fn host_on(&self, name: &str, cwd: &Path, options: StoreOptions) -> Host {
         let identity = HostIdentity { uid: format!("uid-of-{name}"), name: name.to_owned() };
-        let options = StoreOptions::new(Database::parse(&self.url).unwrap());
         let store = Store::open_as(options, identity).await.unwrap();
         let cwd = cwd.canonicalize().unwrap().to_str().unwrap().to_owned();
         Host::start(HostOptions::of(store, Providers::new(Vec::new()).unwrap(), cwd, "/nowhere")).await.unwrap()

@@ -1,6 +1,12 @@
 //! A viewer at another host sees the same.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use futures_util::StreamExt;
+use pod_store::{Faults, Step, StoreError};
 use protocol::{ControlEvent, Event, PodState};
 use runtime::{FeedItem, PodQuery};
 
@@ -63,6 +69,53 @@ async fn a_cursor_of_one_host_goes_on_at_another_one() {
         }
     }
     assert_eq!(seen[0].seq, before.last().unwrap().seq.next());
+}
+
+/// While it is deaf, a host commits once more and hears no answer any more.
+#[derive(Debug, Default)]
+struct Deaf {
+    is_deaf: AtomicBool,
+    has_written: AtomicBool,
+}
+
+impl Faults for Deaf {
+    fn before(&self, step: Step) -> Result<(), StoreError> {
+        let is_deaf = self.is_deaf.load(Ordering::Acquire);
+        if is_deaf && step == Step::Answer {
+            self.has_written.store(true, Ordering::Release);
+        }
+        match is_deaf && self.has_written.load(Ordering::Acquire) {
+            true => Err(StoreError::Away("nothing is heard".to_owned())),
+            false => Ok(()),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cursor_goes_on_at_the_pods_own_host_before_that_knows_that_its_commit_is_written() {
+    let ground = Ground::new().await;
+    let deaf = Arc::new(Deaf::default());
+    let (one, two) = (ground.host_with("one", deaf.clone()).await, ground.host("two").await);
+    let ada = create(&one, "ada").await;
+    let mut early = one.journals().observe(&ada, None, 10).await;
+    early.next().await.unwrap();
+    let mut elsewhere = two.journals().observe(&ada, None, 10).await;
+    elsewhere.next().await.unwrap();
+    deaf.is_deaf.store(true, Ordering::Release);
+    let telling = tokio::spawn({
+        let (one, ada) = (one.clone(), ada.clone());
+        async move { tell(&one, &ada, "say hello").await }
+    });
+    let FeedItem::Records { cursor, .. } = within("the commit is seen", elsewhere.next()).await.unwrap() else {
+        panic!("no records")
+    };
+    let mut after = one.journals().observe(&ada, Some(cursor.clone()), 10).await;
+    deaf.is_deaf.store(false, Ordering::Release);
+    match within("more of the run", after.next()).await.unwrap() {
+        FeedItem::Records { after, .. } => assert_eq!(after, cursor),
+        other => panic!("{other:?}"),
+    }
+    telling.await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

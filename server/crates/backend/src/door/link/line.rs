@@ -3,14 +3,11 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use client::{Client, ClientError};
-use protocol::{
-    ApiError, LINK_WAIT_MS_MAX, LinkAnswer, LinkExchange, LinkItem, PROTOCOL_VERSION, RuntimeId, operations::Link,
-};
+use protocol::{ApiError, LINK_WAIT_MS_MAX, LinkAnswer, LinkExchange, LinkItem, PROTOCOL_VERSION, RuntimeId};
 use tokio::{sync::Mutex, task::JoinSet, time::sleep};
 
 use super::super::Backend;
-use crate::{EntryKind, Terms};
+use crate::{EntryKind, LinkFailure, LinkWay, Terms};
 
 /// The first pause after a failure, doubled with each further one …
 const PAUSE_FIRST: Duration = Duration::from_millis(200);
@@ -29,12 +26,12 @@ pub(super) async fn keep(backend: Backend) {
             .entries()
             .into_iter()
             .filter(|(_, entry)| entry.kind == EntryKind::Remote)
-            .filter_map(|(id, entry)| Some(((id, entry.store_id?), (entry.client?, entry.terms?))))
+            .filter_map(|(id, entry)| Some(((id, entry.store_id?), (entry.link?, entry.terms?))))
             .collect();
         // Dropping its tasks ends a line.
         lines.retain(|key, _| wanted.contains_key(key));
-        for (key, (client, terms)) in wanted {
-            lines.entry(key.clone()).or_insert_with(|| begin(&backend, key.1, client, terms));
+        for (key, (way, terms)) in wanted {
+            lines.entry(key.clone()).or_insert_with(|| begin(&backend, key.1, way, terms));
         }
         if changed.changed().await.is_err() {
             return;
@@ -42,8 +39,8 @@ pub(super) async fn keep(backend: Backend) {
     }
 }
 
-fn begin(backend: &Backend, store: String, client: Client, terms: Arc<Terms>) -> JoinSet<()> {
-    let line = Arc::new(Line { backend: backend.clone(), store, client, terms, told: Mutex::new(()) });
+fn begin(backend: &Backend, store: String, way: Arc<dyn LinkWay>, terms: Arc<Terms>) -> JoinSet<()> {
+    let line = Arc::new(Line { backend: backend.clone(), store, way, terms, told: Mutex::new(()) });
     let mut tasks = JoinSet::new();
     tasks.spawn({
         let line = line.clone();
@@ -56,19 +53,10 @@ fn begin(backend: &Backend, store: String, client: Client, terms: Arc<Terms>) ->
 struct Line {
     backend: Backend,
     store: String,
-    client: Client,
+    way: Arc<dyn LinkWay>,
     terms: Arc<Terms>,
     /// Answers are processed one after the other.
     told: Mutex<()>,
-}
-
-/// Why an exchange failed.
-#[derive(Debug)]
-enum Failure {
-    /// The other side does not answer.
-    Away(ClientError),
-    /// The other side's answer is not acceptable.
-    Refused(ApiError),
 }
 
 impl Line {
@@ -97,61 +85,56 @@ impl Line {
         }
     }
 
-    async fn tell_once(&self) -> Result<(), Failure> {
+    async fn tell_once(&self) -> Result<(), LinkFailure> {
         let host = &self.backend.host;
-        let acked = host.stores().acked(&self.store).await.map_err(Failure::Refused)?;
-        let items = host.stores().outgoing(&self.store, acked, IDLE).await.map_err(Failure::Refused)?;
+        let acked = host.stores().acked(&self.store).await.map_err(LinkFailure::Refused)?;
+        let items = host.stores().outgoing(&self.store, acked, IDLE).await.map_err(LinkFailure::Refused)?;
         match items.is_empty() {
             true => Ok(()),
             false => self.exchange(items, Duration::ZERO).await,
         }
     }
 
-    async fn exchange(&self, items: Vec<LinkItem>, wait: Duration) -> Result<(), Failure> {
+    async fn exchange(&self, items: Vec<LinkItem>, wait: Duration) -> Result<(), LinkFailure> {
         let host = &self.backend.host;
         let exchange = LinkExchange {
             protocol: PROTOCOL_VERSION,
             store_id: host.stores().own_id().to_owned(),
             name: self.backend.name().clone(),
-            after: host.stores().taken(&self.store).await.map_err(Failure::Refused)?,
+            after: host.stores().taken(&self.store).await.map_err(LinkFailure::Refused)?,
             items,
             wait_ms: wait.as_millis().try_into().unwrap_or(LINK_WAIT_MS_MAX),
         };
-        let answer = match self.client.read(&Link { body: exchange }).await {
-            Ok(answer) => answer,
-            Err(ClientError::Api(error)) if error.code.status() < 500 => return Err(Failure::Refused(error)),
-            Err(error) => return Err(Failure::Away(error)),
-        };
-        self.take(answer).await
+        self.take(self.way.exchange(exchange).await?).await
     }
 
-    async fn take(&self, answer: LinkAnswer) -> Result<(), Failure> {
+    async fn take(&self, answer: LinkAnswer) -> Result<(), LinkFailure> {
         let LinkAnswer { store_id, runtime_id, taken, items } = answer;
         if store_id != self.store {
             // The registry learns of it by itself, and another line begins.
-            return Err(Failure::Refused(ApiError::invalid("another database answers at this address now")));
+            return Err(LinkFailure::Refused(ApiError::invalid("another database answers at this address now")));
         }
         let _mine = self.told.lock().await;
         self.terms.set_ours_there(runtime_id);
         self.backend.lines.heard(&self.store, Duration::from_millis(LINK_WAIT_MS_MAX)).answered();
         let host = &self.backend.host;
         // An answer that was overtaken by a later one is out of date.
-        if taken > host.stores().acked(&self.store).await.map_err(Failure::Refused)? {
-            host.stores().outgoing(&self.store, taken, Duration::ZERO).await.map_err(Failure::Refused)?;
+        if taken > host.stores().acked(&self.store).await.map_err(LinkFailure::Refused)? {
+            host.stores().outgoing(&self.store, taken, Duration::ZERO).await.map_err(LinkFailure::Refused)?;
         }
-        host.stores().take_in(&self.store, items).await.map_err(Failure::Refused)?;
+        host.stores().take_in(&self.store, items).await.map_err(LinkFailure::Refused)?;
         Ok(())
     }
 
-    async fn failed(&self, failure: &Failure, pause: &mut Duration) {
+    async fn failed(&self, failure: &LinkFailure, pause: &mut Duration) {
         self.backend.lines.lost(&self.store);
         let id = self.terms.id();
         match failure {
-            Failure::Away(error) => tracing::debug!(%error, %id, "the line to a runtime is down"),
-            Failure::Refused(error) if *pause == PAUSE_FIRST => {
+            LinkFailure::Away(error) => tracing::debug!(%error, %id, "the line to a runtime is down"),
+            LinkFailure::Refused(error) if *pause == PAUSE_FIRST => {
                 tracing::warn!(%error, %id, "the line to a runtime does not work");
             }
-            Failure::Refused(error) => tracing::debug!(%error, %id, "the line to a runtime does not work"),
+            LinkFailure::Refused(error) => tracing::debug!(%error, %id, "the line to a runtime does not work"),
         }
         sleep(*pause).await;
         *pause = (*pause * 2).min(PAUSE_MAX);
