@@ -29,13 +29,14 @@ const MEMORY_KIB_MAX: u64 = 900 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_that_sends_too_much_harms_nobody() {
-    suffered("providers that send too much", of_length().into_iter().chain(of_packing()).collect(), 36).await;
+    let attacks = of_length().into_iter().chain(of_packing()).collect();
+    Box::pin(suffered("providers that send too much", attacks, 36)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_that_sends_nonsense_harms_nobody() {
     let attacks = of_calls().into_iter().chain(of_calls_by_responses()).chain(of_nonsense()).collect();
-    suffered("providers that send nonsense", attacks, 23).await;
+    Box::pin(suffered("providers that send nonsense", attacks, 23)).await;
 }
 
 /// All attacks on one server, one after the other, and its memory in the end.
