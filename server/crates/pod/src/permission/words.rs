@@ -426,7 +426,7 @@ mod tests {
     fn a_file_that_output_goes_to_is_no_word() {
         assert_eq!(read("a b > c").unwrap().line(), "a\0b\u{1}>\0c");
         assert_eq!(read("a b >> c 2>d").unwrap().line(), "a\0b\u{1}>>\0c\u{1}>\0d");
-        assert_eq!(read("a >&10").unwrap().line(), "a\u{1}>&\010");
+        assert_eq!(read("a >&10").unwrap().line(), "a\u{1}>&\u{0}10");
         assert_eq!(read("a 5> c").unwrap().line(), "a\u{1}>\0c");
         assert_eq!(read("a && b; c").unwrap().line(), "a\u{1}&&\u{1}b\u{1};\u{1}c");
         assert_eq!(read_pattern("a * && b*").unwrap().line(), "a\0\u{2}\u{1}&&\u{1}b\u{2}");
