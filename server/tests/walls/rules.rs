@@ -119,6 +119,14 @@ async fn a_rule_that_allows_a_command_allows_its_words_and_nothing_besides() {
         ("names that braces make", "echo {a,b}"),
         ("the home that a tilde makes", "echo ~root"),
         ("quotes of C", "echo $'a\\n'"),
+        ("a command in the index of a variable that printf sets", "printf -v 'a[$(touch got)]' x"),
+        ("the same in one word", "printf -v'a[$(touch got)]' x"),
+        ("a variable that printf sets for the next command", "printf -v PATH ./evil; echo a"),
+        ("a variable that printf sets to a count", "printf 'a%n' PATH"),
+        ("what only bash takes for a redirection", "echo a &>/dev/null touch got"),
+        ("the same behind a file", "echo a &>>/dev/null touch got"),
+        ("a stream that only bash has", "echo a 10>/dev/null"),
+        ("a sign of the rules' own", "echo \"\\\u{1}\""),
         ("quotes of a language", "echo $\"a\""),
         ("a line that goes on in the midst of its joint", "echo a \\\n; touch got"),
         ("a joint behind a comment", "echo a # b\ntouch got"),
@@ -129,6 +137,35 @@ async fn a_rule_that_allows_a_command_allows_its_words_and_nothing_besides() {
         ("a carriage return", "echo a\rtouch got"),
         ("a text too long to be read", &format!("echo {}", "a".repeat(17_000))),
         ("a text that is no command line", "echo 'a"),
+    ] {
+        let fate = fate(&yoi, &pod, "Bash", &bash(command)).await;
+        let done = (fate != Fate::Asked || root.join("got").exists()).then(|| format!("{fate:?}"));
+        tally.note(attack, done);
+    }
+
+    let setters =
+        ["test", "wait", "set", "read", "declare", "export", "unset", "let", "mapfile", "getopts", "alias", "hash"];
+    let all = setters.iter().chain(&["echo"]).map(|name| rule("Bash", &format!("{name} *"), "allow"));
+    give(&yoi, &pod, &json!(all.collect::<Vec<_>>())).await;
+    for plain in ["test -d sub", "set -eu; echo a", "echo a; wait"] {
+        assert_eq!(fate(&yoi, &pod, "Bash", &bash(plain)).await, Fate::CarriedOut, "{plain}");
+    }
+    for (attack, command) in [
+        ("a command in the index of a variable that is tested", "test -v 'a[$(touch got)]'"),
+        ("the same behind another test", "test a -a -v 'a[$(touch got)]'"),
+        ("the same by the last word before it", "echo 'a[$(touch got)]'; test -v 'b[_]'"),
+        ("a command in the index of a variable that is waited for", "echo a & wait -n -p 'a[$(touch got)]'"),
+        ("a command in the index of a variable that is read", "read 'a[$(touch got)]'"),
+        ("a command in the index of a variable that is declared", "declare 'a[$(touch got)]=1'"),
+        ("a command in the value of a declared number", "declare -i 'b=a[$(touch got)]'"),
+        ("a command in the index of a variable that is removed", "unset 'a[$(touch got)]'"),
+        ("a command in arithmetic", "let 'a[$(touch got)]'"),
+        ("a command for each line that is read", "mapfile -C 'touch got;:' -c 1 a </etc/passwd"),
+        ("a variable that is exported", "export LD_PRELOAD=./evil.so; echo a"),
+        ("a variable that options are put into", "getopts a: b '-aa[$(touch got)]'"),
+        ("assignments behind a command", "set -k\necho PATH=./evil"),
+        ("another language of the shell", "set -o posix\nalias echo='touch got'\necho a"),
+        ("a program in the place of another", "hash -p ./evil echo; echo a"),
     ] {
         let fate = fate(&yoi, &pod, "Bash", &bash(command)).await;
         let done = (fate != Fate::Asked || root.join("got").exists()).then(|| format!("{fate:?}"));
@@ -160,7 +197,7 @@ async fn a_rule_that_allows_a_command_allows_its_words_and_nothing_besides() {
         let fate = fate(&yoi, &pod, "Bash", &arguments).await;
         tally.note(attack, (fate != Fate::Asked).then(|| format!("{fate:?}")));
     }
-    tally.finish(60);
+    tally.finish(83);
 }
 
 #[tokio::test]
@@ -200,13 +237,19 @@ async fn a_rule_that_denies_a_command_denies_it_in_every_place() {
         ("behind eval", "eval 'touch got'"),
         ("behind eval, word by word", "eval touch got"),
         ("before a redirection", "> log touch got"),
+        ("as a co-process", "coproc touch got; wait"),
+        ("behind trap", "trap 'touch got' EXIT"),
+        ("with its name in quotes of C", "$'touch' got"),
+        ("in what a shell reads", "bash <<< 'touch got'"),
+        ("in a text that a shell reads", "sh -s <<E\ntouch got\nE"),
+        ("in what is sourced", ". /dev/stdin <<< 'touch got'"),
         ("behind a text too long to be read", &format!("true {}; touch got", "a".repeat(17_000))),
     ] {
         let fate = fate(&yoi, &pod, "Bash", &json!({ "command": command })).await;
         let done = (fate != Fate::Denied || root.join("got").exists()).then(|| format!("{fate:?}"));
         tally.note(attack, done);
     }
-    tally.finish(28);
+    tally.finish(34);
 }
 
 #[tokio::test]

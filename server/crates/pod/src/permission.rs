@@ -8,6 +8,7 @@ mod offer;
 mod pattern;
 mod public;
 mod remember;
+mod setters;
 mod spelling;
 mod warning;
 mod words;

@@ -97,7 +97,7 @@ pub enum WorktreeDone {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorktreeAnswer {
     pub done: WorktreeDone,
-    /// The work tree's branch.
+    /// The branch that is checked out in the work tree, or the beginning of its commit's id if that is none.
     pub branch: String,
     /// The branch that it was merged into.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +105,9 @@ pub struct WorktreeAnswer {
     /// The commit that this branch is at now, as a full id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// For a work tree that was discarded: its branch stays, because it is checked out in this folder, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<String>,
 }
 
 impl WorktreeAnswer {
@@ -115,7 +118,12 @@ impl WorktreeAnswer {
             WorktreeDone::FastForward => format!("{into} was fast-forwarded to {branch}"),
             WorktreeDone::Merged => format!("merged {branch} into {into}"),
             WorktreeDone::UpToDate => format!("{into} already has everything of {branch}"),
-            WorktreeDone::Discarded => format!("removed the work tree and its branch {branch}"),
+            WorktreeDone::Discarded => match &self.kept_in {
+                Some(folder) => {
+                    format!("removed the work tree; its branch {branch} stays, because it is checked out in {folder}")
+                }
+                None => format!("removed the work tree and its branch {branch}"),
+            },
         }
     }
 }

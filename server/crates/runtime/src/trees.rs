@@ -18,8 +18,8 @@ use pod::{Scope, WorkTree};
 use protocol::{Access, ApiError, ErrorCode, PodName, ScopeRule};
 use tools::git::{Git, GitCall, GitFailure, parts};
 
-pub(crate) use self::grow::Grown;
 use self::turns::{Turn, Turns};
+pub(crate) use self::{grow::Grown, remove::Discarded};
 
 /// At most this many paths are in an error.
 const PATHS_MAX: usize = 100;
@@ -91,6 +91,20 @@ impl Trees {
             Err(GitFailure::Refused { .. }) => Ok(None),
             Err(failure) => Err(unrun(failure)),
         }
+    }
+
+    /// The folders in which a branch is checked out. One that is gone does not count, unless it is locked: then it may
+    /// come back.
+    async fn places_of(&self, cwd: &Path, scope: &Scope, branch: &str) -> Result<Vec<PathBuf>, ApiError> {
+        let call = GitCall::new(cwd, scope.clone(), ["worktree", "list", "--porcelain", "-z"]);
+        let told = self.git.told(call).await.map_err(failed("the work trees could not be listed"))?;
+        let (lines, wanted) = (parts(&told), format!("branch {}", full_name(branch)));
+        let place = |lines: &[String]| {
+            let folder = PathBuf::from(lines.first()?.strip_prefix("worktree ")?);
+            let is_locked = lines.iter().any(|line| line == "locked" || line.starts_with("locked "));
+            (lines.contains(&wanted) && (is_locked || folder.is_dir())).then_some(folder)
+        };
+        Ok(lines.chunk_by(|_, next| !next.starts_with("worktree ")).filter_map(place).collect())
     }
 
     /// The files that are not committed in a work tree, relative to its top.

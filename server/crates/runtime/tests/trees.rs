@@ -34,6 +34,9 @@ tests! {
     of_several_pods_of_one_name_one_is_made_on_the_branch_of_its_name
     merges_at_once_happen_one_after_the_other_and_leave_the_other_folder_clean
     a_merge_that_was_solved_in_the_work_tree_is_committed_as_one
+    a_branch_that_is_checked_out_elsewhere_stays_when_its_work_tree_is_removed
+    a_merge_goes_into_a_branch_whose_folder_is_gone
+    a_merge_names_what_is_checked_out
 }
 
 fn main() -> ExitCode {
@@ -224,4 +227,77 @@ async fn a_merge_that_was_solved_in_the_work_tree_is_committed_as_one() {
     let merged = orchard.worktree(&pod, WorktreeCommand::merge()).await.unwrap();
     assert_eq!(merged.done, WorktreeDone::FastForward);
     assert_eq!(fs::read_to_string(orchard.repository.join("a")).unwrap(), "both\n");
+}
+
+async fn a_branch_that_is_checked_out_elsewhere_stays_when_its_work_tree_is_removed() {
+    let orchard = Orchard::plant().await;
+    let pod = orchard.make("ada", None).await.unwrap();
+    let tree = Path::new(&pod.cwd);
+    git(tree, &["switch", "-qc", "other"]);
+    git(&orchard.repository, &["switch", "-q", "ada"]);
+    // On no other branch, and not lost.
+    git(&orchard.repository, &["commit", "-q", "--allow-empty", "-m", "theirs"]);
+    let done = orchard.worktree(&pod.pod.worker_id, WorktreeCommand::discard(false)).await.unwrap();
+    assert_eq!((done.done, done.kept_in.as_deref()), (WorktreeDone::Discarded, orchard.repository.to_str()));
+    assert!(done.words().contains("its branch ada stays"), "{}", done.words());
+    assert_eq!(orchard.trees_and_branches(), (Vec::new(), words(&["ada", "main", "other"])));
+    assert_eq!(git(&orchard.repository, &["status", "--porcelain", "--branch"]).trim(), "## ada");
+
+    // What only the Pod has committed would be lost as before.
+    let bob = orchard.make("bob", None).await.unwrap();
+    git(Path::new(&bob.cwd), &["switch", "-q", "--detach"]);
+    git(Path::new(&bob.cwd), &["commit", "-q", "--allow-empty", "-m", "own"]);
+    git(&orchard.repository, &["switch", "-q", "bob"]);
+    let bob = bob.pod.worker_id;
+    let refused = orchard.worktree(&bob, WorktreeCommand::discard(false)).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::NotMerged);
+    let done = orchard.worktree(&bob, WorktreeCommand::discard(true)).await.unwrap();
+    assert_eq!(done.kept_in.as_deref(), orchard.repository.to_str());
+}
+
+async fn a_merge_goes_into_a_branch_whose_folder_is_gone() {
+    let orchard = Orchard::plant().await;
+    let pod = orchard.with_commit("ada").await;
+    for (branch, is_locked) in [("gone", false), ("locked", true)] {
+        let folder = orchard.repository.with_file_name(branch);
+        git(&orchard.repository, &["worktree", "add", "-q", folder.to_str().unwrap(), "-b", branch]);
+        if is_locked {
+            git(&orchard.repository, &["worktree", "lock", "--reason", "on a disk", folder.to_str().unwrap()]);
+        }
+        fs::remove_dir_all(&folder).unwrap();
+        let into = WorktreeCommand { into: Some(branch.to_owned()), ..WorktreeCommand::merge() };
+        let merged = orchard.worktree(&pod, into).await;
+        if is_locked {
+            let refused = merged.unwrap_err();
+            assert!(refused.detail.contains("which is locked and not there"), "{refused:?}");
+        } else {
+            assert_eq!(merged.unwrap().done, WorktreeDone::FastForward);
+        }
+        let files = git(&orchard.repository, &["ls-tree", "--name-only", branch]);
+        assert_eq!(files.lines().any(|file| file == "ada"), !is_locked);
+    }
+}
+
+async fn a_merge_names_what_is_checked_out() {
+    let orchard = Orchard::plant().await;
+    let pod = orchard.make("ada", None).await.unwrap();
+    let (tree, pod) = (PathBuf::from(pod.cwd), pod.pod.worker_id);
+    let diverge = |round: &str| {
+        for (folder, whose) in [(&orchard.repository, "theirs"), (&tree, "own")] {
+            git(folder, &["commit", "-q", "--allow-empty", "-m", &format!("{round}, {whose}")]);
+        }
+    };
+    git(&tree, &["switch", "-qc", "other"]);
+    diverge("one");
+    let merged = orchard.worktree(&pod, WorktreeCommand::merge()).await.unwrap();
+    assert_eq!((merged.done, merged.branch.as_str()), (WorktreeDone::Merged, "other"));
+    let subject = || git(&orchard.repository, &["log", "-1", "--format=%s"]).trim().to_owned();
+    assert_eq!(subject(), "Merge branch 'other' into main");
+
+    git(&tree, &["switch", "-q", "--detach"]);
+    diverge("two");
+    let head = git(&tree, &["rev-parse", "HEAD"])[..8].to_owned();
+    let merged = orchard.worktree(&pod, WorktreeCommand::merge()).await.unwrap();
+    assert_eq!((merged.done, merged.branch), (WorktreeDone::Merged, head.clone()));
+    assert_eq!(subject(), format!("Merge commit '{head}' into main"));
 }

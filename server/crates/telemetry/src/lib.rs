@@ -175,11 +175,19 @@ fn waiting(settings: &Settings) -> BatchConfig {
 /// Who sends. Variables of the specification add to it.
 fn resource() -> Resource {
     let resource = Resource::builder().with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
-    let is_named = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    match is_named("OTEL_SERVICE_NAME") || is_named("OTEL_RESOURCE_ATTRIBUTES") {
+    match is_service_named(|name| std::env::var(name).ok()) {
         true => resource.build(),
         false => resource.with_service_name("yoi").build(),
     }
+}
+
+/// Whether the variables say the name of the service.
+fn is_service_named(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let is_name = |pair: &str| {
+        pair.split_once('=').is_some_and(|(key, value)| key.trim() == "service.name" && !value.trim().is_empty())
+    };
+    variable("OTEL_SERVICE_NAME").is_some_and(|name| !name.is_empty())
+        || variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|pairs| pairs.split(',').any(is_name))
 }
 
 #[cfg(test)]
@@ -200,6 +208,16 @@ mod tests {
         for value in ["True", "SPAN_ONLY", "span_and_event"] {
             assert_eq!(of(&[endpoint, content(value)]).map(|settings| settings.with_content), Some(true));
         }
+    }
+
+    #[test]
+    fn the_service_is_yoi_unless_a_variable_says_its_name() {
+        let of = |set: &str, value: &str| is_service_named(|name| (name == set).then(|| value.to_owned()));
+        for value in ["", "deployment.environment=prod", "my.service.name=x", "service.name=", "service.namespace=x"] {
+            assert!(!of("OTEL_RESOURCE_ATTRIBUTES", value), "{value}");
+        }
+        assert!(of("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=prod, service.name=eve"));
+        assert!(of("OTEL_SERVICE_NAME", "eve") && !of("OTEL_SERVICE_NAME", ""));
     }
 
     #[test]

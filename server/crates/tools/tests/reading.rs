@@ -80,17 +80,24 @@ const PIECES: &[&str] = &[
 
 /// Whether the rule `say *` allows this text.
 fn is_allowed(text: &str) -> bool {
-    let rule = PermissionRule {
+    is_allowed_by(&["say *"], text)
+}
+
+fn rule(pattern: &str) -> PermissionRule {
+    PermissionRule {
         tool: "Bash".to_owned(),
-        pattern: Some("say *".to_owned()),
+        pattern: Some(pattern.to_owned()),
         folder: None,
         pod: None,
         decision: PermissionDecision::Allow,
-    };
+    }
+}
+
+fn is_allowed_by(patterns: &[&str], text: &str) -> bool {
     let mut spec: PodSpec = serde_json::from_value(json!({ "provider": "p", "model": "m", "cwd": "/w", "scope": [],
         "wake_on_peer": true }))
     .unwrap();
-    spec.permissions.push(rule);
+    spec.permissions.extend(patterns.iter().map(|pattern| rule(pattern)));
     let arguments = json!({ "command": text });
     let commands = tools::bash::commands_in(text);
     spec.sights.note("Bash", &arguments, Sight { commands, ..Sight::default() });
@@ -122,6 +129,52 @@ proptest! {
             prop_assert!(run.iter().all(|name| name == "say"), "{text:?} runs {run:?}");
         }
     }
+}
+
+/// Literal arguments that one builtin or another evaluates.
+const EVALUATED: [&str; 15] = [
+    "'a[$(other)]'",
+    "'a[$(other)]' b",
+    "'a[$(other)]=1'",
+    "b 'a[$(other)]' -b",
+    "-v 'a[$(other)]' b",
+    "1 -a -v 'a[$(other)]'",
+    "'a[$(other)]' -eq 1",
+    "-i 'b=a[$(other)]'",
+    "-a 'b=($(other))'",
+    "-n -p 'a[$(other)]'",
+    "-C other b",
+    "-W '$(other)' b",
+    "-x other",
+    "other EXIT",
+    "-c other",
+];
+
+/// The variable `_` has the last word of the command before, and an index is evaluated.
+const BEFORE: &str = "say 'a[$(other)]'; ";
+
+#[test]
+fn no_builtin_that_a_rule_allows_evaluates_its_words_unless_the_rule_is_warned_of() {
+    let listed = Command::new("/bin/bash").args(["-c", "compgen -b"]).output().unwrap();
+    let (mut allowed, mut evaluated) = (0, 0);
+    for name in String::from_utf8(listed.stdout).unwrap().lines() {
+        let pattern = format!("{name} *");
+        let is_warned_of = !pod::rule_warnings(&[rule(&pattern)]).is_empty();
+        let texts = EVALUATED.iter().map(|arguments| format!("{name} {arguments}"));
+        let texts = texts.chain([format!("{BEFORE}{name} -v 'b[_]'"), format!("{BEFORE}{name} 'b[_]=1'")]);
+        for text in texts {
+            let runs_other = || run(&text).iter().any(|name| name == "other");
+            match (is_allowed_by(&[&pattern, "say *"], &text), is_warned_of) {
+                (true, true) => (),
+                (true, false) => {
+                    allowed += 1;
+                    assert!(!runs_other(), "{text} is allowed by {pattern}");
+                }
+                (false, _) => evaluated += usize::from(runs_other()),
+            }
+        }
+    }
+    assert!(allowed > 100 && evaluated > 10, "{allowed} allowed, {evaluated} that would have run something");
 }
 
 #[test]

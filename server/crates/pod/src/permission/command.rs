@@ -16,11 +16,11 @@ const WORDS_BEHIND_MAX: usize = 512;
 const DEPTH_MAX: usize = 4;
 
 /// Programs that run their arguments, so that a denied command behind one of them is still denied.
-const WRAPPERS: [&str; 38] = [
-    "ash", "bash", "builtin", "busybox", "chroot", "chrt", "command", "dash", "doas", "env", "eval", "exec", "fd",
-    "find", "flock", "ionice", "ksh", "nice", "nohup", "nsenter", "parallel", "runuser", "script", "setpriv", "setsid",
-    "sh", "stdbuf", "strace", "su", "sudo", "taskset", "time", "timeout", "unshare", "watch", "xargs", "xvfb-run",
-    "zsh",
+pub(super) const WRAPPERS: [&str; 42] = [
+    ".", "ash", "bash", "builtin", "busybox", "chroot", "chrt", "command", "coproc", "dash", "doas", "env", "eval",
+    "exec", "fd", "find", "flock", "ionice", "ksh", "nice", "nohup", "nsenter", "parallel", "runuser", "script",
+    "setpriv", "setsid", "sh", "source", "stdbuf", "strace", "su", "sudo", "taskset", "time", "timeout", "trap",
+    "unshare", "watch", "xargs", "xvfb-run", "zsh",
 ];
 /// They change the folder for the commands after them.
 const MOVERS: [&str; 3] = ["cd", "pushd", "popd"];
@@ -84,7 +84,7 @@ impl CommandLine {
         for command in commands {
             let mut unit = Unit { line: Some(command.line()), is_moved, ..Unit::default() };
             self.add_meanings(&mut unit.meant, &command.words, 0);
-            is_moved |= command.words.first().is_some_and(|name| MOVERS.contains(&name.as_str()));
+            is_moved |= command.name().is_some_and(|name| MOVERS.contains(&name));
             self.units.push(unit);
         }
     }

@@ -3,7 +3,7 @@
 use protocol::{PermissionDecision, PermissionRule, RuleScope, tool};
 use serde_json::Value;
 
-use super::{call::Call, pattern};
+use super::{call::Call, pattern, words};
 use crate::{RULE_PATTERN_CHARS_MAX, Sight};
 
 /// What a person wants remembered about a call.
@@ -78,8 +78,7 @@ fn everywhere(pattern: &str, call: &Call<'_>) -> Option<String> {
 /// Whether a star stands for a file that a command is redirected to. Rules that you write yourself may say so; an answer
 /// to a question may not.
 fn redirects_anywhere(pattern: &str) -> bool {
-    let targets = pattern.split(['>', '<']).skip(1).map(|rest| rest.trim_start_matches(['&', '|']));
-    targets.filter_map(|rest| rest.split_whitespace().next()).any(|target| target.contains('*'))
+    words::read_pattern(pattern).is_some_and(|line| line.is_redirected_anywhere())
 }
 
 fn check(pattern: &str) -> Result<(), String> {

@@ -7,21 +7,25 @@ use protocol::{
 
 use super::{
     address::host_doubt,
+    command::WRAPPERS,
     pattern::{exact, literals},
     words::{self, STAR},
 };
 
-/// Programs that run anything their arguments say, or anything in a file that a Pod may be able to write.
-const RUN_ANYTHING: [&str; 74] = [
-    "7z", "ansible", "ash", "awk", "bash", "bun", "bundle", "busybox", "cargo", "cmake", "command", "composer", "dash",
-    "deno", "docker", "doas", "dotnet", "ed", "emacs", "env", "eval", "ex", "exec", "expect", "fd", "find", "flock",
-    "gawk", "gdb", "git", "gmake", "go", "gradle", "java", "just", "ksh", "less", "lua", "make", "man", "mawk", "mvn",
-    "ninja", "nice", "node", "nohup", "npm", "npx", "parallel", "perl", "php", "pip", "pnpm", "podman", "poetry",
-    "pytest", "python", "python3", "rsync", "ruby", "scp", "sed", "setsid", "sh", "ssh", "sudo", "tar", "tclsh",
-    "time", "timeout", "uv", "vi", "vim", "xargs",
-];
-/// More of the same, less common.
-const RUN_ANYTHING_TOO: [&str; 9] = ["yarn", "zip", "zsh", "rake", "rg", "tsx", "ts-node", "watch", "tmux"];
+/// Programs and builtins that run anything their arguments say, or anything in a file that a Pod may be able to write,
+/// besides those that are followed by what they run (`WRAPPERS`).
+const RUN_ANYTHING: &str = "
+    7z R Rscript ansible ansible-playbook apt apt-get asdf at awk batch bazel buck2 bun bundle bwrap c++ cabal capsh
+    cargo cc clang clang++ cmake compgen composer cpio crontab csh ctags dart deno direnv docker dotnet ed elixir emacs
+    entr erl ex expect fakeroot fc firejail fish flutter g++ gawk gcc gdb gdbserver gem ghc ghci git gmake go gradle
+    grunt guix gulp gvim hatch helm hyperfine iex irb java jest jobs jrunscript julia just kubectl latex lein lerna
+    less lldb logsave ltrace lua lualatex mail make man mawk meson mise mix mksh mocha mvn mysql nim ninja nix
+    nix-build nix-shell nmap node nox npm npx nvim nx ocaml octave openssl pdflatex pdm perf perl php pip pipenv pipx
+    pnpm podman poetry pre-commit proot psql pytest python python3 racket rake raku rebar3 rg rlwrap rpm rr rsync ruby
+    run-parts rustc rustup rview rvim sbt scons scp screen sed sftp socat sort split sqlite3 ssh stack
+    start-stop-daemon swift systemctl systemd-run tar tclsh tcpdump tcsh terraform tmux tox ts-node tsx turbo uv
+    vagrant valgrind vi view vim vimdiff vitest wget xelatex yarn zig zip
+";
 
 /// Warnings about rules that allow more than they seem to, in the order of the rules.
 pub fn rule_warnings(rules: &[PermissionRule]) -> Vec<String> {
@@ -53,7 +57,8 @@ fn command_warning(pattern: &str) -> Option<String> {
     }
     let Some(line) = words::read_pattern(pattern) else {
         return Some(format!(
-            "Bash {pattern}: it has signs of the shell besides *, so it allows nothing; name the words of a command"
+            "Bash {pattern}: it has signs of the shell besides *, or a builtin that sets something (export, read, printf \
+             -v), so it allows nothing; name the words of a command"
         ));
     };
     let programs = line.commands.iter().filter_map(|command| command.words.first());
@@ -68,7 +73,7 @@ fn runs_anything(program: &str) -> bool {
     // "python3.12" is python.
     let plain = bare.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
     program.contains(STAR)
-        || [bare, plain].iter().any(|name| RUN_ANYTHING.contains(name) || RUN_ANYTHING_TOO.contains(name))
+        || RUN_ANYTHING.split_whitespace().chain(WRAPPERS).any(|known| known == bare || known == plain)
 }
 
 #[cfg(test)]
@@ -89,6 +94,20 @@ mod tests {
             (Some("*"), true),
             (None, true),
             (Some("git status"), false),
+            (Some("source *"), true),
+            (Some(". *"), true),
+            (Some("trap *"), true),
+            (Some("builtin *"), true),
+            (Some("compgen *"), true),
+            (Some("sort *"), true),
+            (Some("split *"), true),
+            (Some("strace *"), true),
+            (Some("export *"), true),
+            (Some("printf -v *"), true),
+            (Some("printf *"), false),
+            (Some("test *"), false),
+            (Some("port *"), false),
+            (Some("set *"), false),
             (Some("ls *"), false),
             (Some("cat *"), false),
         ] {
@@ -99,7 +118,7 @@ mod tests {
                 pod: None,
                 decision: PermissionDecision::Allow,
             };
-            assert_eq!(rule_warning(&rule).is_some(), warns, "{pattern:?}");
+            assert_eq!(rule_warning(&rule).is_some(), warns, "{pattern:?}: {:?}", rule_warning(&rule));
             assert_eq!(rule_warning(&PermissionRule { decision: PermissionDecision::Deny, ..rule }), None);
         }
     }

@@ -3,7 +3,10 @@
 //!
 //! This reads a small part of the shell's language and gives up on everything else: a text that it accepts means to a
 //! shell exactly the words that it returns, and nothing more. Expansions, substitutions, globs, braces, assignments,
-//! functions, compound commands and here-documents are left to a person.
+//! functions, compound commands and here-documents are left to a person, and so are builtins that set something
+//! (`setters`).
+
+use super::setters;
 
 /// Separates two words of a command.
 pub(super) const GAP: char = '\0';
@@ -28,6 +31,11 @@ pub(super) struct Simple {
 }
 
 impl Simple {
+    /// Its first word, or the one behind `command` or `builtin`.
+    pub(super) fn name(&self) -> Option<&str> {
+        setters::split(&self.words).map(|(name, _)| name)
+    }
+
     /// The words in one line, with walls before its files.
     pub(super) fn line(&self) -> String {
         let mut line = self.words.join(&GAP.to_string());
@@ -66,6 +74,11 @@ impl Line {
             }
         }
         Some(pattern)
+    }
+
+    /// Whether, in a pattern, a star stands for a part of the name of a file.
+    pub(super) fn is_redirected_anywhere(&self) -> bool {
+        self.commands.iter().flat_map(|command| &command.files).any(|(_, file)| file.contains(STAR))
     }
 
     /// All of it in one line, with walls between commands.
@@ -167,6 +180,7 @@ impl<'a> Reader<'a> {
                 '\\' => match self.rest.next()? {
                     '\n' => (),
                     character @ ('$' | '`' | '"' | '\\') => self.push(character),
+                    character if is_mark(character) => return None,
                     character => {
                         self.push('\\');
                         self.push(character);
@@ -198,7 +212,7 @@ impl<'a> Reader<'a> {
         self.is_quoted = false;
         let Some(word) = self.word.take() else { return Some(()) };
         if let Some(sign) = self.sign.take() {
-            let is_copy = sign.ends_with('&') && (word == "-" || word.bytes().all(|byte| byte.is_ascii_digit()));
+            let is_copy = sign.ends_with('&') && (word == "-" || is_digit(&word));
             if !is_copy && word != NOWHERE {
                 self.command.files.push((sign, word));
             }
@@ -221,19 +235,19 @@ impl<'a> Reader<'a> {
         if command.words.is_empty() {
             return command.files.is_empty().then_some(());
         }
+        if setters::is_one(&command.words) {
+            return None;
+        }
         self.line.commands.push(command);
         Some(())
     }
 
     fn joint(&mut self, first: char) -> Option<()> {
-        if first == '&' && self.rest.next_if_eq(&'>').is_some() {
-            self.end_word()?;
-            let sign = if self.rest.next_if_eq(&'>').is_some() { "&>>" } else { "&>" };
-            return self.sign.replace(sign).is_none().then_some(());
-        }
         let joint = match (first, self.rest.peek()) {
             ('\n', _) => ";",
             (';', Some(';' | '&')) => return None,
+            // `a &> b c` is one command in bash; in another shell `a` runs in the background, and then `c`.
+            ('&', Some('>')) => return None,
             ('&', Some('&')) => "&&",
             ('|', Some('|')) => "||",
             ('|', Some('&')) => "|&",
@@ -256,11 +270,11 @@ impl<'a> Reader<'a> {
     }
 
     fn redirection(&mut self, first: char) -> Option<()> {
-        // `2>`: which stream it is says nothing about where it goes.
-        if !self.is_quoted
-            && self.word.as_ref().is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+        // `2>`: which stream it is says nothing about where it goes. Longer numbers are words to some shells.
+        if let Some(word) = self.word.take_if(|word| !self.is_quoted && is_number(word))
+            && !is_digit(&word)
         {
-            self.word = None;
+            return None;
         }
         self.end_word()?;
         let sign = match (first, self.rest.peek()) {
@@ -294,6 +308,14 @@ fn is_plain(character: char, word: Option<&str>) -> bool {
 fn is_bare(word: &str) -> bool {
     let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.' | '/' | ':' | '@' | '+');
     !word.is_empty() && word.chars().all(is_plain)
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_digit(word: &str) -> bool {
+    word.len() == 1 && is_number(word)
 }
 
 /// One of the characters with a special meaning here.
@@ -388,6 +410,13 @@ mod tests {
             "a\u{b}b",
             "> a",
             "a !b",
+            "a &>/dev/null b",
+            "a &>>/dev/null b",
+            "a 10>/dev/null",
+            "a 2 \"\\\u{1}&&\\\u{1}b\"",
+            "a; printf -v b c",
+            "export A=b; a",
+            "set -k; a",
         ] {
             assert_eq!(words(text), None, "{text}");
         }
@@ -396,7 +425,8 @@ mod tests {
     #[test]
     fn a_file_that_output_goes_to_is_no_word() {
         assert_eq!(read("a b > c").unwrap().line(), "a\0b\u{1}>\0c");
-        assert_eq!(read("a b &>> c 2>d").unwrap().line(), "a\0b\u{1}&>>\0c\u{1}>\0d");
+        assert_eq!(read("a b >> c 2>d").unwrap().line(), "a\0b\u{1}>>\0c\u{1}>\0d");
+        assert_eq!(read("a >&10").unwrap().line(), "a\u{1}>&\u{0}10");
         assert_eq!(read("a 5> c").unwrap().line(), "a\u{1}>\0c");
         assert_eq!(read("a && b; c").unwrap().line(), "a\u{1}&&\u{1}b\u{1};\u{1}c");
         assert_eq!(read_pattern("a * && b*").unwrap().line(), "a\0\u{2}\u{1}&&\u{1}b\u{2}");

@@ -187,9 +187,10 @@ fn no_pattern_covers_a_redirection_to_any_file() {
     let remember = |pattern| {
         let remembering =
             Remembering { decision: PermissionDecision::Allow, scope: RuleScope::Pod, pattern: Some(pattern) };
-        rule_for("/work", "Bash", &json!({ "command": "echo a > b" }), Sight::default(), remembering)
+        rule_for("/work", "Bash", &json!({ "command": "echo a > 'b c'" }), words("echo a"), remembering)
     };
-    for pattern in ["echo * > *", "echo * > b*", "echo *"] {
+    for pattern in ["echo * > *", "echo * > b*", "echo * > 'b *'", "echo * > b\\ *", "echo *"] {
         assert!(remember(pattern).is_err(), "{pattern}");
     }
+    assert!(remember("echo * > 'b c'").is_ok());
 }

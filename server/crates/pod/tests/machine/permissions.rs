@@ -252,7 +252,10 @@ fn a_rule_over_commands_means_the_words_of_each() {
             { "tool": "Bash", "match": "cargo *", "decision": "allow" },
             { "tool": "Bash", "match": "git *", "decision": "allow" },
             { "tool": "Bash", "match": "cd * && npm test", "decision": "allow" },
-            { "tool": "Bash", "match": "npm * > out/*", "decision": "allow" }
+            { "tool": "Bash", "match": "npm * > out/*", "decision": "allow" },
+            { "tool": "Bash", "match": "printf *", "decision": "allow" },
+            { "tool": "Bash", "match": "export *", "decision": "allow" },
+            { "tool": "Bash", "match": "set *", "decision": "allow" }
         ]),
         [],
     );
@@ -279,6 +282,14 @@ fn a_rule_over_commands_means_the_words_of_each() {
         ("PATH=. cargo test", Ask),
         ("cargo *", Ask),
         ("cargo ~/x", Ask),
+        ("printf '[%s]' a", Allow),
+        ("printf -v 'a[$(x)]' a", Ask),
+        ("printf -v 'a[$(x)]' a; rm x", Deny),
+        ("export PATH=x", Ask),
+        ("set -eu; cargo test", Allow),
+        ("set -k; cargo test", Ask),
+        ("trap 'rm x' EXIT", Deny),
+        ("coproc rm x", Deny),
         ("cd web && npm test", Allow),
         ("cd web; rm x && npm test", Deny),
         ("cd web; ls && npm test", Ask),
@@ -307,6 +318,8 @@ fn always_is_for_the_folder_that_it_was_given_in() {
     ]));
     assert_eq!(permission(&spec, "Bash", &bash("cargo test; cd x")), Allow);
     assert_eq!(permission(&spec, "Bash", &bash("cd x; cargo test")), Ask);
+    spec.permissions.extend(rules(json!([{ "tool": "Bash", "match": "command *", "decision": "allow" }])));
+    assert_eq!(permission(&spec, "Bash", &bash("command -- cd x; cargo test")), Ask);
 }
 
 #[test]

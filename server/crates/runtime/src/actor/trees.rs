@@ -13,7 +13,7 @@ use super::{
     commit::Extras,
     place,
 };
-use crate::{clock, command::answer_of, git, view};
+use crate::{clock, command::answer_of, git, trees::Discarded, view};
 
 /// How many Pods are read at once.
 const PODS_AT_ONCE: u32 = 1_000;
@@ -117,12 +117,12 @@ async fn discard(actors: &Actors, own: PodKey, tree: &WorkTree, is_forced: bool)
         let sentence = format!("{other} works in this work tree, too; stop it first");
         return Err(ApiError::new(ErrorCode::Busy, sentence));
     }
-    let losses = actors.equipment.trees.discard(tree, is_forced).await?;
-    if !losses.is_none() {
-        return Err(losses.error(tree));
-    }
+    let kept_in = match actors.equipment.trees.discard(tree, is_forced).await? {
+        Discarded::Not(losses) => return Err(losses.error(tree)),
+        Discarded::Yes { kept_in } => kept_in.map(|folder| folder.display().to_string()),
+    };
     let branch = tree.branch.clone();
-    Ok(WorktreeAnswer { done: WorktreeDone::Discarded, branch, into: None, commit: None })
+    Ok(WorktreeAnswer { done: WorktreeDone::Discarded, branch, into: None, commit: None, kept_in })
 }
 
 /// Another Pod that is not stopped and works in the work tree, or to which a part of it is lent.
@@ -154,8 +154,10 @@ pub(super) async fn leave(actors: &Actors, key: PodKey, spec: &PodSpec) {
         if let Some(other) = used_by(actors, key, tree).await? {
             return Ok(Some(format!("{other} works in it")));
         }
-        let losses = actors.equipment.trees.discard(tree, false).await?;
-        Ok((!losses.is_none()).then(|| format!("it has {}", losses.words())))
+        match actors.equipment.trees.discard(tree, false).await? {
+            Discarded::Not(losses) => Ok(Some(format!("it has {}", losses.words()))),
+            Discarded::Yes { .. } => Ok(None),
+        }
     };
     let kept = removing.await.unwrap_or_else(|error: ApiError| Some(error.detail));
     if let Some(why) = kept {

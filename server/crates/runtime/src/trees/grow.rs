@@ -11,7 +11,7 @@ use pod::{Scope, WorkTree};
 use protocol::{Access, ApiError, ErrorCode, PodName, ScopeRule, WorktreeOptions};
 use tools::git::{GitCall, GitFailure};
 
-use super::{Trees, failed, full_name, names};
+use super::{Trees, failed, full_name, names, remove::Branch};
 use crate::git::Repository;
 
 /// How long writing all files of a commit may take.
@@ -56,7 +56,7 @@ impl Trees {
     /// Removes a work tree that was made a moment ago for a Pod that could not be created.
     pub(crate) async fn undo(&self, grown: &Grown) {
         let _turn = self.turns.with_repository(Path::new(&grown.tree.common)).await;
-        if let Err(error) = self.remove(&grown.tree).await {
+        if let Err(error) = self.remove(&grown.tree, Branch::Removed { seen: None }).await {
             tracing::warn!(%error, path = grown.tree.path, "a work tree for a Pod that was not created stays behind");
         }
     }

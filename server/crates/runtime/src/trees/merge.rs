@@ -9,11 +9,16 @@ use tools::git::{GitCall, GitFailure, parts};
 
 use super::{Trees, about, failed, full_name, path_of, some, unrun};
 
+/// How many characters of a commit's id stand for it.
+const SHORT_CHARS: usize = 8;
+
 /// What is merged into what.
 struct Merge<'a> {
     trees: &'a Trees,
     tree: &'a WorkTree,
     into: &'a str,
+    /// The branch that is checked out in the work tree, or the beginning of its commit's id if that is none.
+    branch: String,
     /// The commit that is checked out in the work tree.
     head: String,
     /// The commit that the other branch is at.
@@ -43,14 +48,16 @@ impl Trees {
             let shown: String = into.chars().filter(|shown| !shown.is_control()).take(100).collect();
             return Err(ApiError::invalid(format!("there is no branch {shown} to merge into; name one with `into`")));
         };
-        Merge { trees: self, tree, into, head, base }.carry_out().await
+        let branch = self.branch_of(&path, &scope, "HEAD").await?;
+        let branch = branch.unwrap_or_else(|| head.chars().take(SHORT_CHARS).collect());
+        Merge { trees: self, tree, into, branch, head, base }.carry_out().await
     }
 }
 
 impl Merge<'_> {
     fn answer(&self, done: WorktreeDone, commit: String) -> WorktreeAnswer {
-        let (branch, into) = (self.tree.branch.clone(), Some(self.into.to_owned()));
-        WorktreeAnswer { done, branch, into, commit: Some(commit) }
+        let (branch, into) = (self.branch.clone(), Some(self.into.to_owned()));
+        WorktreeAnswer { done, branch, into, commit: Some(commit), kept_in: None }
     }
 
     async fn carry_out(&self) -> Result<WorktreeAnswer, ApiError> {
@@ -86,18 +93,16 @@ impl Merge<'_> {
     /// The folder in which the other branch is checked out.
     async fn checked_out(&self) -> Result<Option<PathBuf>, ApiError> {
         let scope = self.trees.reading(self.tree);
-        let call = GitCall::new(path_of(self.tree), scope, ["worktree", "list", "--porcelain", "-z"]);
-        let told = self.trees.git.told(call).await.map_err(failed("the work trees could not be listed"))?;
-        let branch = format!("branch {}", full_name(self.into));
-        let mut folder = None;
-        for part in parts(&told) {
-            match part.strip_prefix("worktree ") {
-                Some(path) => folder = Some(PathBuf::from(path)),
-                None if part == branch => return Ok(folder),
-                None => (),
-            }
+        let places = self.trees.places_of(&path_of(self.tree), &scope, self.into).await?;
+        match places.into_iter().next() {
+            Some(folder) if !folder.is_dir() => Err(ApiError::invalid(format!(
+                "{} is checked out in {}, which is locked and not there; bring it back, or give it up with `git worktree \
+                 unlock` first",
+                self.into,
+                folder.display()
+            ))),
+            folder => Ok(folder),
         }
-        Ok(None)
     }
 
     async fn check_clean(&self, folder: &Path) -> Result<(), ApiError> {
@@ -133,14 +138,15 @@ impl Merge<'_> {
             let paths: Vec<String> = told.collect();
             let sentence = format!(
                 "{} and {} both changed {}; nothing was merged: let the Pod merge {} into its branch and resolve the conflict there",
-                self.tree.branch,
+                self.branch,
                 self.into,
                 some(&paths),
                 self.into
             );
             return Err(about(ErrorCode::MergeConflict, sentence, paths));
         }
-        let message = format!("Merge branch '{}' into {}", self.tree.branch, self.into);
+        let what = if self.head.starts_with(&self.branch) { "commit" } else { "branch" };
+        let message = format!("Merge {what} '{}' into {}", self.branch, self.into);
         let words = ["commit-tree", tree.trim(), "-p", &self.base, "-p", &self.head, "-m", &message];
         let call = self.trees.authored(GitCall::new(&path, scope.clone(), words), &path, &scope).await?;
         self.trees.git.line(call).await.map_err(failed("the merge could not be committed"))
@@ -170,7 +176,7 @@ impl Merge<'_> {
     }
 
     async fn move_branch(&self, result: &str) -> Result<(), ApiError> {
-        let (name, reason) = (full_name(self.into), format!("merge {}", self.tree.branch));
+        let (name, reason) = (full_name(self.into), format!("merge {}", self.branch));
         let words = ["update-ref", "-m", &reason, &name, result, &self.base];
         let common = Path::new(&self.tree.common);
         let call = GitCall::new(common, self.trees.scope(&[common], &[]), words);

@@ -1,6 +1,10 @@
-//! Removing a work tree with its branch, and what would be lost by it.
+//! Removing a work tree with its branch, and what would be lost by it. The branch stays if it is checked out elsewhere:
+//! whoever works there would be left without it.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use pod::WorkTree;
 use protocol::{ApiError, ErrorCode};
@@ -18,6 +22,27 @@ pub(crate) struct Losses {
     pub(crate) commits: Vec<String>,
     /// Files that are not committed; what git ignores does not count.
     pub(crate) files: Vec<String>,
+    /// The commit that the branch was at when this was found out.
+    seen: Option<String>,
+}
+
+/// What became of a work tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Discarded {
+    /// It stays, because this would be lost.
+    Not(Losses),
+    /// It is gone. Its branch as well, unless it is checked out in another folder, too.
+    Yes { kept_in: Option<PathBuf> },
+}
+
+/// What becomes of a work tree's branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Branch {
+    Kept,
+    /// `seen`: only if it is still at this commit.
+    Removed {
+        seen: Option<String>,
+    },
 }
 
 impl Losses {
@@ -51,18 +76,23 @@ impl Losses {
 
 impl Trees {
     /// Removes the work tree and its branch, unless something would be lost with them and `is_forced` is not set.
-    /// Returns what would be.
-    pub(crate) async fn discard(&self, tree: &WorkTree, is_forced: bool) -> Result<Losses, ApiError> {
-        let _turn = self.turns.with_repository(Path::new(&tree.common)).await;
-        let losses = if is_forced { Losses::default() } else { self.losses(tree).await? };
-        if losses.is_none() {
-            self.remove(tree).await?;
+    pub(crate) async fn discard(&self, tree: &WorkTree, is_forced: bool) -> Result<Discarded, ApiError> {
+        let common = Path::new(&tree.common);
+        let _turn = self.turns.with_repository(common).await;
+        let places = self.places_of(common, &self.scope(&[], &[common]), &tree.branch).await?;
+        let kept_in = places.into_iter().find(|place| *place != path_of(tree));
+        let losses = if is_forced { Losses::default() } else { self.losses(tree, kept_in.is_some()).await? };
+        if !losses.is_none() {
+            return Ok(Discarded::Not(losses));
         }
-        Ok(losses)
+        let branch = if kept_in.is_some() { Branch::Kept } else { Branch::Removed { seen: losses.seen } };
+        self.remove(tree, branch).await?;
+        Ok(Discarded::Yes { kept_in })
     }
 
-    /// What would be lost with the work tree and its branch. Nothing, if both are gone already.
-    async fn losses(&self, tree: &WorkTree) -> Result<Losses, ApiError> {
+    /// What would be lost with the work tree and its branch, or without the branch if that is kept. Nothing, if both are
+    /// gone already.
+    async fn losses(&self, tree: &WorkTree, is_kept: bool) -> Result<Losses, ApiError> {
         let is_there = path_of(tree).join(".git").is_file();
         let (cwd, files) = match is_there {
             true => {
@@ -72,35 +102,34 @@ impl Trees {
             false => (Path::new(&tree.common).to_owned(), Vec::new()),
         };
         let (name, scope) = (full_name(&tree.branch), self.reading(tree));
-        let has_branch = self.commit_of(&cwd, &scope, &name).await?.is_some();
-        let heads = [is_there.then_some("HEAD"), has_branch.then_some(name.as_str())];
+        let seen = self.commit_of(&cwd, &scope, &name).await?;
+        let heads = [is_there.then_some("HEAD"), seen.is_some().then_some(name.as_str())];
         let heads: Vec<&str> = heads.into_iter().flatten().collect();
         if heads.is_empty() {
-            return Ok(Losses { commits: Vec::new(), files });
+            return Ok(Losses { files, ..Losses::default() });
         }
         let (most, own) = (format!("--max-count={COMMITS_MAX}"), format!("--exclude={}", tree.branch));
-        let words = ["log", "-z", "--format=%h %s", &most].into_iter().chain(heads);
-        let others = ["--not", &own, "--branches", "--tags", "--remotes", "--"];
+        let words = ["log", "-z", "--format=%h %s", &most].into_iter().chain(heads).chain(["--not"]);
+        let others = (!is_kept).then_some(own.as_str()).into_iter().chain(["--branches", "--tags", "--remotes", "--"]);
         let told = self.git.told(GitCall::new(cwd, scope, words.chain(others))).await;
         let told = told.map_err(failed("the commits could not be compared"))?;
-        Ok(Losses { commits: parts(&told), files })
+        Ok(Losses { commits: parts(&told), files, seen })
     }
 
-    /// Removes the work tree and the branch that was made for it, whatever is lost. What is gone already does not
-    /// matter, so a repeat ends what a crash interrupted.
-    pub(super) async fn remove(&self, tree: &WorkTree) -> Result<(), ApiError> {
+    /// Removes the work tree, and the branch that was made for it unless that is kept, whatever is lost. What is gone
+    /// already does not matter, so a repeat ends what a crash interrupted.
+    pub(super) async fn remove(&self, tree: &WorkTree, branch: Branch) -> Result<(), ApiError> {
         let removed = |failure: GitFailure| failed("the work tree could not be removed whole")(failure);
         self.git.remove(Path::new(&tree.path)).await.map_err(removed)?;
         self.git.remove(Path::new(&tree.own)).await.map_err(removed)?;
         // Only if it is empty.
         let parents = [&tree.path, &tree.own].map(|path| Path::new(path).parent());
         parents.into_iter().flatten().for_each(|parent| drop(fs::remove_dir(parent)));
+        let Branch::Removed { seen } = branch else { return Ok(()) };
         let common = Path::new(&tree.common);
         let (scope, name) = (self.scope(&[common], &[]), full_name(&tree.branch));
-        if self.commit_of(common, &scope, &name).await?.is_none() {
-            return Ok(());
-        }
-        let call = GitCall::new(common, scope, ["update-ref", "-d", &name]);
+        let Some(now) = self.commit_of(common, &scope, &name).await? else { return Ok(()) };
+        let call = GitCall::new(common, scope, ["update-ref", "-d", &name, &seen.unwrap_or(now)]);
         self.git.told(call).await.map(drop).map_err(failed("the branch could not be removed"))
     }
 }

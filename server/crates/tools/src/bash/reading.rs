@@ -66,6 +66,7 @@ fn found(root: Node<'_>, text: &str) -> Vec<Vec<String>> {
         if COMMANDS.contains(&node.kind()) {
             commands.push(words(node, text));
         }
+        commands.extend(fed(node, text));
         if cursor.goto_first_child() {
             continue;
         }
@@ -83,7 +84,28 @@ fn words(command: Node<'_>, text: &str) -> Vec<String> {
     let is_word =
         |node: &Node<'_>| !matches!(node.kind(), "variable_assignment" | "file_redirect" | "herestring_redirect");
     let parts = command.children(&mut cursor).filter(is_word);
-    parts.filter_map(|node| text.get(node.byte_range())).map(bare).collect()
+    // The grammar takes the `$` of `$"a"` for a word.
+    parts.filter_map(|node| text.get(node.byte_range())).filter(|part| *part != "$").map(bare).collect()
+}
+
+/// A command with what a here-document or a here-string gives it to read, as its last word: a shell would run it.
+fn fed(node: Node<'_>, text: &str) -> Option<Vec<String>> {
+    let given = match node.kind() {
+        "heredoc_body" => text.get(node.byte_range())?.to_owned(),
+        "herestring_redirect" => {
+            let last = node.named_children(&mut node.walk()).last()?;
+            bare(text.get(last.byte_range())?)
+        }
+        _ => return None,
+    };
+    let mut owner = node.parent()?;
+    if owner.kind() == "heredoc_redirect" {
+        owner = owner.parent()?;
+    }
+    let command = if COMMANDS.contains(&owner.kind()) { owner } else { owner.child_by_field_name("body")? };
+    let mut words = COMMANDS.contains(&command.kind()).then(|| words(command, text))?;
+    words.push(given);
+    Some(words)
 }
 
 /// Without quotes and escapes.
@@ -94,6 +116,8 @@ fn bare(word: &str) -> String {
         match (quote, character) {
             (Some(open), close) if open == close => quote = None,
             (None, '\'' | '"') => quote = Some(character),
+            // `$'a'` and `$"a"` are quotes, too.
+            (None, '$') if characters.as_str().starts_with(['\'', '"']) => (),
             (None | Some('"'), '\\') => bare.extend(characters.next().filter(|next| *next != '\n')),
             (_, plain) => bare.push(plain),
         }
@@ -122,6 +146,20 @@ mod tests {
             let mut found: Vec<String> = found.into_iter().filter_map(|words| words.into_iter().next()).collect();
             found.sort();
             assert_eq!(found, names, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_is_given_to_read_is_one_of_its_words() {
+        for (text, expected) in [
+            ("a b <<<'c d'", &["a", "b", "c d"][..]),
+            ("a <<< c", &["a", "c"]),
+            ("a b <<E\nc d\nE\n", &["a", "b", "c d\n"]),
+            ("a <<'E' >b\nc d\nE", &["a", "c d\n"]),
+            ("$'a' $\"b\"", &["a", "b"]),
+        ] {
+            let found = commands_in(text).unwrap_or_else(|| panic!("{text} is not read"));
+            assert!(found.contains(&expected.iter().map(|word| (*word).to_owned()).collect()), "{text}: {found:?}");
         }
     }
 
