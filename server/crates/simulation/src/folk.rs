@@ -259,6 +259,10 @@ impl Folk {
         // A Pod's summary says how it is now.
         let answer = if kind == Kind::Create && *status < 300 { &answer["pod"] } else { answer };
         self.world.note(&self.me, format!("{id} {path}: {status} {answer}"));
+        // What was on its way to another server may be refused there later, and a repeat tells that.
+        if kind == Kind::Now && (400..500).contains(status) && self.world.far() > 0 {
+            return;
+        }
         let answer = if kind == Kind::Now && *status < 300 { &Value::Null } else { answer };
         self.world.model(|model| model.answered(id, *status, answer));
     }
