@@ -1,6 +1,6 @@
 //! Requests to a Pod, carried out on the host that runs it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use pod::Scope;
 use pod_store::PodRow;
@@ -20,6 +20,8 @@ use crate::{
     error, view,
 };
 
+/// How long to wait before a Pod is woken again whose host could not be found or told.
+const WAKE_AGAIN: Duration = Duration::from_millis(500);
 /// The most bytes of a typed file name prefix.
 const BEGUN_BYTES_MAX: usize = 1_024;
 
@@ -200,18 +202,25 @@ impl Cluster {
     pub(crate) fn wake(self: &Arc<Self>, worker_id: &WorkerId) {
         let (cluster, worker_id) = (self.clone(), worker_id.clone());
         self.tracker.spawn(async move {
-            let woken = match cluster.route(&worker_id).await {
-                Ok(Route::Here) => cluster.actors.send(&worker_id, Request::Wake).await,
-                Ok(Route::There(host)) => {
-                    cluster.calls.tell(&host, &Call::Wake { worker_id: worker_id.clone() }).await;
-                    Ok(())
+            while let Err(error) = cluster.wake_once(&worker_id).await {
+                tracing::debug!(%error, %worker_id, "a Pod could not be woken");
+                // Nobody else looks for what waits for a Pod whose host is there.
+                if error.code != ErrorCode::RuntimeUnavailable {
+                    return;
                 }
-                Err(error) => Err(error),
-            };
-            if let Err(error) = woken {
-                tracing::debug!(%error, %worker_id, "a Pod reads its mail at the next start");
+                tokio::select! {
+                    () = cluster.stopping.cancelled() => return,
+                    () = tokio::time::sleep(WAKE_AGAIN) => (),
+                }
             }
         });
+    }
+
+    async fn wake_once(&self, worker_id: &WorkerId) -> Result<(), ApiError> {
+        match self.route(worker_id).await? {
+            Route::Here => self.actors.send(worker_id, Request::Wake).await,
+            Route::There(host) => self.calls.try_tell(&host, &Call::Wake { worker_id: worker_id.clone() }).await,
+        }
     }
 
     /// True if another host, which has the Pod's files, runs the Pod.

@@ -204,9 +204,15 @@ impl Calls {
 
     /// Tells another host something that needs no answer. If the call is lost, the host will find out by itself.
     pub(crate) async fn tell(&self, host: &HostRow, call: &Call) {
-        if let Err(error) = self.ground.store.hosts().call_put(host.id, &call.encode()).await {
+        if let Err(error) = self.try_tell(host, call).await {
             tracing::debug!(%error, host = host.name, "another host could not be told something");
         }
+    }
+
+    /// Like [`Self::tell`], for a caller that tries again.
+    pub(crate) async fn try_tell(&self, host: &HostRow, call: &Call) -> Result<(), ApiError> {
+        self.ground.store.hosts().call_put(host.id, &call.encode()).await?;
+        Ok(())
     }
 
     async fn ask(&self, host: &HostRow, call: &Call) -> Result<String, ApiError> {
