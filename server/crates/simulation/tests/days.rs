@@ -29,6 +29,11 @@ fn a_viewer_goes_on_at_a_host_that_does_not_know_yet_what_it_has_written() {
 }
 
 #[test]
+fn a_child_begins_its_task_although_the_database_was_away_when_it_was_to_be_woken() {
+    played(303);
+}
+
+#[test]
 fn the_faults_that_the_simulation_has_to_find_can_still_be_put_into_the_code() {
     let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let patches = std::fs::read_dir(crate_folder.join("mutations")).unwrap();
