@@ -46,6 +46,10 @@ async fn browser_a_shell_runs_in_the_page_and_ends_with_its_pane() {
     browser.keys(Key::Enter).await;
     browser.keys(Key::Escape + "nd").await;
     browser.keys(Key::Enter).await;
+    // Once as it is typed, and once by `cat`: an interrupt that comes before the command has begun is lost.
+    browser.keys("meow").await;
+    browser.keys(Key::Enter).await;
+    browser.wait_script(&format!("return {ROWS}.split('\\n').filter(row => row === 'meow').length === 2")).await;
     browser.chord(Key::Control, 'c').await;
     browser.keys("stty size | tr -d 0-9 | wc -c; printf '\\033[31mred\\033[m\\n'").await;
     browser.keys(Key::Enter).await;

@@ -133,7 +133,7 @@ impl<T: Clone + Send + 'static> Part<T> {
             self.ready().await;
             live::once_taken_over(move || {
                 if place.is_waiting() {
-                    let view = place.element.get_untracked().filter(|_| why == Why::Near);
+                    let view = place.element.try_get_untracked().flatten().filter(|_| why == Why::Near);
                     live::once_let_go(view.as_deref().map(AsRef::as_ref), move || place.draw_again());
                 }
             });
@@ -184,7 +184,7 @@ impl Place {
             return;
         }
         let presses = self.turned.try_update_value(|(_, presses)| std::mem::take(presses)).unwrap_or_default();
-        let done = self.element.get_untracked().and_then(|element| live::done_to(&element, presses));
+        let done = self.element.try_get_untracked().flatten().and_then(|element| live::done_to(&element, presses));
         self.is_here.try_set(true);
         if let Some(done) = done {
             live::do_again(done);
@@ -196,12 +196,13 @@ impl Place {
 fn touchable(place: Place, fetch: Callback<Why>) -> AnyView {
     live::watch_hand();
     let near = move || {
+        // The view may have been drawn again since it got the focus.
         if place.is_approached() {
-            fetch.run(Why::Near);
+            fetch.try_run(Why::Near);
         }
     };
     let press = move |event: MouseEvent| {
-        let Some(element) = place.element.get_untracked() else { return };
+        let Some(element) = place.element.try_get_untracked().flatten() else { return };
         match live::hold_press(&element, &event) {
             Pressed::Nothing => (),
             Pressed::ByItself => {
@@ -213,7 +214,7 @@ fn touchable(place: Place, fetch: Callback<Why>) -> AnyView {
             }
             Pressed::Held(press) => {
                 place.hold(press);
-                fetch.run(Why::Needed);
+                fetch.try_run(Why::Needed);
             }
         }
     };
