@@ -12,17 +12,6 @@ use thirtyfour::Key;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// Sends these lines, and waits for the end of the run.
-async fn run(yoi: &YoiProcess, pod: &Value, text: &str) {
-    let mut socket = yoi.events().await;
-    socket.subscribe("a", pod, None).await;
-    // The journal already contains the earlier runs.
-    socket.wait_for(|frame| frame["type"] == "snapshot").await;
-    yoi.say(pod, text).await;
-    socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
-    socket.close().await;
-}
-
 /// The text of the first open element with these words; none while it is closed or out of view.
 async fn wait_in_sight(browser: &Browser, css: &str, words: &str) {
     let script = format!(
@@ -39,9 +28,9 @@ async fn with_hidden_needle(yoi: &YoiProcess) -> Value {
         (1..=120).map(|n| if n == 90 { "the needle".to_owned() } else { format!("hay {n}") }).collect();
     std::fs::write(yoi.launch().work_dir().join("hay.txt"), lines.join("\n")).unwrap();
     let pod = yoi.new_pod("ada").await;
-    run(yoi, &pod, &format!("call Read {}\nsay that was hay", json!({ "path": "hay.txt" }))).await;
+    yoi.run(&pod, &format!("call Read {}\nsay that was hay", json!({ "path": "hay.txt" }))).await;
     for number in 0..8 {
-        run(yoi, &pod, &format!("stream 300 at 0\nsay end of {number}")).await;
+        yoi.run(&pod, &format!("stream 300 at 0\nsay end of {number}")).await;
     }
     pod
 }
@@ -123,7 +112,7 @@ async fn browser_usage_has_figures_after_a_run_and_the_audit_names_who_did_what(
     let browser = Browser::open(&yoi, 1440, 900).await;
     browser.shortcut("gu").await;
     browser.wait_text("main", "No tokens used yet").await;
-    run(&yoi, &pod, "say some words that cost something").await;
+    yoi.run(&pod, "say some words that cost something").await;
     browser.wait_text(".usage-figures", "tokens").await;
     browser.wait_text("main .usage-table", "ada").await;
     browser.wait_script("return document.querySelector('main svg') !== null").await;

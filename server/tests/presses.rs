@@ -21,19 +21,8 @@ const PAGE: &str = "*conversation*";
 /// A Pod whose only run has ended.
 async fn pod(yoi: &YoiProcess, name: &str, text: &str) -> Value {
     let pod = yoi.new_pod(name).await;
-    run(yoi, &pod, text).await;
+    yoi.run(&pod, text).await;
     pod
-}
-
-/// Sends this, and waits for the end of the run.
-async fn run(yoi: &YoiProcess, pod: &Value, text: &str) {
-    let mut socket = yoi.events().await;
-    socket.subscribe("a", pod, None).await;
-    // The journal already contains the earlier runs.
-    socket.wait_for(|frame| frame["type"] == "snapshot").await;
-    yoi.say(pod, text).await;
-    socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
-    socket.close().await;
 }
 
 async fn block(browser: &Browser, urls: &[&str]) {
@@ -139,7 +128,7 @@ async fn browser_a_press_on_what_is_gone_when_its_code_arrives_presses_nothing_e
     point(&browser, ".end button.button", true).await;
     browser.wait_script("return document.querySelector('.end button.button').ariaBusy === 'true'").await;
     // Somebody else goes on: a failed run that is not the newest is not retried, but the button beside it is there.
-    run(&yoi, &pod, "say meanwhile").await;
+    yoi.run(&pod, "say meanwhile").await;
 
     unblock(&browser).await;
     wait_drawn(&browser, ".end").await;

@@ -81,6 +81,17 @@ impl YoiProcess {
         let body = json!({ "segments": [{ "type": "text", "text": text }], "queue": true });
         self.post(&format!("{}/input", pod_path(pod)), &body).await.expect(202)
     }
+
+    /// Sends these lines, and waits for the end of the run.
+    pub async fn run(&self, pod: &Value, text: &str) {
+        let mut socket = self.events().await;
+        socket.subscribe("a", pod, None).await;
+        // The journal already contains the earlier runs.
+        socket.wait_for(|frame| frame["type"] == "snapshot").await;
+        self.say(pod, text).await;
+        socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
+        socket.close().await;
+    }
 }
 
 /// The API path of a Pod, from its summary or from a bare reference.
